@@ -58,6 +58,7 @@ DESIGN = Design(
         "responses": "all",
     },
     compares=METHOD_LEVELS,
+    study="llmasjudge",
     study_items=STUDY_PAIRS,
     presets={
         "paper": {
@@ -68,6 +69,7 @@ DESIGN = Design(
             "repeated": "pointwise",
             "temperatures": "0,0.2,0.4,0.6,0.8,1",
             "repeats": "10",
+            "samples_per_request": "10",
         },
     },
 )

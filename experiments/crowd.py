@@ -49,6 +49,7 @@ DESIGN = Design(
         "answer_temperatures": "0.3,1",
     },
     compares=CROWD_LEVELS,
+    study="cce",
     study_items="RewardBench, HelpSteer2, MT-Bench human, JudgeBench and EvalBias's training data",
     presets={
         "paper": {

@@ -50,6 +50,7 @@ DESIGN = Design(
     parameters=SelectionParameters,
     defaults={"judges": "sim-typical,sim-positional", "temperatures": "0.3", "limit": "16"},
     compares=SELECTION_LEVELS,
+    study="gradelab",
     study_items="OASST's first-turn prompts with their replies, 3,482 in all",
     presets={"paper": {**_STUDY, "repeats": "1"},
              "repeats": {**_STUDY, "prompts": "1", "distractor": "no", "repeats": "5"}},

@@ -61,6 +61,7 @@ DESIGN = Design(
     parameters=Parameters,
     defaults={"judges": "sim-typical,sim-guided", "temperatures": "1"},
     compares=(Levels(parameter="guidelines", example="none,anchors"),),
+    study="llmasjudge",
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {
@@ -70,6 +71,7 @@ DESIGN = Design(
             "judges": "gpt-4o-mini",
             "temperatures": "0.3,0.5,1",
             "repeats": "10",
+            "samples_per_request": "10",
         },
     },
 )

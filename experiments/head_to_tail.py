@@ -45,6 +45,7 @@ DESIGN = Design(
         "repeats": "10",
         "responses": "3",
     },
+    study="llm_reliability",
     study_items="the head questions of Head-to-Tail's academic domain with Vicuna-7B's answers",
     presets={
         "paper": {

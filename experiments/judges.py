@@ -43,6 +43,7 @@ DESIGN = Design(
             "vary=reasoning_effort:low,high.",
         ),
     ),
+    study="llmasjudge",
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {
@@ -52,6 +53,7 @@ DESIGN = Design(
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",
             "temperatures": "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
             "repeats": "10",
+            "samples_per_request": "10",
         },
     },
 )

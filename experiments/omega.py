@@ -55,6 +55,7 @@ DESIGN = Design(
         Levels(parameter="temperatures", lost="One temperature: what it changes is not asked."),
         Levels(parameter="judges", lost="One judge: judges are not compared."),
     ),
+    study="llm_reliability",
     study_items="one question a category of BBH, SQuAD and MT-Bench, 55 in all",
     presets={
         "paper": {

@@ -62,6 +62,7 @@ DESIGN = Design(
             lost="Nothing is judged without reasoning: only ways of reasoning are compared.",
         ),
     ),
+    study="llmasjudge",
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {
@@ -71,6 +72,7 @@ DESIGN = Design(
             "judges": "gpt-4o-mini,gpt-3.5-turbo,gpt-4o",
             "temperatures": "0.3,0.5,1",
             "repeats": "10",
+            "samples_per_request": "10",
         },
     },
 )

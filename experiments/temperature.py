@@ -45,6 +45,7 @@ DESIGN = Design(
             "judges.",
         ),
     ),
+    study="llmasjudge",
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "distribution": {
@@ -55,6 +56,7 @@ DESIGN = Design(
             "temperatures": "0.3,0.5,1",
             "limit": "30",
             "repeats": "100",
+            "samples_per_request": "100",
         },
         "paper": {
             "items": "mt_bench",
@@ -63,6 +65,7 @@ DESIGN = Design(
             "judges": "gpt-3.5-turbo,gpt-4o-mini,gpt-4o",
             "temperatures": "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
             "repeats": "10",
+            "samples_per_request": "10",
         },
     },
 )

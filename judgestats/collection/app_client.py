@@ -31,7 +31,7 @@ class AppClient(AbstractAsyncContextManager["AppClient"]):
 
     def __init__(self, spec: JudgeSpec, app: AsgiApp) -> None:
         self._app = app
-        path = f"{urlsplit(spec.base_url).path}/chat/completions"
+        path = f"{urlsplit(spec.base_url).path}{spec.path}"
         own = {name: value.reveal() for name, value in spec.headers.items()}
         own = {"Authorization": f"Bearer {spec.key.reveal()}", **own}
         self._headers = _raw({name: value for name, value in own.items() if value})

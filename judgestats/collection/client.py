@@ -429,7 +429,7 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         proxy = proxy_for(spec.base_url) if app is None else None
         self._max_body = max_body
         query = f"?{urlencode(spec.query)}" if spec.query else ""
-        self._url = f"{spec.base_url}/chat/completions{query}"
+        self._url = f"{spec.base_url}{spec.path}{query}"
         transport: httpx2.AsyncBaseTransport = (
             BoundedTransport(
                 connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy

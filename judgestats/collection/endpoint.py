@@ -26,7 +26,7 @@ from judgestats.collection.retry import (
     Parameter,
     one_line,
 )
-from judgestats.collection.spec import JudgeSpec, key_hint
+from judgestats.collection.spec import CHAT, JudgeSpec, key_hint
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import label
 from judgestats.files.text import decode_json
@@ -367,6 +367,11 @@ def why_fatal(spec: JudgeSpec, outcome: Outcome) -> str:
         return f"{head} does not permit it {status}. The key may be right and still lack the right."
     if outcome.kind is Kind.UNKNOWN_MODEL:
         return f"{head} does not know the model {spec.model!r} {status}. Check name and base URL."
+    if outcome.kind is Kind.WRONG_PATH and spec.wire != CHAT:
+        return (
+            f"wire={spec.wire} sends raw text; {spec.name} at {spec.base_url} has no {spec.path} "
+            f"{status}."
+        )
     if outcome.kind is Kind.WRONG_PATH:
         path = urlsplit(spec.base_url).path.rstrip("/")
         hint = f" Most servers want {spec.base_url}/v1." if not path.endswith("/v1") else ""

@@ -229,7 +229,9 @@ def price_plan(
     with journal_view(ask.journal) as journal:
         pricing = _Pricing(ask, journal, reply_tokens=reply_tokens)
         if stages is None:
-            plans = pricing.price_groups(grouped(enumerate(tasks), together, together=False))
+            plans = pricing.price_groups(
+                grouped(enumerate(tasks), together, together=isinstance(tasks, Sequence))
+            )
         else:
             strata, part = _draw_strata(stages, pipelines, together, ask.seed or 0)
             by_cell = pricing.cells(part, reply_tokens)

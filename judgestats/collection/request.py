@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judgestats.collection.response import Abilities, SentRequest
-from judgestats.collection.spec import JudgeSpec
+from judgestats.collection.spec import CHAT, JudgeSpec
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import placed
 from judgestats.protocols.base import Prompted, ReplyMode
@@ -21,6 +21,8 @@ DRAW_HEADER = "X-Judgestats-Draw"
 """Tells a simulated judge which replications a request is, so that its draws repeat to the bit."""
 
 _KEY_VERSION = 1
+TURNS = "\n\n"
+"""Between messages that a raw text completion is asked for as one text."""
 _STAGE_STEP = 10_007
 """Between the seeds of two votes: more than anyone replicates."""
 
@@ -58,10 +60,11 @@ class Encoded:
     prompted : Prompted
     """
 
-    __slots__ = ("form", "messages", "mode")
+    __slots__ = ("contents", "form", "messages", "mode")
 
     def __init__(self, prompted: Prompted) -> None:
         self.mode = prompted.mode
+        self.contents = tuple(m["content"] for m in prompted.messages)
         self.messages = _json(prompted.messages)
         self.form = _form(prompted)
 
@@ -86,6 +89,9 @@ def _form(prompted: Prompted) -> str:
         "description": schema.description,
         "parameters": schema.schema,
     }
+    if prompted.mode is ReplyMode.FUNCTION:
+        functions = _json(prompted.functions or [function])
+        return f',"functions":{functions},"function_call":{_json({"name": schema.name})}'
     choice = {"type": "function", "function": {"name": schema.name}}
     tools = _json([{"type": "function", "function": function}])
     return f',"tools":{tools},"tool_choice":{_json(choice)}'
@@ -124,6 +130,7 @@ def judgment_keys(
             first.stage,
             *(part for pair in sorted(settings.items()) if pair[1] is not None for part in pair),
             *([sorted(spec.written.items())] if spec.written else ()),
+            *([spec.wire] if spec.wire != CHAT else ()),
         ]
     )
     base = hashlib.sha256(f"{encoded.messages}{encoded.form}{rest}".encode())
@@ -215,6 +222,8 @@ def request_body(spec: JudgeSpec, encoded: Encoded, sent: SentRequest) -> bytes:
     if sent.choices > 1:
         parameters["n"] = sent.choices
     head = _json(parameters)[:-1]
+    if spec.wire != CHAT:
+        return f'{head},"prompt":{_json(TURNS.join(encoded.contents))}}}'.encode()
     return f'{head},"messages":{encoded.messages}{encoded.form}}}'.encode()
 
 

@@ -286,7 +286,8 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     if not whole or len(whole) < len(choices):
         detail, text = "the reply has no readable choices", body.decode("utf-8", "replace")
         return replace(came, kind=Kind.MALFORMED, choices=(), detail=detail, body=(text,))
-    came = replace(came, body=tuple(text for c in raw for text in _texts(c["message"])))
+    said = (c.get("message") or {"content": c.get("text", "")} for c in raw)
+    came = replace(came, body=tuple(text for message in said for text in _texts(message)))
     if any(len(c.text) > MAX_TEXT_CHARS for c in whole):
         detail = f"a choice is longer than {MAX_TEXT_CHARS} characters"
         return replace(came, kind=Kind.TOO_LARGE, choices=(), detail=detail)
@@ -304,6 +305,8 @@ def _malformed(detail: str, latency_s: float) -> Outcome:
 
 def _choice(raw: Any) -> Choice | None:
     message = raw.get("message") if isinstance(raw, dict) else None
+    if message is None and isinstance(raw, dict) and "text" in raw:
+        message = {"content": raw["text"]}  # of a raw text completion
     if not isinstance(message, dict):
         return None
     if not isinstance(message.get("content"), str | list | None):
@@ -387,7 +390,7 @@ def next_mode(mode: ReplyMode) -> ReplyMode | None:
     >>> next_mode(ReplyMode.TEXT) is None
     True
     """
-    if mode is ReplyMode.LOGPROBS:
+    if mode not in _LADDER:
         return None  # asked for or not at all
     place = _LADDER.index(mode) + 1
     return _LADDER[place] if place < len(_LADDER) else None

@@ -37,6 +37,8 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names of this machine."""
 _URL = re.compile(r"[!-~]+")
 """An address is written in visible ASCII."""
+CHAT = "chat"
+WIRES = (CHAT, "completions")
 _DUMMY = "no-key-needed"
 
 
@@ -119,6 +121,8 @@ class JudgeSpec:
         The function that is called in place of an endpoint.
     local : LocalModel or None
         The model that is run in this process.
+    wire : {"chat", "completions"}
+        Whether the prompt is sent as messages, or as one raw text without a chat template.
     """
 
     name: str
@@ -137,6 +141,12 @@ class JudgeSpec:
     written: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
     function: FunctionName | None = None
     local: LocalModel | None = None
+    wire: str = CHAT
+
+    @property
+    def path(self) -> str:
+        """The endpoint's path for a judgment, below its address."""
+        return "/chat/completions" if self.wire == CHAT else "/completions"
 
     @property
     def location(self) -> str:

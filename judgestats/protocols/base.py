@@ -39,12 +39,14 @@ class ReplyMode(StrEnum):
     JSON_SCHEMA = "json_schema"
     TOOL = "tool"
     TEXT = "text"
+    FUNCTION = "function"
+    """A tool in the API's legacy fields ``functions`` and ``function_call``; never fallen to."""
     LOGPROBS = "logprobs"
     """Plain text, with the probabilities of its tokens asked for; never fallen to."""
 
 
 WRITTEN_MODES = (ReplyMode.JSON_SCHEMA, ReplyMode.TOOL, ReplyMode.TEXT)
-"""Modes that a protocol has words for; log-probabilities are asked for with plain text."""
+"""Modes that a protocol has words for; those of the others are the tool's and plain text's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,8 @@ class Prompted:
 
     `prompt_sha` is the first 12 hex digits of the SHA-256 of the prompt *template's* text;
     `schema` is None in text mode. `instruction` is what the prompt says on the form of the reply,
-    for the record; empty where it says nothing.
+    for the record; empty where it says nothing. `functions` replace the schema where a study's own
+    request is sent to the byte.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -86,13 +89,15 @@ class Prompted:
     prompt_sha: str
     schema: ReplySchema | None = None
     instruction: str = ""
+    functions: tuple[Mapping[str, Any], ...] = ()
+
+
+_ASKED_AS = {ReplyMode.LOGPROBS: ReplyMode.TEXT, ReplyMode.FUNCTION: ReplyMode.TOOL}
 
 
 def prompted_in(mode: ReplyMode, write: Callable[[ReplyMode], Prompted]) -> Prompted:
     """A prompt in a reply mode; with log-probabilities it is that of plain text."""
-    if mode is ReplyMode.LOGPROBS:
-        return replace(write(ReplyMode.TEXT), mode=mode)
-    return write(mode)
+    return replace(write(_ASKED_AS[mode]), mode=mode) if mode in _ASKED_AS else write(mode)
 
 
 @dataclass(frozen=True, kw_only=True)

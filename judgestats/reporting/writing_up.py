@@ -86,6 +86,8 @@ def _design(run: Run, write: Write) -> str:
         )
     if scale := design.get("scale"):
         sentences.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
+    if wording := design.get("wording"):
+        sentences.append(write(str(wording)))
     return " ".join(sentences)
 
 

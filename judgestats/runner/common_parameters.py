@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, create_model
 
-from judgestats.collection.spec import JudgeSpec
+from judgestats.collection.spec import CHAT, WIRES, JudgeSpec
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS, field_of
 from judgestats.engine import Engine, parse_engine
@@ -39,6 +39,9 @@ from judgestats.runner.parameter_types import (
     parameters_of,
 )
 from judgestats.terminal import option
+
+WORDINGS = ("original", "paraphrase")
+"""Whose words the prompts of a replicated study are."""
 
 FORMATS = Choices("html", "pdf", "docx", "md", "tex", or_word="none", instead=())
 """The formats of a report."""
@@ -145,13 +148,19 @@ class _JudgeParameters(ParameterModel):
         group="Judges",
         common=True,
     )
-    reply: Annotated[str, ChoiceParam("auto", "json_schema", "tool", "text", "logprobs")] = (
-        parameter(
-            "auto",
-            "Reply format; auto takes the best that the judge supports, logprobs gives weighted "
-            "scores",
-            group="Request",
-        )
+    reply: Annotated[
+        str, ChoiceParam("auto", "json_schema", "tool", "function", "text", "logprobs")
+    ] = parameter(
+        "auto",
+        "Reply format; auto takes the best that the judge supports, function sends the legacy "
+        "field functions, logprobs gives weighted scores",
+        group="Request",
+    )
+    wire: Annotated[str, ChoiceParam(*WIRES)] = parameter(
+        CHAT,
+        "How a prompt is sent: chat (messages), or completions (one raw text, no chat template)",
+        logged="judge/wire",
+        group="Request",
     )
     samples_per_request: Annotated[int, IntParam(1, 128)] = parameter(
         "1",
@@ -251,7 +260,23 @@ class CommonParameters(RunParameters, _BudgetParameters):
         "MLflow trace of every call, with prompt, reply and verdict: on or off",
         group="Output",
     )
-    preset: str = parameter("", "Design of the replicated study: paper")
+    preset: str = parameter(
+        "",
+        "Design of the replicated study: paper (prompts: paraphrases unless study_files are given)",
+    )
+    study_files: str = parameter(
+        "",
+        "Folder or ZIP of the study's repository with its prompts, e.g. data/gradelab "
+        "(judgestats items fetch gradelab)",
+        group="Judges",
+    )
+    wording: Annotated[str, ChoiceParam("", *WORDINGS)] = parameter(
+        "",
+        "Prompts with preset=paper: original (the study's text) or paraphrase; by default "
+        "original where study files are found",
+        logged="wording",
+        group="Judges",
+    )
 
 
 def settings_of(parameters: CommonParameters) -> dict[str, Any]:

@@ -324,6 +324,8 @@ class Design(_Declared, Generic[P]):
         items, where they do not replace the items' own (a crowd beside the candidates).
     draws_itself : bool
         Whether its protocols draw what they judge of an item (``responses=``) themselves.
+    study : str
+        The study whose own prompts ``wording=original`` reads; empty where none are public.
     may_lack : bool
         Whether a condition under which these items leave nothing to judge is left out, rather than
         the run refused; its analysis says so.
@@ -345,6 +347,7 @@ class Design(_Declared, Generic[P]):
     trials: Callable[[P, Condition], int] | None = None
     join: Callable[[Sequence[Item], Sequence[Item]], tuple[Item, ...]] | None = None
     draws_itself: bool = False
+    study: str = ""
     may_lack: bool = False
 
 

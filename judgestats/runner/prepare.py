@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from judgestats.analysis.families import AnalysisPlan, with_omega_model
 from judgestats.collection.answers import AnswerPlan, foreseen_answers
-from judgestats.collection.spec import JudgeSpec
+from judgestats.collection.spec import CHAT, JudgeSpec
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import heat
 from judgestats.data.stages import StageSchedule
@@ -33,6 +33,14 @@ from judgestats.runner.common_parameters import (
 )
 from judgestats.runner.design import Design, apply_judge_settings, check_levels, project_folder
 from judgestats.runner.sources import one_source, source_name
+from judgestats.runner.study_prompts import (
+    StudyWording,
+    first_requests,
+    original_protocol,
+    study_wording,
+    wording_statement,
+)
+from judgestats.studies.texts import StudyRequest
 
 _MOST_PROMPTS = 1_000
 """Kept at a time: those of a larger plan are written again for every replication."""
@@ -262,6 +270,17 @@ class Prepared:
     notices: tuple[str, ...] = ()
     answers: RunAnswers | None = None
     stage_judges: Mapping[str, JudgeSpec] = field(default_factory=dict)
+    wording: StudyWording = field(default_factory=StudyWording)
+
+    @property
+    def requests(self) -> Mapping[Condition, StudyRequest]:
+        """The study's own request for the first item of every condition; none of ours."""
+        return first_requests(self.protocols, self.units)
+
+    @property
+    def wording_statement(self) -> str:
+        """Whose words the prompts are; empty where no study is replicated."""
+        return wording_statement(self.wording, self.requests)
 
     @property
     def simulated(self) -> bool:
@@ -320,6 +339,16 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         environ=environ,
     )
     parameters = parameters.changed(judges=tuple(judges))
+    wording = study_wording(design.study, given, parameters)
+    parameters = parameters.changed(wording=wording.kind)
+    if wording.texts is not None:
+        parameters = parameters.changed(reply=wording.reply, wire=wording.wire)
+    wire, mode = parameters.wire, parameters.mode
+    if wire != CHAT and (mode != "online" or parameters.reply not in {"auto", "text"}):
+        raise InputError(f"wire={wire}: raw text takes mode=online and reply=text.")
+    if wire != CHAT or wording.texts is not None:
+        reply = ReplyMode.TEXT if wire != CHAT else ReplyMode(parameters.reply)
+        judges = {n: replace(spec, wire=wire, reply_mode=reply) for n, spec in judges.items()}
     stage_judges = {
         name: judges.get(model)
         or parse_judge(model, base_url=parameters.base_url or None, environ=environ)
@@ -342,7 +371,9 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
     own = {name: spec.settings for name, spec in judges.items() if spec.settings}
     conditions = apply_judge_settings(design.conditions(parameters), own)
-    protocols = {c: design.protocol(parameters, c) for c in conditions}
+    protocols = {
+        c: original_protocol(design.protocol(parameters, c), wording, c.factors) for c in conditions
+    }
     units = _units(design, parameters, protocols, items)
     conditions = tuple(c for c in conditions if c in units)
     protocols = {c: protocols[c] for c in conditions}
@@ -374,7 +405,9 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         questions=tuple(questions),
         answering=answering,
         stage_judges=stage_judges,
+        wording=wording,
         notices=(
+            *wording.notices,
             *_other_items(design, given, parameters, len(questions)),
             *_further_temperatures(given, parameters, conditions),
             *notices,

@@ -24,9 +24,16 @@ from judgestats.protocols.probes import (
     variants_of,
 )
 from judgestats.protocols.strategies.base import Wording
-from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of, templates_of
+from judgestats.runner.common_parameters import (
+    OwnReasoning,
+    own_reasoning,
+    prompt_of,
+    settings_of,
+    templates_of,
+)
 from judgestats.runner.design import crossed
 from judgestats.runner.parameter_types import IntParam, Pairs, ParsedParam, parameter
+from judgestats.studies.texts import StudyRequest
 
 if TYPE_CHECKING:
     from judgestats.runner.prepare import Prepared
@@ -125,6 +132,60 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
     return tuple(by_text.values())
 
 
+def request_records(prepared: Prepared) -> list[dict[str, Any]]:
+    """The request of every condition for its first item, as ``--dry-run --json`` prints it.
+
+    Parameters
+    ----------
+    prepared : Prepared
+
+    Returns
+    -------
+    list of dict
+        ``study``, ``method``, ``item``, ``wire``, ``messages``, ``tool``, ``tool_choice``,
+        ``params`` and the digests of messages and tool, with the condition's label.
+    """
+    own = prepared.requests
+    by_label = {label: one for one in rendered(prepared) for label in one.conditions}
+    records = []
+    for condition in prepared.conditions:
+        prompted = by_label[condition.label].prompted
+        schema = prompted.schema
+        tool = None
+        if schema is not None and prompted.mode in {ReplyMode.TOOL, ReplyMode.FUNCTION}:
+            tool = [dict(f) for f in prompted.functions] or [
+                {
+                    "name": schema.name,
+                    "description": schema.description,
+                    "parameters": schema.schema,
+                }
+            ]
+        study = own.get(condition)
+        request = study or StudyRequest(
+            wire=prepared.parameters.wire,
+            messages=[dict(m) for m in prompted.messages],
+            tool=tool,
+            tool_choice={"name": schema.name} if schema is not None and tool else None,
+        )
+        samples = prepared.parameters.samples_per_request
+        sent = {
+            "n": samples if samples > 1 else None,
+            **settings_of(prepared.parameters),
+            "temperature": condition.temperature,
+        }
+        params = {**request.params, **{k: v for k, v in sent.items() if v is not None}}
+        records.append(
+            {
+                "condition": condition.label,
+                "study": prepared.wording.texts.study if prepared.wording.texts else "",
+                "method": request.method,
+                "item": prepared.units[condition][0].item_id,
+                **replace(request, params=params).record(),
+            }
+        )
+    return records
+
+
 def _stages(protocol: JudgingProtocol, unit: Unit, mode: ReplyMode) -> dict[str, Stage]:
     """The stage of each text of a strategy; none of another protocol, which has one prompt."""
     wording = getattr(protocol, "wording", None)
@@ -166,7 +227,9 @@ def _form(prompted: Prompted) -> str:
     if prompted.schema is None:
         return "(reply: plain text)"
     fields = ", ".join(prompted.schema.schema["properties"])
-    how = "a JSON schema" if prompted.mode is ReplyMode.JSON_SCHEMA else "a tool"
+    how = {ReplyMode.JSON_SCHEMA: "a JSON schema", ReplyMode.FUNCTION: "a function"}.get(
+        prompted.mode, "a tool"
+    )
     return f"(reply: {how}, {prompted.schema.name}, with {fields})"
 
 

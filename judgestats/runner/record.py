@@ -366,6 +366,7 @@ def about(
             "items": len({u.item_id for u in next(iter(prepared.units.values()))}),
             "clusters": len({u.cluster for u in next(iter(prepared.units.values()))}),
             "item_source": source_name(p.items),
+            "wording": prepared.wording_statement,
             "scale": [p.scale.low, p.scale.high],
             "choices_per_request": p.samples_per_request,
             "facets": to_plain(declared),
@@ -423,7 +424,6 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
             continue  # made from the judgments of other conditions, such as a mean of them
         condition = by_label[label]
         spec = prepared.judges[condition.judge]
-        protocol = prepared.protocols[condition]
         tags = {
             "judgestats.kind": "condition",
             "judgestats.runner": prepared.design.name,
@@ -435,7 +435,6 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
                 params={
                     "judge/model": spec.model,
                     "judge/temperature": as_text(condition.temperature),
-                    "judge/prompt_sha": getattr(getattr(protocol, "template", None), "sha", ""),
                     "design/replicates": prepared.parameters.repeats,
                     **{f"factor/{k}": v for k, v in condition.levels.items()},
                 },
@@ -458,6 +457,7 @@ def tags(prepared: Prepared) -> dict[str, str]:
         "mlflow.note.content": (
             f"**{prepared.design.title}**\n\n{prepared.design.question}\n\n"
             + _simulated(prepared)
+            + (f"{prepared.wording_statement}\n\n" if prepared.wording.kind else "")
             + "Open `report.html` under Artifacts; the child runs are the conditions."
         ),
     }
@@ -524,18 +524,19 @@ def log_plan(prepared: Prepared, run: RunWriter, folder: Path) -> None:
     sha = item_set_sha(prepared.items)
     if cards := _cards(prepared, run, folder):
         run.tags(cards)
+    own = dict.fromkeys(request.sha256 for request in prepared.requests.values())
+    shas = list(own) or _templates(prepared)
+    run.tags({"prompt_sha256": ", ".join(shas), "data/sha256": sha})
     run.params(
         {
             **p.logged(),
             **{f"parameter/{name}": text for name, text in output_parameters().items()},
             "judge/models": ", ".join(s.model for s in prepared.judges.values()),
-            "judge/prompt_sha": ", ".join(_templates(prepared)),
             "judge/protocol": first.name,
             "design/experiment": prepared.design.name,
             "design/items": len({u.item_id for u in next(iter(prepared.units.values()))}),
             "design/conditions": len(prepared.conditions),
             "data/items": source_name(p.items),
-            "data/sha256": sha,
             **(prepared.answers.params if prepared.answers else {}),
         }
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +35,7 @@ from judgestats.runner.common_parameters import settings_of
 from judgestats.runner.design import Design
 from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
-from judgestats.runner.prompts import prompt_lines, rendered
+from judgestats.runner.prompts import prompt_lines, rendered, request_records
 from judgestats.runner.traces import rendering, report_code
 from judgestats.studies.published import with_published
 from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
@@ -244,6 +245,8 @@ def _announce(prepared: Prepared) -> None:
         console.print_result(*console.judges_lines(prepared.judges))
     else:
         tell(console.judges_line(prepared.judges))
+    if prepared.requests and not dry:
+        tell(*textwrap.wrap(prepared.wording_statement, 96))
     if prepared.notices:
         tell(*console.notice_lines(prepared.notices))
 
@@ -282,6 +285,11 @@ def _dry_run(prepared: Prepared) -> None:
     from judgestats.collection.plan import price_plan
 
     p = prepared.parameters
+    statement = prepared.wording_statement
+    if console.output_options().form == "json":
+        console.write_json({"wording": statement, "requests": request_records(prepared)})
+    if statement and prepared.wording.kind != "paraphrase":  # which is a note already
+        console.print_result(*textwrap.wrap(statement, 96), "")
     console.print_result(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
         console.print_result(

@@ -15,7 +15,7 @@ from judgestats.data.columns import Task
 from judgestats.data.parse import read_judgment, reader_of
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import RenderError
-from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
+from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit, prompted_in
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress
 from judgestats.tracking.runs import RunWriter, artifact_path
@@ -104,7 +104,7 @@ class CallTraces:
             judge=row["judge"],
             condition=row["condition"],
             model=row["model_reported"],
-            messages=task.build(ReplyMode(row["reply_mode"])).messages,
+            messages=prompted_in(ReplyMode(row["reply_mode"]), task.build).messages,
             reply=row["raw_text"],
             value=value,
             rationale=verdict.explanation,

@@ -103,7 +103,7 @@ class Completions:
         tokens = 0
         for index in range(count):
             text = reading.say(f"{reading.model}|{reading.messages}|{seeds[index]}")
-            choice = _choice(index, text, reading.tool, fault)
+            choice = _choice(index, text, reading.tool, fault, legacy="functions" in request)
             if reading.weigh is not None:
                 choice["logprobs"] = reading.weigh(choice["message"]["content"] or "")
             tokens += len(text) // 4 + 1 + reading.thoughts
@@ -140,6 +140,7 @@ class Completions:
             request.get("messages"),
             request.get("response_format"),
             request.get("tools"),
+            *([request["functions"]] if "functions" in request else []),
             faults.ignore_schema,
             settings,
             *([request.get("top_logprobs")] if request.get("logprobs") else []),
@@ -240,7 +241,9 @@ def _seeds(
     return [f"{identity.hex()} {times} {i}" for i in range(count)]
 
 
-def _choice(index: int, text: str, tool: str, fault: str) -> dict[str, Any]:
+def _choice(
+    index: int, text: str, tool: str, fault: str, *, legacy: bool = False
+) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     finish = "stop"
     if fault == "refusal":
@@ -252,7 +255,8 @@ def _choice(index: int, text: str, tool: str, fault: str) -> dict[str, Any]:
     elif tool:
         message["content"] = None
         function = {"name": tool, "arguments": text}
-        message["tool_calls"] = [{"id": f"call_{index}", "type": "function", "function": function}]
+        call = {"id": f"call_{index}", "type": "function", "function": function}
+        message |= {"function_call": function} if legacy else {"tool_calls": [call]}
     return {"index": index, "message": message, "finish_reason": finish, "logprobs": None}
 
 
@@ -305,7 +309,7 @@ class SimulatedServer:
             ]
             await send_json(send, 200, {"object": "list", "data": data})
             return
-        if method != "POST" or not path.endswith("/chat/completions"):
+        if method != "POST" or not path.endswith("/completions"):
             message = f"unknown path: {method} {path[:60]}; there is POST /v1/chat/completions"
             await send_json(send, 404, error(message, code="not_found"))
             return
@@ -344,6 +348,9 @@ class SimulatedServer:
             raise RefusedError(400, "the body is not JSON") from None
         if not isinstance(request, dict):
             raise RefusedError(400, "the body is no JSON object")
+        raw = not scope["path"].rstrip("/").endswith("/chat/completions")
+        if raw:
+            request = {**request, "messages": [{"role": "user", "content": request.get("prompt")}]}
         draw = headers.get(_DRAW, b"")
         identity = hashlib.blake2b(body + b"|" + draw, digest_size=12).digest()
         times = self._count(identity)
@@ -358,7 +365,7 @@ class SimulatedServer:
         if await misbehaved(fault, faults, send):
             return
         _refuse(faults, request)
-        await self._answer(request, draw, identity, times, fault, faults, send)
+        await self._answer(request, draw, identity, times, fault, faults, send, raw=raw)
 
     def _count(self, identity: bytes) -> int:
         """How many times this very request came before; the oldest are forgotten in the end."""
@@ -377,10 +384,16 @@ class SimulatedServer:
         fault: str,
         faults: Faults,
         send: Send,
+        *,
+        raw: bool,
     ) -> None:
         reply = self._completions.reply(
             request, draw, identity=identity, times=times, fault=fault, faults=faults
         )
+        if raw:
+            reply["object"] = "text_completion"
+            for choice in reply["choices"]:
+                choice["text"] = choice.pop("message")["content"] or ""
         self.answered += 1
         self.billed_tokens += reply["usage"]["total_tokens"]
         encoded = json.dumps(reply).encode()

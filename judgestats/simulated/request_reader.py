@@ -208,6 +208,9 @@ def _fields(
     request: Mapping[str, Any], *, schema: bool, tools: bool
 ) -> tuple[Mapping[str, Any] | None, str]:
     try:
+        if tools and request.get("functions"):
+            function = request["functions"][0]
+            return function["parameters"]["properties"], str(function["name"])
         if tools and request.get("tools"):
             function = request["tools"][0]["function"]
             return function["parameters"]["properties"], str(function["name"])

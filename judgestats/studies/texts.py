@@ -52,6 +52,10 @@ class StudyRequest:
         The study's settings: ``n``, ``temperature``, ``max_tokens``, ...
     source : str
         Where the text stands: ``core.py lines 158-170 (sha256 f954cd32…, as published)``.
+    sha256 : str
+        Of the template, its names in braces.
+    method : str
+        Its name among `StudyTexts.methods`.
     """
 
     wire: str
@@ -60,6 +64,8 @@ class StudyRequest:
     tool_choice: dict[str, Any] | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    sha256: str = ""
+    method: str = ""
 
     def record(self) -> dict[str, Any]:
         """The request with its digests, as a dry run prints it with ``--json``."""
@@ -323,7 +329,7 @@ class StudyTexts:
                 f"{self.study}: there is no request {method!r}.{nearest(method, self.methods)}"
             )
         try:
-            return _REQUESTS[self.study](self, method.split("/"), fields)
+            return replace(_REQUESTS[self.study](self, method.split("/"), fields), method=method)
         except KeyError as error:
             raise InputError(f"{self.study}: {method} needs the field {error}.") from error
 
@@ -350,8 +356,8 @@ class StudyTexts:
             "folder of the study's repository as study_files=FOLDER."
         )
 
-    def place(self, text: _Text) -> str:
-        """Where a text was read, and whether its file is the pinned one."""
+    def origin(self, text: _Text) -> dict[str, Any]:
+        """Where a text was read, and whether its file is the pinned one; and its digest."""
         published = {**PUBLISHED, **STUDY_DATA}[self.study].files
         known = {f.name: f.sha256 for f in published}.get(text.file)
         here = hashlib.sha256(self.raw(text.file)).hexdigest()
@@ -363,7 +369,7 @@ class StudyTexts:
                 f"; {text.file} differs from the pinned file (sha256 {here[:2]}…, expected "
                 f"{known[:2]}…): its own text is sent"
             )
-        return place
+        return {"source": place, "sha256": text.sha256}
 
 
 @lru_cache(maxsize=32)
@@ -445,7 +451,7 @@ def _llmasjudge(texts: StudyTexts, method: list[str], fields: Mapping[str, Any])
         tool=functions.value,
         tool_choice=source.value(call, "function_call", bound).value,
         params=params,
-        source=texts.place(prompt),
+        **texts.origin(prompt),
     )
 
 
@@ -475,7 +481,7 @@ def _llm_reliability(
         wire="completions",
         messages=text.value,
         params={**params, "n_calls": 100},
-        source=texts.place(source.text(prefix, {})),
+        **texts.origin(source.text(prefix, {})),
     )
 
 
@@ -495,7 +501,7 @@ def _gradelab(texts: StudyTexts, method: list[str], fields: Mapping[str, Any]) -
         wire="chat",
         messages=_chat(("system", system.value), ("user", user)),
         params={"temperature": 0.3},
-        source=texts.place(system),
+        **texts.origin(system),
     )
 
 
@@ -506,6 +512,7 @@ def _cce(texts: StudyTexts, method: list[str], fields: Mapping[str, Any]) -> Stu
             wire="chat",
             messages=_chat(("user", text.value)),
             source=f"{text.file} (sha256 {text.sha256[:8]}…)",
+            sha256=text.sha256,
         )
     if method[0] == "vanilla":
         source = texts.source("src/prompt.py")
@@ -520,7 +527,7 @@ def _cce(texts: StudyTexts, method: list[str], fields: Mapping[str, Any]) -> Stu
         return StudyRequest(
             wire="chat",
             messages=_chat(("system", system), ("user", user)),
-            source=texts.place(found),
+            **texts.origin(found),
         )
     source = texts.source("MAIN.ipynb")
     found = source.text(_CROWDS[method[1]], {})
@@ -529,7 +536,7 @@ def _cce(texts: StudyTexts, method: list[str], fields: Mapping[str, Any]) -> Stu
         wire="chat",
         messages=_chat(("user", _filled(found.value, given, source.where))),
         params={"temperature": 0.1, "model": "gpt-4o"},
-        source=texts.place(found),
+        **texts.origin(found),
     )
 
 

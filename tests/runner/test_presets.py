@@ -121,7 +121,7 @@ def test_study_a_alignment_asks_ten_times_only_what_it_averages(sets):
     assert by_method["pairwise", 0.5] == by_method["pairwise-before", 0.5] == 2 * pairs
     assert {t for m, t in by_method if m == "pointwise"} == {0, 0.2, 0.4, 0.5, 0.6, 0.8, 1}
     assert prepared.parameters["pairs"] == 1000
-    assert not prepared.notices
+    assert [n.code for n in prepared.notices] == ["wording"]
 
 
 def test_study_b_is_55_questions_of_three_benchmarks(sets):
@@ -188,7 +188,7 @@ def test_study_b_on_the_studys_own_answers(sets):
     assert prepared.answering is None
     assert set(per_condition(prepared).values()) == {5 * 100}
     assert prepared.parameters["max_tokens"] == 50
-    assert not prepared.notices
+    assert [n.code for n in prepared.notices] == ["wording"]
 
 
 def test_study_c_has_ten_judges_with_an_endpoint_each(sets):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from hashlib import sha256
@@ -275,8 +275,17 @@ class Wording:
         given = dict(self.own).get(stage) or (self.vanilla if stage == "vanilla" else name)
         return _template(given, self.append)
 
-    def ask(self, prompt: str, unit: Unit, mode: ReplyMode, judgments: str = "") -> Prompted:
+    def ask(
+        self,
+        prompt: str,
+        unit: Unit,
+        mode: ReplyMode,
+        judgments: str = "",
+        *,
+        pools: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
+    ) -> Prompted:
         """A comparison's prompt, with earlier judgments (already framed) in their place."""
+        del pools  # a study's own prompt words them itself
         return self.comparison(prompt).prompt(
             unit, mode, more={"aspects": self.aspects_of(unit), "judgments": judgments}
         )

@@ -102,6 +102,7 @@ def crowd_of(unit: Unit) -> tuple[int, ...]:
     return tuple(i for i in range(len(unit.item.responses)) if i not in unit.shown)
 
 
+_Shown = tuple[int, str, str, str]
 _Key = tuple[Wording, int, str, int, int, int]
 _RECENT: OrderedDict[_Key, tuple[Unit, tuple[Call, ...]]] = OrderedDict()
 """Crowd calls named lately, with the pair that keeps the item in their key alive."""
@@ -131,6 +132,8 @@ def _crowd_calls(
 def _comparison_call(wording: Wording, unit: Unit, candidate: int, other: int) -> Call:
     low, high = min(candidate, other), max(candidate, other)
     forward = (candidate + other) % 2 == 0
+    if wording.orders == "ab":  # a candidate keeps its place
+        forward = (candidate < other) == (candidate == min(unit.shown))
     against = Unit(
         item_id=pair_name(unit.item, (low, high)),
         cluster=unit.cluster,
@@ -268,37 +271,40 @@ class CrowdComparison(PairStrategy):
 
     def _select_texts(
         self, picked: Sequence[CrowdJudgment], heard: Mapping[CallKey, StageReply]
-    ) -> tuple[tuple[int, str, str], ...]:
-        """(candidate, its name in the judgment, text) of what the final prompt shows."""
+    ) -> tuple[_Shown, ...]:
+        """(candidate, its name in the judgment, text, crowd model) that the final prompt shows."""
         shown = []
         for judgment in picked:
-            own = "AB"[judgment.call.unit.shown.index(judgment.candidate)]
+            there = judgment.call.unit
+            own = "AB"[there.shown.index(judgment.candidate)]
+            [other] = [i for i in there.shown if i != judgment.candidate]
+            model = there.item.responses[other].author or str(other)
             if not self.removal:
-                shown.append((judgment.candidate, own, with_verdict(judgment.heard)))
+                text = with_verdict(judgment.heard)
+                shown.append((judgment.candidate, own, text, model))
                 continue
             cleaned = heard[self._removal(judgment).key]
             if cleaned.read:
-                shown.append((judgment.candidate, own, cleaned.text))
+                shown.append((judgment.candidate, own, cleaned.text, model))
         return tuple(shown)
 
-    def _final(self, unit: Unit, shown: tuple[tuple[int, str, str], ...]) -> Call:
+    def _final(self, unit: Unit, shown: tuple[_Shown, ...]) -> Call:
         return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, shown))
 
-    def _ask(
-        self, unit: Unit, shown: tuple[tuple[int, str, str], ...], mode: ReplyMode
-    ) -> Prompted:
+    def _ask(self, unit: Unit, shown: tuple[_Shown, ...], mode: ReplyMode) -> Prompted:
         blocks = []
-        for number, (candidate, there, text) in enumerate(shown, start=1):
+        pools: dict[str, list[dict[str, str]]] = {"pool_a": [], "pool_b": []}
+        for number, (candidate, there, text, model) in enumerate(shown, start=1):
             here = "AB"[unit.shown.index(candidate)]
             other = "B" if there == "A" else "A"
+            pools[f"pool_{other.lower()}"].append({"model_name": model, "judgment": text})
             above = (
                 f"Comparison {number} is about Assistant {here}'s answer. There it is called "
                 f"Assistant {there}; Assistant {other} there is another answer, not shown here."
             )
             blocks.append((f"Crowd Comparison {number}", above, text))
-        return self.wording.ask(
-            "judge_crowd", unit, mode, framed(blocks, limit=self.wording.limit)[0]
-        )
+        text = framed(blocks, limit=self.wording.limit)[0]
+        return self.wording.ask("judge_crowd", unit, mode, text, pools=pools)
 
     # ------------------------------------------------------------------ what it says
 
@@ -317,7 +323,7 @@ class CrowdComparison(PairStrategy):
             used=len(shown),
             preferred=kind,
             left_out=left,
-            cut=sum(bounded(text, limit=self.wording.limit)[1] for _, _, text in shown),
+            cut=sum(bounded(text, limit=self.wording.limit)[1] for _, _, text, _ in shown),
         )
 
     @property

@@ -104,6 +104,8 @@ def overview(run: Run) -> Markdown:
     if source:
         named = "the bundled item bank" if source == "bank" else str(source)
         text += f" Items: {escape_markdown(named)}."
+    if d.get("wording"):
+        text += f" {escape_markdown(str(d['wording']))}"
     return Markdown(text + _answered_by(run))
 
 

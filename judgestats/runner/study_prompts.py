@@ -1,0 +1,410 @@
+"""Wording of a replicated study: its own texts, read at run time, or paraphrases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgestats.analysis.limits import Limit
+from judgestats.errors import InputError
+from judgestats.files.text import decode_json
+from judgestats.protocols.base import (
+    JudgingProtocol,
+    Prompted,
+    ReplyMode,
+    ReplySchema,
+    Status,
+    Unit,
+    Verdict,
+)
+from judgestats.protocols.pairwise import Pairwise
+from judgestats.protocols.pointwise import Correctness, Pointwise
+from judgestats.protocols.selection import Selection
+from judgestats.protocols.strategies.base import PairStrategy, Wording
+from judgestats.studies.texts import StudyRequest, StudyTexts, read_study
+
+if TYPE_CHECKING:
+    from judgestats.items.records import Item
+    from judgestats.runner.common_parameters import CommonParameters
+
+_FIRST_FILES = {
+    "llmasjudge": "core.py",
+    "llm_reliability": "judges.py",
+    "gradelab": "llm_eval.py",
+    "cce": "src/prompt.py",
+}
+_OWN = ("prompt", "pair_prompt", "option_template")
+_BENCHMARKS = {"BBH": "bbh", "SQuAD": "squad", "MT-Bench": "mtb"}
+_PARAPHRASE = (
+    "Prompts: paraphrases written for judgestats, not the study's text (wording=paraphrase). The "
+    "run has the study's design, our wording."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyWording:
+    """Whose words the prompts of a run are.
+
+    Attributes
+    ----------
+    kind : {"original", "paraphrase", ""}
+        Empty where a run replicates no study, or asks with prompts of the user's own.
+    texts : StudyTexts or None
+        What the original requests are read from.
+    """
+
+    kind: str = ""
+    texts: StudyTexts | None = None
+
+    @property
+    def reply(self) -> str:
+        """The reply mode of the study's own requests."""
+        study = self.texts.study if self.texts else ""
+        return ReplyMode.FUNCTION if study == "llmasjudge" else ReplyMode.TEXT
+
+    @property
+    def wire(self) -> str:
+        """How the study's own requests are sent."""
+        study = self.texts.study if self.texts else ""
+        return "completions" if study == "llm_reliability" else "chat"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a reader of an original run has to know of the study's own requests."""
+        study = self.texts.study if self.texts else ""
+        if self.kind == "paraphrase":
+            short = "prompts are paraphrases, not the study's text"
+            return (Limit(_PARAPHRASE, code="wording", short=short),)
+        return (_NOTICES[study],) if study in _NOTICES else ()
+
+
+_NOTICES = {
+    "llmasjudge": "Choices of one request (n) share one call, as in the study.",
+    "llm_reliability": "The study shows five systems in one order, so position and system are "
+    "confounded: omega cannot tell a preferred letter from a preferred system.",
+}
+
+
+def study_wording(
+    study: str, given: Mapping[str, str], parameters: CommonParameters
+) -> StudyWording:
+    """Whose words a run's prompts are, by ``wording=``, ``study_files=`` and what was fetched.
+
+    Parameters
+    ----------
+    study : str
+        The study whose texts the design's prompts have; empty where none is read.
+    given : mapping of parameter to text
+    parameters : CommonParameters
+
+    Returns
+    -------
+    StudyWording
+
+    Raises
+    ------
+    InputError
+        ``wording=`` without a preset; ``original`` without files, or beside a prompt of one's own.
+    """
+    wanted, files = parameters.wording, parameters.study_files
+    if not parameters.preset:
+        if wanted or files:
+            raise InputError(
+                f"{'wording' if wanted else 'study_files'}: it is for a study's design. Add "
+                "preset=paper."
+            )
+        return StudyWording()
+    own = [name for name in given if name in _OWN or name.startswith("prompt.")]
+    if own and (wanted or files):
+        raise InputError(f"wording: {own[0]} gives a prompt of your own. Leave one of them out.")
+    if own:
+        return StudyWording()
+    if not study:
+        if wanted == "original":
+            raise InputError("wording=original: no text of this study is public. Leave it out.")
+        return StudyWording(kind="paraphrase")
+    fetched = Path("data") / study
+    found = files or (str(fetched) if (fetched / _FIRST_FILES[study]).is_file() else "")
+    if wanted == "paraphrase" or (not wanted and not found):
+        return StudyWording(kind="paraphrase")
+    if not found:
+        raise InputError(
+            f"wording=original: the study's texts are not bundled. Run judgestats items fetch "
+            f"{study}, or give study_files=FOLDER."
+        )
+    if "reply" in given:
+        raise InputError("reply: wording=original replies as the study asked. Leave reply out.")
+    return StudyWording(kind="original", texts=read_study(study, found))
+
+
+class OriginalProtocol:
+    """A protocol whose prompt is the study's own request; replies are read as before.
+
+    Parameters
+    ----------
+    inner : JudgingProtocol
+        What is judged, and how replies are read.
+    texts : StudyTexts
+    factors : mapping
+        The condition's levels: guideline, method, prompt.
+    """
+
+    def __init__(
+        self, inner: JudgingProtocol, texts: StudyTexts, factors: Mapping[str, str]
+    ) -> None:
+        self.inner, self.texts, self.factors = inner, texts, factors
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in {"inner", "template", "templates", "wording"}:
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    @property
+    def name(self) -> str:
+        """That of the protocol inside."""
+        return self.inner.name
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The units; the best of five is asked for in the order of the file, as the study does."""
+        units = self.inner.units(items)
+        if self.texts.study != "llm_reliability":
+            if with_context := next((u.item.id for u in units if u.item.context), ""):
+                raise InputError(
+                    f"wording=original: item {with_context!r} has a context, and the study's "
+                    "prompt has no place for it. Say wording=paraphrase."
+                )
+            return units
+        return tuple(replace(unit, shown=tuple(sorted(unit.shown))) for unit in units)
+
+    def request(self, unit: Unit) -> StudyRequest:
+        """The study's request for a unit."""
+        return self.texts.request(*method_of(self.inner, self.factors, unit))
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The study's request, in its own reply mode whatever `mode` says."""
+        return prompted_as(self.request(unit), mode)
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict; the sum of sub-scores where the study adds five numbers itself."""
+        if self.factors.get("guideline") == "subscores":
+            return _sum_of_parts(self.request(unit), text)
+        if isinstance(self.inner, Pairwise) and mode is not ReplyMode.TEXT:
+            text = text.replace('"model_a"', '"A"').replace('"model_b"', '"B"')
+        return self.inner.read(unit, mode, text, finish_reason=finish_reason)
+
+
+def prompted_as(request: StudyRequest, mode: ReplyMode) -> Prompted:
+    """A study's request as a prompt of a run."""
+    listed = request.messages
+    messages = [{"role": "user", "content": listed}] if isinstance(listed, str) else listed
+    tool = request.tool[0] if request.tool else None
+    schema = tool and ReplySchema(
+        name=tool["name"], description=tool["description"], schema=tool["parameters"]
+    )
+    return Prompted(
+        messages=tuple(messages),
+        mode=mode,
+        prompt_sha=request.sha256[:12],
+        schema=schema or None,
+        functions=tuple(request.tool or ()),
+    )
+
+
+def method_of(
+    protocol: JudgingProtocol, factors: Mapping[str, str], unit: Unit
+) -> tuple[str, dict[str, Any]]:
+    """The study's name of a request, and the item's texts under the study's names.
+
+    Raises
+    ------
+    InputError
+        The study has no such request.
+    """
+    item = unit.item
+    shown = [item.responses[index].text for index in unit.shown]
+    one = {"question": item.question, "response": shown[0]}
+    pair = dict(zip(("answer_a", "answer_b"), shown, strict=False))
+    if isinstance(protocol, Selection) and protocol.labels == "numbers":
+        method = f"prompt_{factors.get('prompt', '1')}/rotation_{len(shown)}"
+        return method, {"question": item.question, "options": shown}
+    if isinstance(protocol, Selection):
+        kind = item.published.get("type") or _BENCHMARKS.get(item.category)
+        if kind is None:
+            raise InputError(
+                f"wording=original: item {item.id!r} is of no benchmark of the study "
+                f"({', '.join(_BENCHMARKS)}). Say wording=paraphrase."
+            )
+        return f"best_response/{kind}", {"prompt": _prompt_of(item, kind), "responses": shown}
+    if isinstance(protocol, Correctness):
+        truth = item.published.get("ground_truth", item.reference[-1])
+        return "head_to_tail", {**one, "ground_truth": truth}
+    if isinstance(protocol, Pairwise):
+        return f"pairwise/{protocol.reasoning}", {"question": item.question, **pair}
+    if isinstance(protocol, Pointwise):
+        guideline = factors.get("guideline", "none")
+        reference = "+reference" if factors.get("method") == "pointwise-guideline" else ""
+        method = f"pointwise/{guideline}/{protocol.reasoning}{reference}"
+        return method, {**one, "scale": protocol.scale.high}
+    raise InputError(
+        f"wording=original: the study asks no {protocol.name}. Say wording=paraphrase."
+    )
+
+
+def _prompt_of(item: Item, kind: str) -> Any:
+    """The question as the study's file has it."""
+    if "prompt" in item.published:
+        return item.published["prompt"]
+    if kind == "squad":
+        return f"Context: {item.context}\n Question: {item.question}\n Answer:"
+    return list(item.turns) if kind == "mtb" else item.question
+
+
+def _sum_of_parts(request: StudyRequest, text: str) -> Verdict:
+    """The score as the study's program adds it; a part that is missing leaves none."""
+    parts = request.tool[0]["parameters"]["properties"] if request.tool else {}
+    bounds = {k: v for k, v in parts.items() if v.get("type") == "integer"}
+    try:
+        reply = decode_json(text)
+    except ValueError:
+        reply = None
+    said = reply if isinstance(reply, dict) else {}
+    numbers = {k: said.get(k) for k in bounds}
+    bad = [k for k, v in numbers.items() if isinstance(v, bool) or not isinstance(v, int)]
+    if bad or not bounds:
+        return Verdict(status=Status.UNPARSEABLE, reason=f"no whole number {', '.join(bad)}")
+    total = {k: v for k, v in numbers.items() if isinstance(v, int)}
+    if any(not bounds[k]["minimum"] <= v <= bounds[k]["maximum"] for k, v in total.items()):
+        return Verdict(status=Status.OUT_OF_SCALE, reason="a sub-score is out of its range")
+    return Verdict(status=Status.OK, score=float(sum(total.values())), explanation=text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OriginalPairs(Wording):
+    """The vanilla and crowd prompts of study D; what is not published stays a paraphrase.
+
+    Parameters
+    ----------
+    texts : StudyTexts
+    """
+
+    texts: StudyTexts = field(default=StudyTexts("cce", Path()))
+
+    def ask(
+        self,
+        prompt: str,
+        unit: Unit,
+        mode: ReplyMode,
+        judgments: str = "",
+        *,
+        pools: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
+    ) -> Prompted:
+        """The study's request where it is public."""
+        crowd = prompt == "judge_crowd"
+        if not crowd and prompt not in {"vanilla", "judge_vanilla"}:
+            return super().ask(prompt, unit, mode, judgments)
+        none = {"pool_a": (), "pool_b": ()}
+        return prompted_as(self.request(unit, (pools or none) if crowd else None), mode)
+
+    def request(
+        self, unit: Unit, pools: Mapping[str, Sequence[Mapping[str, str]]] | None = None
+    ) -> StudyRequest:
+        """The request for a pair, with a crowd's judgments where `pools` are given."""
+        shown = [unit.item.responses[index] for index in unit.shown]
+        name = {"helpsteer2": "helpsteer2", "judgebench": "judgebench"}.get(
+            unit.category.lower(), ""
+        )
+        fields: dict[str, Any] = {"question": unit.item.question}
+        fields |= dict(zip(("answer_a", "answer_b"), (r.text for r in shown), strict=False))
+        if len(unit.item.turns) > 1:
+            name = "two_turn"
+            for turn in range(2):
+                fields[f"question_{turn + 1}"] = unit.item.turns[turn]
+                for letter, response in zip("ab", shown, strict=False):
+                    fields[f"answer_{letter}_{turn + 1}"] = response.turns[turn]
+        if pools is None:
+            return self.texts.request("/".join(filter(None, ("vanilla", name))), fields)
+        method = f"crowd/{name if name in {'helpsteer2', 'two_turn'} else 'mtbench'}"
+        return self.texts.request(method, {**fields, **pools})
+
+
+def original_protocol(
+    protocol: JudgingProtocol, wording: StudyWording, factors: Mapping[str, str]
+) -> JudgingProtocol:
+    """The protocol with the study's own requests in place of its prompts.
+
+    Parameters
+    ----------
+    protocol : JudgingProtocol
+    wording : StudyWording
+    factors : mapping
+        The condition's levels.
+    """
+    if wording.texts is None:
+        return protocol
+    if hasattr(protocol, "calls"):
+        return _with_pairs(protocol, wording.texts)
+    return OriginalProtocol(protocol, wording.texts, factors)
+
+
+def _with_pairs(protocol: Any, texts: StudyTexts) -> JudgingProtocol:
+    given: Wording = protocol.wording
+    if given.orders == "balanced":
+        raise InputError(
+            "orders=balanced: with wording=original every candidate keeps its place. Say orders=ab."
+        )
+    values = {name: getattr(given, name) for name in given.__dataclass_fields__}
+    own = OriginalPairs(**{**values, "orders": "ab"}, texts=texts)
+    inner = getattr(protocol, "strategy", None)
+    if isinstance(inner, PairStrategy):
+        protocol = replace(protocol, strategy=replace(inner, wording=own))
+    original: JudgingProtocol = replace(protocol, wording=own)
+    return original
+
+
+def first_requests(
+    protocols: Mapping[Any, JudgingProtocol], units: Mapping[Any, Sequence[Unit]]
+) -> dict[Any, StudyRequest]:
+    """The study's request for the first item of each condition that sends one."""
+    requests: dict[Any, StudyRequest] = {}
+    for condition, protocol in protocols.items():
+        unit = units[condition][0]
+        if isinstance(protocol, OriginalProtocol):
+            requests[condition] = protocol.request(unit)
+        elif isinstance(own := getattr(protocol, "wording", None), OriginalPairs):
+            requests[condition] = own.request(unit)
+    return requests
+
+
+def wording_statement(wording: StudyWording, requests: Mapping[Any, StudyRequest]) -> str:
+    """One sentence on whose words the prompts are: for dry run, screen, report and MLflow.
+
+    Parameters
+    ----------
+    wording : StudyWording
+    requests : mapping
+        From `first_requests`.
+
+    Returns
+    -------
+    str
+        Empty where no study is replicated.
+
+    Examples
+    --------
+    >>> wording_statement(StudyWording(kind="paraphrase"), {})[:48]
+    'Prompts: paraphrases written for judgestats, not'
+    """
+    if wording.kind == "paraphrase":
+        return _PARAPHRASE
+    places = list(dict.fromkeys(request.source for request in requests.values()))
+    if not places:
+        return ""
+    rest = (
+        " Prompts that the study does not publish (long, criteria, plan, aggregate, removal, key "
+        "points) are paraphrases."
+        if wording.texts and wording.texts.study == "cce"
+        else ""
+    )
+    return f"Prompts: the study's text, read from {'; '.join(places)}.{rest}"

@@ -1,0 +1,251 @@
+"""Original requests of the studies through runs: to the byte on the wire, and named everywhere."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from judgestats.cli import main
+from judgestats.collection.app_client import AppClient
+from judgestats.collection.request import Encoded, Sampling, request_body, sent_of
+from judgestats.collection.response import Abilities
+from judgestats.collection.spec import parse_judge
+from judgestats.errors import InputError
+from judgestats.protocols.base import ReplyMode, Status, prompted_in
+from judgestats.runner.design import load_design
+from judgestats.runner.prepare import Prepared, prepare
+from judgestats.runner.prompts import request_records
+from judgestats.simulated.app import SimulatedServer
+
+STANDINS = Path(__file__).parents[1] / "studies" / "standins"
+EXPECTED = {
+    (row["method"], row["item"]): row
+    for row in json.loads((STANDINS / "expected.json").read_text("utf-8"))
+}
+
+
+def prepared(experiment: str, **given: str) -> Prepared:
+    asked = {"preset": "paper", "judges": "sim-typical", "dry_run": "true", **given}
+    return prepare(load_design(experiment), asked)
+
+
+def original(experiment: str, **given: str) -> Prepared:
+    study = load_design(experiment).study
+    return prepared(experiment, study_files=str(STANDINS / study), **given)
+
+
+def pointwise(experiment: str, **given: str) -> Prepared:
+    return original(experiment, items=str(STANDINS / "pointwise.jsonl"), **given)
+
+
+def test_a_dry_run_prints_the_request_of_the_first_item_to_the_byte(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["run", "temperature", "--preset", "paper", "--dry-run", "true", "--json"]
+    files = ["--study_files", str(STANDINS / "llmasjudge")]
+    items = ["--items", str(STANDINS / "pointwise.jsonl")]
+    assert main([*arguments, *files, *items]) == 0
+    document = json.loads(capsys.readouterr().out)
+    [asked] = [r for r in document["requests"] if r["condition"] == "gpt-4o-mini, T=0.5"]
+    row = EXPECTED["pointwise/none/none", "s1"]
+    assert {name: asked[name] for name in row} == row
+    assert json.dumps(asked["tool"]) == json.dumps(row["tool"])  # the order of keys too
+    assert document["wording"].startswith("Prompts: the study's text, read from core.py lines")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "given", "factor"),
+    [
+        ("guidelines", {}, "pointwise/{guideline}/none"),
+        ("reasoning", {}, "pointwise/none/{reasoning}"),
+    ],
+)
+def test_every_level_sends_the_request_of_its_own_file(
+    experiment: str, given: dict[str, str], factor: str
+) -> None:
+    run = pointwise(experiment, temperatures="0.5", **given)
+    for condition, record in zip(run.conditions, request_records(run), strict=True):
+        row = EXPECTED[factor.format(**condition.factors), "s1"]
+        assert record["messages_sha256"] == row["messages_sha256"]
+        assert record["tool_sha256"] == row["tool_sha256"]
+        assert record["tool_choice"] == row["tool_choice"]
+        assert record["params"] == row["params"]
+
+
+def test_the_bytes_on_the_wire_are_those_of_the_study() -> None:
+    run = pointwise("temperature", temperatures="0,0.5")
+    [_, condition] = run.conditions
+    task = next(t for t in run.tasks if t.condition == condition)
+    prompted = prompted_in(ReplyMode(run.parameters.reply), task.build)
+    spec = run.judges["sim-typical"]
+    sent = sent_of(spec, condition, prompted.mode, Sampling(choices=10), Abilities(), choices=10,
+                   draw=0)  # fmt: skip
+    body = json.loads(request_body(spec, Encoded(prompted), sent))
+    row = EXPECTED["pointwise/none/none", "s1"]
+    assert body == {
+        "model": "sim-typical",
+        "temperature": 0.5,
+        "n": 10,
+        "messages": row["messages"],
+        "functions": row["tool"],
+        "function_call": row["tool_choice"],
+    }
+    assert list(body["functions"][0]) == list(row["tool"][0])
+
+
+def test_ten_choices_share_one_request(capsys: pytest.CaptureFixture[str]) -> None:
+    run = pointwise("temperature")
+    assert run.parameters.samples_per_request == 10
+    arguments = ["run", "temperature", "--preset", "paper", "--judges", "sim-typical"]
+    arguments += ["--items", str(STANDINS / "pointwise.jsonl"), "--temperatures", "0.5,1"]
+    assert main([*arguments, "--dry-run", "true"]) == 0
+    assert "4 requests" in capsys.readouterr().out  # 2 items x 2 temperatures, 10 judgments each
+
+
+def test_raw_text_goes_to_the_path_of_completions() -> None:
+    run = original(
+        "head_to_tail",
+        items=str(head_to_tail_file()),
+        map="",
+    )
+    spec = run.judges["sim-typical"]
+    assert (spec.wire, spec.path) == ("completions", "/completions")
+    prompted = prompted_in(ReplyMode.TEXT, run.tasks[0].build)
+    sent = sent_of(spec, run.conditions[0], prompted.mode, Sampling(), Abilities(), choices=1,
+                   draw=0)  # fmt: skip
+    body = json.loads(request_body(spec, Encoded(prompted), sent))
+    assert "messages" not in body
+    assert body["prompt"] == EXPECTED["head_to_tail", "h1"]["messages"]
+
+
+def head_to_tail_file() -> Path:
+    return STANDINS / "head_to_tail.json"
+
+
+def test_a_server_without_completions_is_named() -> None:
+    from dataclasses import replace
+
+    from judgestats.collection.endpoint import why_fatal
+    from judgestats.collection.response import read_error
+
+    spec = replace(parse_judge("m@http://127.0.0.1:9/v1"), wire="completions")
+    outcome = read_error(405, b"{}", {}, 0.0)
+    assert "has no /completions" in why_fatal(spec, outcome)
+
+
+def test_the_simulated_server_answers_both_wires_and_legacy_functions() -> None:
+    async def ask(wire: str, body: dict[str, object]) -> str:
+        from dataclasses import replace
+
+        spec = replace(parse_judge("sim-typical"), wire=wire)
+        async with AppClient(spec, SimulatedServer()) as client:
+            outcome = await client.ask(json.dumps(body).encode())
+        [choice] = outcome.choices
+        return choice.text
+
+    text = "Rate from 1 to 10.\n[The Start of Answer]\n42\n[The End of Answer]\nScore: [[number]]"
+    raw = asyncio.run(ask("completions", {"model": "sim-typical", "prompt": text}))
+    assert "Score: [[" in raw
+    tool = EXPECTED["pointwise/none/none", "s1"]
+    called = {"messages": tool["messages"], "functions": tool["tool"], "model": "sim-typical"}
+    assert 1 <= json.loads(asyncio.run(ask("chat", called)))["score"] <= 10
+
+
+def test_paraphrases_say_so_and_original_needs_files(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = prepared("temperature", items="bank")
+    assert run.wording.kind == "paraphrase"
+    assert run.wording_statement.startswith(
+        "Prompts: paraphrases written for judgestats, not the study's text (wording=paraphrase)."
+    )
+    assert any(note.startswith("Prompts: paraphrases") for note in run.notices)
+    with pytest.raises(InputError, match="Run judgestats items fetch llmasjudge, or give"):
+        prepared("temperature", items="bank", wording="original")
+    with pytest.raises(InputError, match="Add preset=paper"):
+        prepare(load_design("temperature"), {"wording": "original"})
+    assert main(["run", "temperature", "--help", "--all"]) == 0
+    assert "paraphrases unless study_files" in " ".join(capsys.readouterr().out.split())
+
+
+def test_fetched_files_make_the_original_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "llmasjudge").symlink_to(STANDINS / "llmasjudge")
+    monkeypatch.chdir(tmp_path)
+    items = str(STANDINS / "pointwise.jsonl")
+    assert prepared("temperature", items=items).wording.kind == "original"
+    assert prepared("temperature", items=items, wording="paraphrase").wording.kind == "paraphrase"
+    with pytest.raises(InputError, match="has a context"):
+        prepared("temperature", items="bank")
+    own = tmp_path / "mine.txt"
+    own.write_text("{context} {question} {response}")
+    assert prepared("temperature", items="bank", prompt=str(own)).wording.kind == ""
+    with pytest.raises(InputError, match="a prompt of your own"):
+        prepared("temperature", items="bank", prompt=str(own), wording="original")
+
+
+def test_sub_scores_are_added_as_the_study_adds_them() -> None:
+    run = pointwise("guidelines", guidelines="none,subscores", temperatures="1")
+    condition = next(c for c in run.conditions if c.factors["guideline"] == "subscores")
+    protocol, unit = run.protocols[condition], run.units[condition][0]
+
+    def read(text: str) -> tuple[Status, float | None]:
+        verdict = protocol.read(unit, ReplyMode.FUNCTION, text)
+        return verdict.status, verdict.score
+
+    assert read('{"colour": 2, "shape": 1, "explanation": "x"}') == (Status.OK, 3.0)
+    assert read('{"colour": 2, "explanation": "x"}')[0] is Status.UNPARSEABLE
+    assert read('{"colour": 2, "shape": 9, "explanation": "x"}')[0] is Status.OUT_OF_SCALE
+    assert read("no JSON")[0] is Status.UNPARSEABLE
+
+
+def test_pairs_of_the_crowd_are_asked_with_the_study_s_text(tmp_path: Path) -> None:
+    run = original("crowd", items="bank", strategies="vanilla,cce@2", pairs="4", key_points="0",
+                   scaling="none", selections="none")  # fmt: skip
+    statement = run.wording_statement
+    assert "src/prompt.py lines" in statement
+    assert "are paraphrases" in statement
+    first = run.conditions[0]
+    [call, *_] = run.protocols[first].calls(run.units[first][0], {})  # type: ignore[attr-defined]
+    system, user = call.build(ReplyMode.TEXT).messages
+    assert system["content"] == 'Stand-in: choose A or B. Write "[[A]]" or "[[B]]".'
+    assert user["content"].startswith("[Task]\n")
+
+
+def test_a_run_logs_whose_words_it_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["run", "temperature", "--preset", "paper", "--judges", "sim-typical"]
+    arguments += ["--items", str(STANDINS / "pointwise.jsonl"), "--temperatures", "0.5,1"]
+    arguments += ["--study_files", str(STANDINS / "llmasjudge"), "--report", "md"]
+    assert main([*arguments, "--resamples", "99", "--crosscheck", "no", "--detail", "full"]) == 0
+    assert "Prompts: the study's text" in capsys.readouterr().err
+    [report] = tmp_path.glob("mlruns/*/*/artifacts/report.md")
+    assert "read from core.py lines" in report.read_text("utf-8")
+    [kept] = tmp_path.glob("mlruns/*/*/artifacts/prompts/rendered.json")
+    assert "Stand-in text. Give 1-10." in kept.read_text("utf-8")
+
+
+def test_options_are_sent_in_every_rotation(tmp_path: Path) -> None:
+    source = json.loads((STANDINS / "items.json").read_text("utf-8"))["options"]
+    items = tmp_path / "options.jsonl"
+    lines = [
+        {"id": i["id"], "turns": [i["question"]], "cluster": i["id"],
+         "responses": [{"turns": [o], "author": str(n)} for n, o in enumerate(i["options"])]}
+        for i in source
+    ]  # fmt: skip
+    items.write_text("\n".join(map(json.dumps, lines)))
+    run = original("grade_score", items=str(items), distractor="no")
+    for condition in run.conditions:
+        sent = {
+            run.protocols[condition].prompt(unit, ReplyMode.TEXT).messages[1]["content"]
+            for unit in run.units[condition]
+            if unit.item_id == "o2"
+        }
+        rotations = [EXPECTED[f"prompt_1/rotation_{r}", "o2"]["messages"][1] for r in (1, 2)]
+        assert sent == {message["content"] for message in rotations}
