@@ -407,8 +407,8 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         stage_judges=stage_judges,
         wording=wording,
         notices=(
-            *wording.notices,
             *_other_items(design, given, parameters, len(questions)),
+            *wording.notices,
             *_further_temperatures(given, parameters, conditions),
             *notices,
         ),

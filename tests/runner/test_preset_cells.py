@@ -21,7 +21,7 @@ OPEN_JUDGES = {
 }  # fmt: skip
 GRADED = {
     "items": "mt_bench", "item_options": {"turn": 1, "models": ("gpt-4",)}, "scale": Scale(1, 10),
-    "reply": "tool", "responses": 1, "samples_per_request": 1,
+    "reply": "tool", "responses": 1, "samples_per_request": 10,
 }  # fmt: skip
 CHOSEN = {
     "reply": "text", "judges": OPEN_JUDGES, "temperatures": (0, 0.25, 0.5, 0.75, 1),
@@ -37,6 +37,7 @@ CELLS = {
     },
     ("temperature", "distribution"): {
         **GRADED, "judges": GPTS, "temperatures": (0.3, 0.5, 1), "repeats": 100, "limit": 30,
+        "samples_per_request": 100,
     },
     ("judges", "paper"): {
         **GRADED, "judges": GPTS, "temperatures": ELEVEN, "repeats": 10, "limit": None,
@@ -57,7 +58,7 @@ CELLS = {
         },
         "methods_at": 0.5, "series": {"pointwise", "pointwise-before"},
         "temperatures": (0, 0.2, 0.4, 0.6, 0.8, 1), "repeated": ("pointwise",), "repeats": 10,
-        "scale": Scale(1, 10), "limit": None,
+        "samples_per_request": 10, "scale": Scale(1, 10), "limit": None,
     },
     ("omega", "paper"): {
         **CHOSEN, "items": "bbh,squad,mt_bench", "per_category": 1, "per_benchmark": {"squad": 20},
@@ -173,7 +174,7 @@ def test_the_size_of_a_study_follows(whole, name, preset, conditions, judgments)
     counts = per_condition(prepared)
     assert len(counts) == len(prepared.conditions) == conditions
     assert set(counts.values()) == {judgments}
-    assert not prepared.notices
+    assert [note.code for note in prepared.notices] == ["wording"]
 
 
 def test_study_b_has_27_20_and_8_questions_in_one_order_of_options_each(whole):

@@ -232,7 +232,7 @@ def test_other_items_are_said_to_be_other_items(sets):
     assert "What is found is not a repetition of the study." in prepared.notices[0]
     assert not prepared.parameters["item_options"]
     copy = paper("temperature", items="mt_bench:data/mt_bench")
-    assert not copy.notices
+    assert [n.code for n in copy.notices] == ["wording"]
     assert copy.parameters["item_options"]["models"] == ("gpt-4",)
 
 

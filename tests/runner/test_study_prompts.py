@@ -2,21 +2,27 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection.app_client import AppClient
-from judgestats.collection.request import Encoded, Sampling, request_body, sent_of
-from judgestats.collection.response import Abilities
-from judgestats.collection.spec import parse_judge
-from judgestats.errors import InputError
-from judgestats.protocols.base import ReplyMode, Status, prompted_in
-from judgestats.runner.design import load_design
-from judgestats.runner.prepare import Prepared, prepare
-from judgestats.runner.prompts import request_records
-from judgestats.simulated.app import SimulatedServer
+from judgestats.collection import (
+    Abilities,
+    Encoded,
+    Sampling,
+    collect,
+    parse_judge,
+    request_body,
+    sent_of,
+)
+from judgestats.data import Condition, Task
+from judgestats.errors import InputError, JudgeError
+from judgestats.protocols import Prompted, ReplyMode, Status, prompted_in
+from judgestats.runner import load_design
+from judgestats.runner.prepare import prepare
+from judgestats.simulated import SimulatedServer
 
 STANDINS = Path(__file__).parents[1] / "studies" / "standins"
 EXPECTED = {
@@ -25,17 +31,17 @@ EXPECTED = {
 }
 
 
-def prepared(experiment: str, **given: str) -> Prepared:
+def prepared(experiment: str, **given: str):
     asked = {"preset": "paper", "judges": "sim-typical", "dry_run": "true", **given}
     return prepare(load_design(experiment), asked)
 
 
-def original(experiment: str, **given: str) -> Prepared:
+def original(experiment: str, **given: str):
     study = load_design(experiment).study
     return prepared(experiment, study_files=str(STANDINS / study), **given)
 
 
-def pointwise(experiment: str, **given: str) -> Prepared:
+def pointwise(experiment: str, **given: str):
     return original(experiment, items=str(STANDINS / "pointwise.jsonl"), **given)
 
 
@@ -55,22 +61,23 @@ def test_a_dry_run_prints_the_request_of_the_first_item_to_the_byte(
 
 
 @pytest.mark.parametrize(
-    ("experiment", "given", "factor"),
-    [
-        ("guidelines", {}, "pointwise/{guideline}/none"),
-        ("reasoning", {}, "pointwise/none/{reasoning}"),
-    ],
+    ("experiment", "factor"), [("guidelines", "guideline"), ("reasoning", "reasoning")]
 )
 def test_every_level_sends_the_request_of_its_own_file(
-    experiment: str, given: dict[str, str], factor: str
+    capsys: pytest.CaptureFixture[str], experiment: str, factor: str
 ) -> None:
-    run = pointwise(experiment, temperatures="0.5", **given)
-    for condition, record in zip(run.conditions, request_records(run), strict=True):
-        row = EXPECTED[factor.format(**condition.factors), "s1"]
-        assert record["messages_sha256"] == row["messages_sha256"]
-        assert record["tool_sha256"] == row["tool_sha256"]
-        assert record["tool_choice"] == row["tool_choice"]
-        assert record["params"] == row["params"]
+    run = pointwise(experiment, temperatures="0.5")
+    arguments = ["--preset", "paper", "--dry-run", "true", "--json", "--temperatures", "0.5"]
+    files = ["--study_files", str(STANDINS / "llmasjudge"), "--judges", "sim-typical"]
+    items = ["--items", str(STANDINS / "pointwise.jsonl")]
+    assert main(["run", experiment, *arguments, *files, *items]) == 0
+    records = json.loads(capsys.readouterr().out)["requests"]
+    for condition, record in zip(run.conditions, records, strict=True):
+        level = condition.factors[factor]
+        method = f"pointwise/{level}/none" if factor == "guideline" else f"pointwise/none/{level}"
+        row = EXPECTED[method, "s1"]
+        for name in ("method", "messages_sha256", "tool_sha256", "tool_choice", "params"):
+            assert record[name] == row[name]
 
 
 def test_the_bytes_on_the_wire_are_those_of_the_study() -> None:
@@ -123,33 +130,41 @@ def head_to_tail_file() -> Path:
     return STANDINS / "head_to_tail.json"
 
 
-def test_a_server_without_completions_is_named() -> None:
-    from dataclasses import replace
-
-    from judgestats.collection.endpoint import why_fatal
-    from judgestats.collection.response import read_error
-
-    spec = replace(parse_judge("m@http://127.0.0.1:9/v1"), wire="completions")
-    outcome = read_error(405, b"{}", {}, 0.0)
-    assert "has no /completions" in why_fatal(spec, outcome)
+def ask_once(wire: str, prompted: Prompted, mode: ReplyMode, app: object = None) -> str:
+    """The text of one reply of a simulated judge."""
+    spec = replace(parse_judge("sim-typical"), wire=wire)
+    task = Task(condition=Condition(judge="sim-typical", temperature=0.5), item_id="q", cluster="q",
+                category="", replicate=0, order="", build=lambda _: prompted)  # fmt: skip
+    asked = {"judges": {"sim-typical": spec}, "reply_mode": mode, "simulated_app": app}
+    frame = asyncio.run(collect([task], journal=None, **asked)).read()
+    return str(frame["raw_text"].iloc[0])
 
 
 def test_the_simulated_server_answers_both_wires_and_legacy_functions() -> None:
-    async def ask(wire: str, body: dict[str, object]) -> str:
-        from dataclasses import replace
-
-        spec = replace(parse_judge("sim-typical"), wire=wire)
-        async with AppClient(spec, SimulatedServer()) as client:
-            outcome = await client.ask(json.dumps(body).encode())
-        [choice] = outcome.choices
-        return choice.text
-
     text = "Rate from 1 to 10.\n[The Start of Answer]\n42\n[The End of Answer]\nScore: [[number]]"
-    raw = asyncio.run(ask("completions", {"model": "sim-typical", "prompt": text}))
-    assert "Score: [[" in raw
-    tool = EXPECTED["pointwise/none/none", "s1"]
-    called = {"messages": tool["messages"], "functions": tool["tool"], "model": "sim-typical"}
-    assert 1 <= json.loads(asyncio.run(ask("chat", called)))["score"] <= 10
+    raw = Prompted(
+        messages=({"role": "user", "content": text},), mode=ReplyMode.TEXT, prompt_sha=""
+    )
+    assert "Score: [[" in ask_once("completions", raw, ReplyMode.TEXT)
+    run = pointwise("temperature")
+    called = prompted_in(ReplyMode.FUNCTION, run.tasks[0].build)
+    assert 1 <= json.loads(ask_once("chat", called, ReplyMode.FUNCTION))["score"] <= 10
+
+
+def test_a_server_without_completions_is_named() -> None:
+    async def app(scope, receive, send):  # type: ignore[no-untyped-def]
+        if scope["type"] == "http":
+            paths.append(scope["path"])
+            await send({"type": "http.response.start", "status": 405, "headers": []})
+            await send({"type": "http.response.body", "body": b"{}"})
+            return
+        await SimulatedServer()(scope, receive, send)
+
+    paths: list[str] = []
+    raw = Prompted(messages=({"role": "user", "content": "x"},), mode=ReplyMode.TEXT, prompt_sha="")
+    with pytest.raises(JudgeError, match=r"raw text; sim-typical at .* has no /completions"):
+        ask_once("completions", raw, ReplyMode.TEXT, app)
+    assert paths == ["/v1/completions"]
 
 
 def test_paraphrases_say_so_and_original_needs_files(
