@@ -93,11 +93,7 @@ study: $(VENV)/.installed
 
 # One environment, installed by hash from requirements.lock and stamped when complete.
 $(VENV)/.installed: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "judgestats needs Python 3.11 or later; $(PYTHON) is older. Use: make PYTHON=python3.12 ..." >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@bash .ci/install $(PYTHON) $(VENV)
 	@touch $@
 
 # Pins every dependency by version and hash, for every Python from 3.11 on; no index addresses.
