@@ -256,12 +256,13 @@ MAX_TEXT_CHARS = 200_000
 def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Outcome:
     """Read the body of a 200 reply; anything but a chat completion is malformed, never a guess."""
     try:
-        reply = decode_json(body, keep_last=True)
-    except ValueError:
+        reply = decode_json(body, lenient=True)
+    except ValueError as error:
         if body[:200].lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
             return read_error(200, body, headers, latency_s)
         kind = headers.get("content-type", "no content type")[:60]
-        return _malformed(f"the body is not JSON ({kind}, {len(body)} bytes)", latency_s)
+        fault = "" if "twice" not in str(error) else f": {error}"
+        return _malformed(f"the body is not JSON ({kind}, {len(body)} bytes{fault})", latency_s)
     if not isinstance(reply, dict):
         return _malformed("the body is JSON but no object", latency_s)
     if status := error_in(reply):

@@ -20,6 +20,7 @@ import pandas as pd
 from judgestats.data.readers.labels import LABEL_ENDINGS
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, StoreError, guard_output
+from judgestats.files.guarded import refuse_remote
 from judgestats.files.label_state import Given, LabelState, changed_labels
 from judgestats.files.text import decode_json, short
 from judgestats.runner import display as console
@@ -77,6 +78,7 @@ def read_table(path: Path) -> pd.DataFrame:
     InputError
         The file is not there, or is no table.
     """
+    refuse_remote(path)
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
     frame = table_of(path, lambda header: list(header.columns))

@@ -62,7 +62,12 @@ def clean_json(value: Any, *, keep_last: bool = False) -> Any:
 
 
 def decode_json(
-    raw: str | bytes, *, keep_last: bool = False, nan: bool = True, max_items: int = MAX_ITEMS
+    raw: str | bytes,
+    *,
+    keep_last: bool = False,
+    nan: bool = True,
+    lenient: bool = False,
+    max_items: int = MAX_ITEMS,
 ) -> Any:
     r"""Decode one JSON value and clean its strings: the only decoder of JSON.
 
@@ -73,6 +78,9 @@ def decode_json(
         Of equal keys of one object the last counts. By default they are refused.
     nan : bool
         Whether ``NaN`` and ``Infinity``, which Python's tools write, are let through.
+    lenient : bool
+        A number of more than 400 digits is infinity, and of keys that differ only in characters
+        that are no text the last counts: neither is a reason to lose what was paid for.
     max_items : int
         Most values in it.
 
@@ -93,23 +101,25 @@ def decode_json(
     """
     text = raw if isinstance(raw, str) else raw.decode(json.detect_encoding(raw), "surrogatepass")
     try:
-        value = _decoder(keep_last, nan, _LONG_NUMBER.search(text) is not None).decode(text)
+        long = _LONG_NUMBER.search(text) is not None
+        value = _decoder(keep_last, nan, long, long and lenient).decode(text)
     except RecursionError:
         raise NestedError(f"nested deeper than {DEEPEST} levels") from None
     if text.count("[") + text.count("{") > DEEPEST or text.count(",") >= max_items:
         _refuse_large(value, max_items)
-    return (
-        clean_json(value, keep_last=keep_last) if "\\u" in text or _NOT_TEXT.search(text) else value
-    )
+    if "\\u" in text or _NOT_TEXT.search(text):
+        return clean_json(value, keep_last=keep_last or lenient)
+    return value
 
 
 @cache
-def _decoder(keep_last: bool, nan: bool, long_numbers: bool) -> json.JSONDecoder:
+def _decoder(keep_last: bool, nan: bool, long_numbers: bool, allowed: bool) -> json.JSONDecoder:
+    bounded = _infinite_where_long if allowed else _bounded
     return json.JSONDecoder(
         object_pairs_hook=None if keep_last else _unique,
         parse_constant=None if nan else _no_constant,
-        parse_int=_bounded if long_numbers else None,
-        parse_float=_bounded if long_numbers else None,
+        parse_int=bounded if long_numbers else None,
+        parse_float=bounded if long_numbers else None,
     )
 
 
@@ -130,6 +140,10 @@ def _bounded(digits: str) -> float:
     if len(digits) > _MOST_DIGITS:
         raise ValueError(f"a number has {len(digits):,} digits")
     return int(digits) if digits.lstrip("-").isdecimal() else float(digits)
+
+
+def _infinite_where_long(digits: str) -> float:
+    return math.inf if len(digits) > _MOST_DIGITS else _bounded(digits)
 
 
 def _refuse_large(value: Any, max_items: int) -> None:

@@ -14,6 +14,7 @@ from judgestats.data.schema import read_frame, validate_parsed
 from judgestats.deadlines import scratch_folder
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, nearest
+from judgestats.files.guarded import refuse_remote
 from judgestats.files.tables import read_csv
 from judgestats.results import Results, read_results
 from judgestats.results.files import read_values
@@ -166,6 +167,7 @@ def whole_run(run: str) -> str:
             )
         return str(file.parent)
     if not file.exists() and (file.suffix or file.name != run):
+        refuse_remote(run)
         raise InputError(
             f"there is no file or folder {run!r} (looked in {Path.cwd()}). Check the name, or give "
             "a run id as `judgestats run` prints it."

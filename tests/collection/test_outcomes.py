@@ -161,3 +161,20 @@ def test_keys_that_differ_in_half_characters_do_not_lose_a_paid_answer():
     body = b'{"a\\ud83d": 1, "a\\ud83e": 2, "choices": [{"message": {"content": "7"}}]}'
     outcome = read_reply(body, {}, 0)
     assert (outcome.kind, outcome.choices[0].text) == (Kind.ANSWERED, "7")
+
+
+def test_a_number_of_many_digits_does_not_lose_the_reply_it_stands_in():
+    body = reply(message={"content": "7"})[:-1] + b', "usage": {"prompt_tokens": 1%b}}' % (
+        b"0" * 500
+    )
+    outcome = read_reply(body, {}, 0)
+    assert (outcome.kind, outcome.choices[0].text) == (Kind.ANSWERED, "7")
+    assert outcome.tokens_in is None
+    assert outcome.usage_fault
+
+
+def test_a_key_that_stands_twice_makes_a_reply_malformed():
+    body = b'{"choices": [{"message": {"content": "7", "content": "9"}}]}'
+    outcome = read_reply(body, {}, 0)
+    assert outcome.kind is Kind.MALFORMED
+    assert "the key 'content' stands twice" in outcome.detail

@@ -5,9 +5,11 @@ import sqlite3
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 from judgestats import read_judgments
+from judgestats.cli import main
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError
 
@@ -380,3 +382,78 @@ def test_another_tools_status_is_left_out_where_it_is_said_to_be(tmp_path):
     with pytest.raises(InputError, match="--ignore status"):
         read_judgments(path)
     assert read_judgments(path, ignore=["status"])["status"].eq("ok").all()
+
+
+class Stream:
+    """A frame of nobody known, with the Arrow stream protocol; it can be read once."""
+
+    def __init__(self, table):
+        self.table, self.read = table, False
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        assert not self.read
+        self.read = True
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Relation(Stream):
+    """As DuckDB's relations: rows come in batches, and the stream would hold all of them twice."""
+
+    def to_arrow_reader(self, size):
+        return self.table.to_reader(size)
+
+
+class Dataset:
+    """As the datasets of Hugging Face, which have no stream."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def with_format(self, name):
+        return {"arrow": self}[name]
+
+    def __getitem__(self, rows):
+        return {(None, None): self.table}[rows.start, rows.stop]
+
+
+class Lazy(Stream):
+    """As a lazy frame, which is collected first."""
+
+    def __getattribute__(self, name):
+        if name == "__arrow_c_stream__":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def collect(self):
+        return Stream(self.table)
+
+
+@pytest.mark.parametrize("frame_of", [Stream, Relation, Dataset, Lazy])
+def test_frames_are_read_by_methods_of_their_own(frame_of):
+    table = pyarrow.Table.from_pandas(long())
+    assert essence(read_judgments(frame_of(table))) == essence(read_judgments(long()))
+
+
+def test_a_frame_of_several_splits_is_refused_by_name():
+    with pytest.raises(InputError, match=r"Give one: data\['train'\]"):
+        read_judgments({"train": Dataset(None), "test": Dataset(None)})
+
+
+@pytest.mark.parametrize(
+    ("address", "command"),
+    [
+        ("https://a.org/x.csv", "curl -LO https://a.org/x.csv"),
+        ("s3://b/x y.csv", "aws s3 cp 's3://b/x y.csv' ."),
+        ("hf://datasets/o/n/x.parquet", "hf download o/n x.parquet --repo-type dataset"),
+    ],
+)
+@pytest.mark.parametrize(
+    "words",
+    [["analyze", "FILE"], ["doctor", "FILE"], ["drift", "FILE", "FILE"], ["check", "FILE"],
+     ["labels", "plan", "FILE", "--labels", "5"],
+     ["monitor", "FILE", "--state", "s.db", "--rate", "a=b:c"]],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_an_address_is_refused_with_the_way_to_download_it(words, address, command, capsys):
+    assert main([address if w == "FILE" else w for w in words]) == 2
+    assert capsys.readouterr().err.strip().endswith(f"Download it first: {command}")

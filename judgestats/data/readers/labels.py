@@ -43,6 +43,7 @@ from judgestats.data.vocabulary import (
     values_option,
 )
 from judgestats.errors import InputError
+from judgestats.files.guarded import refuse_remote
 from judgestats.files.label_state import check_exported
 from judgestats.files.text import clean_json
 from judgestats.results.numbers import count_noun
@@ -565,6 +566,7 @@ def _criterion_ids(ids: pd.Series, criteria: pd.Series) -> pd.Series:
 
 
 def _table(path: Path) -> pd.DataFrame:
+    refuse_remote(path)
     if not path.exists():
         raise InputError(f"--labels: there is no file {str(path)!r}.")
     check_exported(path)

@@ -26,7 +26,7 @@ from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
-from judgestats.files.guarded import NoTableError
+from judgestats.files.guarded import NoTableError, refuse_remote
 from judgestats.files.text import clean_json
 
 
@@ -194,6 +194,7 @@ def read_judgments(
             )
         reader = "table"
     if isinstance(path, (str, Path)):
+        refuse_remote(path)
         path = Path(path)
         if not _there(path):
             raise InputError(f"there is no file {str(path)!r} (looked in {Path.cwd()}).")
@@ -252,8 +253,10 @@ def as_frame(data: Any) -> pd.DataFrame:
     """
     if isinstance(data, pd.DataFrame):
         return clean_cells(data)
-    if hasattr(data, "to_pandas"):
-        return clean_cells(data.to_pandas())
+    if isinstance(data, Mapping) and data and all(hasattr(v, "with_format") for v in data.values()):
+        raise InputError(f"The data have several splits. Give one: data[{next(iter(data))!r}].")
+    if (streamed := _arrow_table(data)) is not None:
+        return clean_cells(streamed.to_pandas())
     if isinstance(data, Mapping) and all(isinstance(v, (list, tuple)) for v in data.values()):
         return pd.DataFrame(clean_json({name: list(values) for name, values in data.items()}))
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes, Mapping)):
@@ -264,6 +267,24 @@ def as_frame(data: Any) -> pd.DataFrame:
         f"read_judgments takes a path, a frame (pandas, polars) or a list of dicts, not "
         f"{type(data).__name__}."
     )
+
+
+def _arrow_table(data: Any) -> Any:
+    """The Arrow table of an object that offers one by a method of its own; else None."""
+    if hasattr(data, "collect") and not hasattr(data, "__arrow_c_stream__"):  # a lazy frame
+        data = data.collect()
+    if hasattr(data, "to_arrow_reader"):  # a relation's stream would hold all of it twice
+        return data.to_arrow_reader(10_000).read_all()
+    if hasattr(data, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    if hasattr(data, "with_format") and hasattr(data, "__getitem__"):
+        return data.with_format("arrow")[:]
+    method = next((m for m in ("to_arrow_table", "to_arrow") if hasattr(data, m)), "")
+    if method:
+        return getattr(data, method)()
+    return data if hasattr(data, "to_pandas") else None
 
 
 def _words(given: Sequence[str]) -> tuple[str, ...]:
