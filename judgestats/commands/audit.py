@@ -24,7 +24,7 @@ from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.reading import asked_reading, counts_of, reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
-from judgestats.data.schema import BECAME
+from judgestats.data.schema import BECAME, write_manifest
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, RenderError, guard_output
 from judgestats.protocols.base import NO_REPLY, Status
@@ -254,6 +254,7 @@ def _write(
     if judged.whole is not None:
         (folder / "data").mkdir(exist_ok=True)
         judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
+        write_manifest(folder, (facts.get("design") or {}).get("scale"))
     kept = session(command=str(facts["command"]), run_name=name)
     write_json(folder / "session.json", kept)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.commands.arguments import Args
-from judgestats.data.schema import read_frame
+from judgestats.data.schema import read_artifact
 from judgestats.errors import InputError, guard_output
 from judgestats.files.text import decode_json
 from judgestats.items.readers import read_items
@@ -103,7 +103,7 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
         results = decode_json((folder / "results.json").read_text("utf-8"))
         own_facts = results.get("facts", results)  # 0.1.0 wrote them beside its results
         try:
-            frame = read_frame(data / "judgments.parquet")
+            frame = read_artifact(folder, "judgments")
         except InputError as error:
             raise InputError(
                 f"export: run {run} has no readable data/judgments.parquet ({error}). Only a "

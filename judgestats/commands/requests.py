@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from judgestats.collection.journal import Journal
 from judgestats.collection.offline import Ingested, ingest
 from judgestats.commands.arguments import Args
 from judgestats.commands.run import given_parameters
+from judgestats.data.columns import KEY_COLUMNS
 from judgestats.data.parse import reread, unparsed_causes
+from judgestats.data.schema import read_artifact
 from judgestats.errors import InputError, guard_output, printable
 from judgestats.protocols.base import Scale
 from judgestats.protocols.replies import READER_VERSION
@@ -151,6 +155,20 @@ def _lines(ingested: Ingested, files: list[Path], where: str) -> list[str]:
 _SHOWN = 20
 
 
+def _judgments(folder: Path) -> pd.DataFrame:
+    """The judgments with the replies of raw.parquet, whatever became of the scores since."""
+    frame = read_artifact(folder, "judgments", is_checked=False)
+    if (folder / "data" / "raw.parquet").is_file():
+        raw = read_artifact(folder, "raw")
+        keys = [*KEY_COLUMNS]
+        texts = raw.set_index(keys)["raw_text"].to_dict()
+        frame["raw_text"] = [
+            texts.get(key) for key in frame[keys].itertuples(index=False, name=None)
+        ]
+        frame = frame[frame["raw_text"].notna()]
+    return frame
+
+
 def reparse_command(arguments: Args) -> int:
     """Read the replies of a run again and print the differences; no judge is asked.
 
@@ -166,16 +184,18 @@ def reparse_command(arguments: Args) -> int:
     """
     run = load_run(arguments.run)
     scale = Scale(int(run.scale[0]), int(run.scale[1])) if run.scale else None
-    differences = reread(run.judgments, scale)
+    frame = _judgments(run.folder)
+    finals = frame[frame["stage"] == "final"]
+    differences = reread(frame, scale)
     if arguments.out:
         with guard_output(arguments.out):
             differences.to_csv(arguments.out, index=False)
     version = run.session.get("reader", "1")
     console.print_result(
-        f"{len(run.finals)} judgments, read by version {version} of the reader, read again by "
+        f"{len(finals)} judgments, read by version {version} of the reader, read again by "
         f"version {READER_VERSION}: {len(differences)} differ. Nothing was asked."
     )
-    if causes := unparsed_causes(run.finals):
+    if causes := unparsed_causes(finals):
         console.print_result(f"Unread in the run: {causes}.")
     for row in differences.head(_SHOWN).to_dict("records"):
         why = f" ({row['reason']})" if row["reason"] else ""

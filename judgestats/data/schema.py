@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
@@ -16,7 +18,9 @@ from judgestats.arrays import too_large
 from judgestats.data.columns import KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
-from judgestats.protocols.base import Status
+from judgestats.files.text import decode_json
+from judgestats.protocols.base import Scale, Status
+from judgestats.protocols.replies import ScoreForm, read_reply
 
 BECAME: Mapping[Status, str] = {
     **dict.fromkeys(Status, "not read"),
@@ -331,6 +335,85 @@ def _readable(error: SchemaErrors, frame: pd.DataFrame, what: str) -> str:
             lines.append("  ... further columns fail too")
             break
     return f"{what}: {len(frame)} rows do not fit the judgments schema:\n" + "\n".join(lines)
+
+
+MANIFEST = "manifest.json"
+"""Digests of a run's frames, and the scale of its scores."""
+
+
+def write_manifest(run: Path, scale: Sequence[float] | None) -> None:
+    """Note the digest of every frame of a run, so that an edited one is refused later.
+
+    Parameters
+    ----------
+    run : Path
+        The run's folder, its frames below ``data``.
+    scale : (low, high) or None
+        Of its scores.
+    """
+    frames = sorted((run / "data").glob("*.parquet"))
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in frames}
+    document = {"sha256": digests, "scale": list(scale) if scale else None}
+    (run / MANIFEST).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def read_artifact(run: Path, name: str, *, is_checked: bool = True) -> pd.DataFrame:
+    """A frame of a run as the run wrote it.
+
+    Parameters
+    ----------
+    run : Path
+        The run's folder. One of an earlier version has no manifest, and is read without a check.
+    name : {"judgments", "raw"}
+    is_checked : bool
+        Whether the digest must be that of the manifest.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is another one than the run wrote; with the first row whose
+        score is not what its reply says.
+    """
+    path = run / "data" / f"{name}.parquet"
+    manifest = run / MANIFEST
+    noted: dict[str, Any] = {}
+    if is_checked and manifest.is_file():
+        noted = dict(decode_json(manifest.read_text("utf-8")))
+    if name == "judgments":
+        frame = read_frame(path)
+    else:
+        frame = validate_raw(pd.read_parquet(path), what=str(path))
+    known = dict(noted.get("sha256") or {}).get(path.name)
+    if known and hashlib.sha256(path.read_bytes()).hexdigest() != known:
+        why = "is not the file that the run wrote"
+        if "score" in frame and noted.get("scale"):
+            why = _edited_score(frame, noted["scale"]) or why
+        raise InputError(f"{path.name} {why}. Run judgestats reparse RUN.")
+    return frame
+
+
+def _edited_score(frame: pd.DataFrame, scale: Sequence[float]) -> str:
+    """The first score that is off the scale, or another than its reply says, with its row."""
+    low, high = (int(end) for end in scale)
+    if [low, high] != list(scale) or low >= high:
+        return ""
+    form = ScoreForm(Scale(low, high))
+    for number, row in enumerate(frame.to_dict("records"), start=1):
+        score = row["score"]
+        if not isinstance(score, float) or math.isnan(score):
+            continue
+        text = str(row.get("raw_text", ""))
+        said = read_reply(text, form, tool="submit_score").score
+        is_off = not low <= score <= high
+        if is_off or (said is not None and said != score):
+            what = f"is outside {low}-{high}" if is_off else "is not what was said"
+            says = f"; raw_text says {said:g}" if said is not None else ""
+            return f"row {number}: score {score:g} {what}{says}"
+    return ""
 
 
 def read_frame(path: Path) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.schema import read_frame
+from judgestats.data.schema import read_artifact
 from judgestats.deadlines import make_scratch_folder
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json
@@ -78,7 +78,7 @@ class Run:
     def judgments(self) -> pd.DataFrame:
         """The parsed judgments; an empty frame where the run has none."""
         path = self.folder / "data" / "judgments.parquet"
-        return read_frame(path) if path.is_file() else pd.DataFrame()
+        return read_artifact(self.folder, "judgments") if path.is_file() else pd.DataFrame()
 
     @cached_property
     def finals(self) -> pd.DataFrame:

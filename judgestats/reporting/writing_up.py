@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.request_fields import as_text
-from judgestats.data.schema import read_frame
+from judgestats.data.schema import read_artifact
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output
 from judgestats.reporting.document import escape_markdown
@@ -50,7 +50,7 @@ def methods_text(run: Run, write: Write = str) -> str:
 def judgments_of(run: Run) -> pd.DataFrame | None:
     """The judgments that are kept with the run, if they are."""
     file = run.folder / "data" / "judgments.parquet"
-    return read_frame(file) if file.is_file() else None
+    return read_artifact(run.folder, "judgments") if file.is_file() else None
 
 
 def dates_of(frame: pd.DataFrame | None) -> str:

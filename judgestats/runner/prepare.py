@@ -360,7 +360,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         unused = f"base_url={parameters.base_url} is not used: every judge is in this process."
         notices = (*notices, unused)
     answering = answer_plan(parameters, given, environ=environ)
-    items = questions = (design.items or one_source)(parameters)
+    items = questions = _items(design, given, parameters)
     if answering is not None and parameters.mode == "offline":
         raise InputError(
             "mode=offline: the models that answer first are asked online. Let them answer in a run "
@@ -413,6 +413,19 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
             *notices,
         ),
     )
+
+
+def _items(
+    design: Design[Any], given: Mapping[str, str], parameters: CommonParameters
+) -> tuple[Item, ...]:
+    """The items; where a preset's own are not there, with how to rehearse without them."""
+    try:
+        return (design.items or one_source)(parameters)
+    except InputError as error:
+        if not parameters.preset or "items" in given:
+            raise
+        rehearsal = f"judgestats run {design.name} --preset {parameters.preset} --items bank"
+        raise InputError(f"{error} Rehearse without them: {rehearsal} --dry-run true.") from error
 
 
 def _shipped(name: str) -> Path:

@@ -30,6 +30,7 @@ from judgestats.collection.account import Collected
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.request_fields import as_text
+from judgestats.data.schema import write_manifest
 from judgestats.deadlines import scratch_folder
 from judgestats.files.tables import read_csv
 from judgestats.files.text import decode_json
@@ -246,6 +247,7 @@ def write_files(
     raw_columns = [c for c in frame.columns if c not in read]
     frame.to_parquet(folder / "data" / "judgments.parquet", index=False)
     frame[raw_columns].to_parquet(folder / "data" / "raw.parquet", index=False)
+    write_manifest(folder, facts["design"]["scale"])
 
 
 def log_results(prepared: Prepared, run: RunWriter, analysis: Analysis, results: Results) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.schema import read_frame, validate_parsed
+from judgestats.data.schema import read_artifact, validate_parsed
 from judgestats.deadlines import scratch_folder
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, nearest
@@ -76,11 +76,11 @@ def run_judgments(run: str) -> pd.DataFrame:
     -------
     DataFrame
     """
-    with run_data(run) as (_, data):
+    with run_data(run) as (folder, data):
         file = data / "judgments.parquet"
         if not file.is_file():
             raise InputError(f"{run}: the run holds no data/judgments.parquet.")
-        return validate_parsed(read_frame(file), what=f"judgments of run {run}")
+        return validate_parsed(read_artifact(folder, "judgments"), what=f"judgments of run {run}")
 
 
 def facts_of_run(run: str) -> dict[str, Any]:

@@ -1,0 +1,61 @@
+"""A run's own files are checked when they are read again."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from judgestats.cli import main
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--judges", "sim-typical", "--limit", "4", "--repeats", "2", "--report", "none"]
+    more = ["--temperatures", "0.5,1", "--resamples", "99", "--crosscheck", "no"]
+    assert main(["run", "temperature", *arguments, *more]) == 0
+    [file] = tmp_path.glob("mlruns/*/*/artifacts/data/judgments.parquet")
+    return file.parent.parent
+
+
+def edit(run: Path, **cells: object) -> None:
+    path = run / "data" / "judgments.parquet"
+    frame = pd.read_parquet(path)
+    for name, value in cells.items():
+        frame.loc[frame.index[2], name] = value
+    frame.to_parquet(path, index=False)
+
+
+def test_the_manifest_has_the_digest_of_every_frame(run: Path) -> None:
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert set(manifest["sha256"]) == {"judgments.parquet", "raw.parquet"}
+    assert manifest["scale"] == [1, 10]
+
+
+def test_an_edited_score_is_refused_by_file_and_row(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = pd.read_parquet(run / "data" / "judgments.parquet")["score"].iloc[2]
+    edit(run, score=99.0)
+    for command in (
+        ["report", str(run), "--to", "md"],
+        ["report", str(run), "--to", "tex"],
+    ):
+        capsys.readouterr()
+        assert main(command) == 2
+        error = " ".join(capsys.readouterr().err.split())
+        assert "judgments.parquet row 3: score 99 is outside 1-10" in error
+        assert f"raw_text says {said:g}. Run judgestats reparse" in error
+    assert main(["reparse", str(run)]) == 0  # starts from the replies
+    assert f"99 -> {said:g}" in capsys.readouterr().out
+
+
+def test_a_plausible_edit_is_refused_too(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = pd.read_parquet(run / "data" / "judgments.parquet")["score"].iloc[2]
+    edit(run, score=1.0 if said != 1 else 2.0)
+    assert main(["report", str(run), "--to", "md"]) == 2
+    assert "row 3: score" in capsys.readouterr().err
+    edit(run, score=said, judge="another")
+    assert main(["report", str(run), "--to", "md"]) == 2
+    assert "is not the file that the run wrote" in capsys.readouterr().err
