@@ -95,6 +95,7 @@ class _AuditInput:
     design: dict[str, Any]
     head: pd.DataFrame
     whole: pd.DataFrame | None
+    texts: pd.DataFrame | None = None
     traces: tuple[str, ...] = ()
     experiment: str = ""
     frame: pd.DataFrame | None = None
@@ -166,7 +167,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
             RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began)
         )
         write_run_id(folder, run.run_id)
-        with rendering(folder, formats=formats, detail=arguments.detail) as attach:
+        texts = arguments.texts == "on"
+        with rendering(folder, formats=formats, detail=arguments.detail, texts=texts) as attach:
             run.params(
                 {
                     **{
@@ -254,6 +256,8 @@ def _write(
     if judged.whole is not None:
         (folder / "data").mkdir(exist_ok=True)
         judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
+        if judged.texts is not None:
+            judged.texts.to_parquet(folder / "data" / "texts.parquet", index=False)
         write_manifest(folder, (facts.get("design") or {}).get("scale"))
     kept = session(command=str(facts["command"]), run_name=name)
     write_json(folder / "session.json", kept)
@@ -285,6 +289,7 @@ def _untracked(
         finish(results, following=following, further=judged.further(results))
         return 0
     from judgestats.reporting.renderer import render_report
+    from judgestats.runner.traces import write_explorer
 
     folder = Path("judgestats-reports") / file_name(name)
     with guard_output(folder):
@@ -295,7 +300,8 @@ def _untracked(
         with guard_output(folder):
             results = record_crosscheck(folder, checked, results)
     try:
-        with announce_progress("Rendering the report"):
+        with announce_progress("Rendering the report"), guard_output(folder):
+            write_explorer(folder, texts=arguments.texts == "on")
             made = render_report(
                 folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
             )
@@ -423,10 +429,17 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         },
         head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
         whole=frame.drop(columns=[*TEXTS], errors="ignore"),
+        texts=_item_texts(frame) if arguments.texts == "on" else None,
         traces=tuple(frame["trace_id"].unique()) if "experiment_id" in frame.attrs else (),
         experiment=str(frame.attrs.get("experiment_id", "")),
         frame=frame,
     )
+
+
+def _item_texts(frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Question and answer of each item once, for the interactive page."""
+    own = [c for c in TEXTS if c in frame]
+    return frame[["item_id", *own]].drop_duplicates("item_id") if own else None
 
 
 def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> list[str]:

@@ -407,6 +407,8 @@ class Links:
     def short(self) -> list[str]:
         """The commands and the page that come next."""
         command = show_command(self.run_id)
+        if self.reports:  # which the interactive page goes with
+            command = f"{command} · judgestats view {self.run_id[:SHORT]}"
         if self.store.uri.startswith("http"):  # reports and files are on the run's page
             base, experiment = self.store.uri.rstrip("/"), self.store.experiment_id
             return [command, run_page(base, experiment, self.run_id)]

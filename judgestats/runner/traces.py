@@ -14,7 +14,7 @@ from judgestats.collection.ask import CollectionRequest
 from judgestats.data.columns import Task
 from judgestats.data.parse import read_judgment, reader_of
 from judgestats.deadlines import scratch_folder
-from judgestats.errors import RenderError
+from judgestats.errors import InputError, RenderError
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit, prompted_in
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress
@@ -133,8 +133,10 @@ report could be rendered, which is said and fails no run: its results are comple
 
 
 @contextmanager
-def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") -> Iterator[Attach]:
-    """Run the report's cells; pandoc and typst work on while the block does.
+def rendering(
+    folder: Path, *, formats: Sequence[str], detail: str = "brief", texts: bool = True
+) -> Iterator[Attach]:
+    """Write the interactive page, run the report's cells; pandoc and typst work on meanwhile.
 
     Parameters
     ----------
@@ -143,6 +145,8 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
     formats : sequence of str
         Without any, nothing is rendered.
     detail : {"brief", "full"}
+    texts : bool
+        Whether the interactive page holds texts of items and replies.
 
     Yields
     ------
@@ -151,6 +155,7 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
     if not formats:
         yield _nothing
         return
+    write_explorer(folder, texts=texts)
     from judgestats.reporting.renderer import begin_report
 
     with (
@@ -171,6 +176,20 @@ def rendering(folder: Path, *, formats: Sequence[str], detail: str = "brief") ->
 def report_code(formats: Sequence[str], reports: Mapping[str, Path | str]) -> int:
     """5 where a report was asked for and none was made, else 0."""
     return 5 if formats and not reports else 0
+
+
+def write_explorer(folder: Path, *, texts: bool = True) -> None:
+    """Write the interactive page of a run into its folder, where it holds judgments."""
+    from judgestats.reporting.explorer import run_page, write_page
+    from judgestats.reporting.runs import load_run
+
+    run = load_run(folder)
+    if run.finals.empty:
+        return
+    try:
+        write_page(run_page(run, keep_texts=texts), folder / "explore.html")
+    except InputError as error:
+        console.print_status(f"No interactive page was made: {error}")
 
 
 def _nothing(run: RunWriter) -> dict[str, Path | str]:

@@ -355,7 +355,8 @@ def _built(
         every = "all" if held == len(flagged) else f"{held:,} of"
         why.append(
             f"Shown: {len(ids):,} of {n_all:,} items ({every} {len(flagged):,} with a "
-            "disagreement, flip, or error, a random sample of the rest). Estimates are of all items."
+            "disagreement, flip, or error, a random sample of the rest). Estimates are of all "
+            "items."
         )
     kept = _TextList()
     first = frame.drop_duplicates("item_id")

@@ -7,6 +7,7 @@ from typing import Any
 
 from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.document import escape_markdown, verbatim
+from judgestats.reporting.explorer.run_page import PAGE
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import methods as methods_part
@@ -82,7 +83,11 @@ def session(run: Run) -> Table | Markdown:
 def command(run: Run) -> Markdown:
     """The command that repeats the run."""
     text = str(run.facts.get("command") or run.session.get("command") or "")
-    return Markdown(verbatim(text)) if text else Markdown("The run does not say how it was made.")
+    shown = verbatim(text) if text else "The run does not say how it was made."
+    if (run.folder / PAGE).is_file():
+        link = f'<a href="{PAGE}">Every judgment on an interactive page</a>'
+        shown += f"\n\n`{link}`{{=html}}"
+    return Markdown(shown)
 
 
 def _claims(run: Run) -> list[dict[str, Any]]:
