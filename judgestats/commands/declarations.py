@@ -321,6 +321,8 @@ _LABELS = Command(
                     metavar="NAME"),
                 Option("--choices", "Labels", "Words of a label", default="pass,fail",
                     metavar="WORD,..."),
+                Option("--out", "Output", "File to send to a rater instead of serving the page, "
+                    "e.g. label.html", kind="file"),
                 Option("--port", "Advanced", "Port of the page; 0 is a free one", kind="whole",
                     default=0),
             ),

@@ -156,21 +156,20 @@ def collect_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``file``, ``annotator``, ``choices`` and ``port``.
+        ``file``, ``annotator``, ``choices``, ``out`` and ``port``.
 
     Returns
     -------
     int
         0.
     """
-    from judgestats.commands.label_page import serve_page
+    from judgestats.commands.label_page import send_page, serve_page
 
-    return serve_page(
-        Path(arguments.file),
-        annotator=arguments.annotator,
-        choices=[c.strip() for c in arguments.choices.split(",") if c.strip()],
-        port=arguments.port,
-    )
+    path, choices = Path(arguments.file), [c.strip() for c in arguments.choices.split(",")]
+    whose = {"annotator": arguments.annotator, "choices": [c for c in choices if c]}
+    if arguments.out:
+        return send_page(path, Path(arguments.out), **whose)
+    return serve_page(path, port=arguments.port, **whose)
 
 
 def export_command(arguments: Args) -> int:

@@ -59,22 +59,37 @@ class LabelState:
 
     def labels(self) -> dict[Given, str]:
         """All labels, in the order of their first giving."""
-        rows = self._db.execute("SELECT item_id, annotator, label FROM label ORDER BY rowid")
-        return {Given(item, annotator): label for item, annotator, label in rows}
+        return {given: label for given, (label, _) in self.answers().items() if label}
 
-    def give(self, given: Given, label: str) -> None:
-        """Store a label; a second one of the same annotator replaces the first."""
-        row = (*given, label, "", datetime.now(UTC).isoformat(timespec="seconds"))
+    def answers(self) -> dict[Given, tuple[str, str]]:
+        """All labels with their notes, and answers of an unsure annotator, whose label is empty."""
+        rows = self._db.execute("SELECT item_id, annotator, label, note FROM label ORDER BY rowid")
+        return {Given(item, annotator): (label, note) for item, annotator, label, note in rows}
+
+    def give(self, given: Given, label: str, *, note: str = "", unsure: bool = False) -> None:
+        """Store a label; a second one of the same annotator replaces the first.
+
+        Parameters
+        ----------
+        given : Given
+        label : str
+            Empty: the label is taken back, or the annotator is unsure.
+        note : str
+        unsure : bool
+            The annotator saw the item and cannot tell.
+        """
+        row = (*given, label, note, datetime.now(UTC).isoformat(timespec="seconds"))
         self._db.execute(
             "INSERT INTO history (item_id, annotator, label, note, created_at) "
             "VALUES (?, ?, ?, ?, ?)", row,
         )  # fmt: skip
-        if label == _REMOVED:
+        if label == _REMOVED and not unsure:
             self._db.execute("DELETE FROM label WHERE item_id = ? AND annotator = ?", given)
         else:
             self._db.execute(
                 "INSERT INTO label VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-                "label = excluded.label, created_at = excluded.created_at", row,
+                "label = excluded.label, note = excluded.note, "
+                "created_at = excluded.created_at", row,
             )  # fmt: skip
 
     def unexported(self) -> int:

@@ -2,8 +2,6 @@
 
 import http.client
 import json
-import re
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,12 +15,12 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands import LabelFile, export_labels, label_server, read_table, write_table
-from judgestats.commands import label_page as labels_page
+from judgestats.commands import LabelFile, export_labels, read_table, write_table
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError
 from judgestats.files import changed_state
+from judgestats.reporting.explorer import Answer, label_server
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"
 
@@ -142,29 +140,19 @@ def page(judged):
 
     file = LabelFile(Path("labels.csv"), annotator="a1", choices=["pass", "fail"])
     with served(file) as address:
-        yield urlsplit(address).port, address.partition("token=")[2], file.path, address
+        yield urlsplit(address).port, address.partition("#t=")[2], file.path, address
 
 
 @contextmanager
 def served(file):
     """The address of the page while it is served."""
-    server, address = label_server(file, port=0)
+    server, address = label_server(file.payload, file.save, port=0)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield address
     server.shutdown()
     server.server_close()
     thread.join(5)
-
-
-def dump_dom(address, folder):
-    """The page as Chromium shows it."""
-    made = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000",
-         f"--user-data-dir={folder / 'profile'}", "--dump-dom", address],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    return made.stdout
 
 
 def ask(port, method, path, *, token="", body=None, **headers):
@@ -176,30 +164,41 @@ def ask(port, method, path, *, token="", body=None, **headers):
     return reply, text
 
 
+def data(port, token):
+    """The data of the page, and the answers in it by item."""
+    made = json.loads(ask(port, "GET", "/data", token=token)[1])
+    return made, {made["items"]["id"][i]: answer for i, answer in made["given"]}
+
+
 def test_labels_are_written_at_once_and_work_goes_on(page):
     port, token, path, _ = page
-    first = json.loads(ask(port, "GET", "/state", token=token)[1])
-    assert (first["done"], first["total"]) == (0, 6)
-    sent = json.dumps({"item": first["item"], "label": "pass"})
-    after = json.loads(ask(port, "POST", "/label", token=token, body=sent)[1])
-    assert after["done"] == 1
-    assert after["item"] != first["item"]
-    assert after["previous"] == first["item"]
-    changed = json.dumps({"item": first["item"], "label": "fail"})
-    ask(port, "POST", "/label", token=token, body=changed)
+    made, given = data(port, token)
+    first = made["items"]["id"][0]
+    assert (len(made["items"]["id"]), given) == (6, {})
+    for label in ("pass", "fail"):
+        sent = json.dumps({"item": first, "label": label, "note": f"was {label}"})
+        assert ask(port, "POST", "/label", token=token, body=sent)[0].status == 200
+    assert data(port, token)[1] == {first: {"label": "fail", "note": "was fail", "unsure": False}}
+    unsure = json.dumps({"item": made["items"]["id"][1], "label": "", "unsure": True})
+    assert ask(port, "POST", "/label", token=token, body=unsure)[0].status == 200
     assert read_table(path)["label"].eq("").all()
     assert export_labels(path) == 1
     rows = read_table(path)
-    mine = rows[rows["item_id"] == first["item"]]
-    assert mine[["annotator", "label"]].to_numpy().tolist() == [["a1", "fail"]]
-    again = LabelFile(path, annotator="a1", choices=["pass", "fail"])
-    assert again.state()["done"] == 1
+    mine = rows[rows["item_id"] == first]
+    columns = ["annotator", "label", "note"]
+    assert mine[columns].to_numpy().tolist() == [["a1", "fail", "was fail"]]
+    again = LabelFile(path, annotator="a1", choices=["pass", "fail"]).payload()
+    assert [bool(answer["label"]) for _, answer in again["given"]] == [True, False]
+    assert again["items"]["id"] == made["items"]["id"]
     other = LabelFile(path, annotator="a2", choices=["pass", "fail"])
-    assert other.state()["given"] == ""
-    other.save(first["item"], "pass")
+    assert other.payload()["given"] == []
+    other.save(first, Answer("pass"))
     assert export_labels(path) == 2
     both = read_table(path)
-    assert len(both[both["item_id"] == first["item"]]) == 2
+    assert len(both[both["item_id"] == first]) == 2
+    with closing(sqlite3.connect(path.with_suffix(".db"))) as store:
+        kept = store.execute("SELECT label FROM history WHERE item_id = ?", (first,)).fetchall()
+    assert kept == [("pass",), ("fail",), ("pass",)]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
@@ -208,9 +207,9 @@ def test_two_annotators_at_once_lose_no_label(tmp_path, ending):
     empty = {"item_id": ["1", "2"], "text": ["a,\tb", "c"], "annotator": "", "label": ""}
     write_table(pd.DataFrame(empty), path)
     ann, ben = (LabelFile(path, annotator=a, choices=["pass", "fail"]) for a in ("ann", "ben"))
-    ann.save("1", "pass")
-    ben.save("1", "fail")
-    ann.save("2", "fail")
+    ann.save("1", Answer("pass"))
+    ben.save("1", Answer("fail"))
+    ann.save("2", Answer("fail"))
     assert export_labels(path) == 3
     given = read_table(path)[["item_id", "annotator", "label"]]
     want = {("1", "ann", "pass"), ("1", "ben", "fail"), ("2", "ann", "fail")}
@@ -221,11 +220,12 @@ LABEL = """
 import sys
 from pathlib import Path
 from judgestats.commands.label_page import LabelFile
+from judgestats.reporting.explorer import Answer
 file = LabelFile(Path("labels.csv"), annotator=sys.argv[1], choices=["pass", "fail"])
 print("ready", flush=True)
 sys.stdin.readline()
 for i in range(200):
-    file.save(f"i{i}", "pass")
+    file.save(f"i{i}", Answer("pass"))
 """
 LOOK = """
 import sys
@@ -285,7 +285,7 @@ def test_labels_go_into_a_file_with_an_ending_in_capitals(judged, tmp_path):
     plan = ["labels", "plan", "judged.csv", "--labels", "5", "--out", "L.PARQUET"]
     assert main(plan) == 0
     file = LabelFile(Path("L.PARQUET"), annotator="a1", choices=["pass", "fail"])
-    file.save(file.state()["item"], "pass")
+    file.save(file.payload()["items"]["id"][0], Answer("pass"))
     export_labels(file.path)
     assert pd.read_parquet("L.PARQUET")["label"].eq("pass").sum() == 1
 
@@ -331,7 +331,9 @@ def test_two_looks_at_once_are_both_kept(tmp_path):
 def test_a_label_that_was_acknowledged_outlives_a_kill(tmp_path):
     items = {"item_id": [f"i{i}" for i in range(200)], "annotator": "", "label": ""}
     write_table(pd.DataFrame(items), tmp_path / "labels.csv")
-    [process] = together(LABEL.replace('"pass")', '"pass"); print(i, flush=True)'), ["a"], tmp_path)
+    [process] = together(
+        LABEL.replace('"pass"))', '"pass")); print(i, flush=True)'), ["a"], tmp_path
+    )
     write_line(process, "go")
     said = [process.stdout.readline() for _ in range(30)]
     process.kill()
@@ -356,15 +358,17 @@ def test_labels_edited_in_the_file_are_taken_over_or_named(tmp_path):
     how = {"annotator": "a", "choices": ["pass", "fail"]}
     file = LabelFile(path, **how)
     for item in ("1", "2"):
-        file.save(item, "pass")
+        file.save(item, Answer("pass"))
     export_labels(path)
     rows = read_table(path)
     rows.loc[rows["item_id"] == "1", "label"] = "fail"
     rows.loc[rows["item_id"] == "2", ["annotator", "label"]] = ""
     write_table(rows, path)  # by hand, and nothing is waiting: the file is right
     again = LabelFile(path, **how)
-    assert (again.state("1")["given"], again.state("2")["given"]) == ("fail", "")
-    again.save("3", "fail")
+    made = again.payload()
+    given = {made["items"]["id"][i]: answer["label"] for i, answer in made["given"]}
+    assert given == {"1": "fail"}
+    again.save("3", Answer("fail"))
     rows.loc[rows["item_id"] == "1", "label"] = "pass"
     write_table(rows, path)  # by hand, while labels are waiting
     with pytest.raises(InputError, match=r"labels\.db holds labels that it lacks .*'1' by 'a'"):
@@ -405,75 +409,46 @@ def test_strangers_are_refused(page):
         {"token": token, "Origin": "http://evil.example"},
         {"token": token, "Origin": "null"},
     ):
-        for method, where in (("GET", "/state"), ("GET", "/"), ("POST", "/label")):
+        for method, where in (("GET", "/data"), ("POST", "/label")):
             reply, _ = ask(port, method, where, body=body, **case)
             assert reply.status == 403, case
-    bad = json.dumps({"item": "i1", "label": "<b>"})
-    assert ask(port, "POST", "/label", token=token, body=bad)[0].status == 400
-    assert ask(port, "POST", "/label", token=token, body="[]")[0].status == 400
+    assert ask(port, "GET", "/", **{"Host": "evil.example"})[0].status == 403
+    item = data(port, token)[0]["items"]["id"][0]
+    for bad in (
+        {"item": item, "label": "<b>"}, {"item": "i", "label": "pass"}, [], {"item": [item]},
+        {"item": item, "label": ""}, {"item": item, "label": "pass", "unsure": "no"},
+        {"item": item, "label": "pass", "note": [[[[[["deep"]]]]]]},
+    ):  # fmt: skip
+        sent = json.dumps(bad)
+        assert ask(port, "POST", "/label", token=token, body=sent)[0].status == 400, bad
+    large = json.dumps({"item": item, "label": "pass", "note": "x" * 100_000})
+    assert ask(port, "POST", "/label", token=token, body=large)[0].status == 403
     assert path.read_bytes() == before
+    assert data(port, token)[1] == {}
 
 
-def test_the_page_has_a_policy_and_no_verdict(page):
+def test_the_shell_has_a_policy_and_no_data(page):
     port, token, _, _ = page
-    reply, text = ask(port, "GET", f"/?token={token}")
+    reply, text = ask(port, "GET", "/")
     policy = reply.getheader("Content-Security-Policy")
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert token not in text
-    assert "verdict" not in json.loads(ask(port, "GET", "/state", token=token)[1])["texts"][0]
+    assert "answer 0" not in text
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
-def test_hostile_texts_are_texts_in_a_browser(page, tmp_path):
-    port, token, _, address = page
-    for _ in range(6):  # an item with a hostile text
-        state = json.loads(ask(port, "GET", "/state", token=token)[1])
-        if state["texts"][0][1] == HOSTILE or not state["item"]:
-            break
-        sent = json.dumps({"item": state["item"], "label": "pass"})
-        ask(port, "POST", "/label", token=token, body=sent)
-    shown = dump_dom(address, tmp_path)
-    assert f"Item {state['item']}" in shown
-    assert "&lt;script&gt;document.title='owned'" in shown
-    assert "<title>Labels</title>" in shown
-    assert "1 pass" in shown
-
-
-@pytest.mark.parametrize(
-    ("choices", "keys"),
-    [
-        (["0", "1", "2", "3", "4", "5"], ["0", "1", "2", "3", "4", "5"]),
-        (["5", "4", "3"], ["5", "4", "3"]),
-        (["pass", "fail", "unsure"], ["1", "2", "3"]),
-        (["0", "1", "unsure"], ["0", "1", "3"]),
-        ([str(i) for i in range(11)], [*"0123456789", ""]),
-    ],
-)
-def test_a_digit_answers_to_its_own_key(tmp_path, choices, keys):
-    path = tmp_path / "labels.csv"
-    write_table(pd.DataFrame({"item_id": ["1"], "annotator": "", "label": ""}), path)
-    assert LabelFile(path, annotator="a1", choices=choices).state()["keys"] == keys
-
-
-@pytest.mark.browser
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
-def test_the_key_1_gives_a_1_in_a_browser(tmp_path, monkeypatch):
-    """The page as it is served, where a key is pressed once it shows the item."""
-    press = """document.dispatchEvent(new KeyboardEvent("keydown", {key: "1"}))"""
-    pressed = labels_page._PAGE.replace('go("");', f'go("").then(() => {press});')
-    monkeypatch.setattr(labels_page, "_PAGE", pressed)
-    path = tmp_path / "labels.csv"
-    write_table(pd.DataFrame({"item_id": ["1", "2"], "annotator": "", "label": ""}), path)
-    file = LabelFile(path, annotator="a1", choices=["0", "1", "2", "3", "4", "5"])
-    with served(file) as address:
-        shown = dump_dom(address, tmp_path)
-    export_labels(path)
-    assert read_table(path)["label"].tolist() == ["1", ""]
-    assert "Item 2 (1 of 2 labelled)" in shown
-    assert "Keys: 0, 1, 2, 3, 4, 5, b back" in shown
-    assert re.findall("<button.*?>(.*?)</button>", shown) == ["0", "1", "2", "3", "4", "5"]
+def test_the_data_hold_no_verdict(judged, capsys):
+    """Every value of the run but items and texts is looked for: the columns, the verdicts."""
+    plan = ["labels", "plan", "judged.csv", "--labels", "40", "--by", "verdict", "--text", "answer"]
+    assert main(plan) == 0
+    made = LabelFile(Path("labels.csv"), annotator="a1", choices=["good", "bad"]).payload()
+    assert not {"judgments", "columns", "record", "label", "slice"} & {*made, *made["items"]}
+    text = json.dumps(made)
+    for value in ("verdict", '"pass', '"fail', "chance", "q1"):
+        assert value not in text
+    drawn = read_table(Path("labels.csv"))["item_id"].tolist()
+    assert sorted(made["items"]["id"]) == sorted(drawn)
+    assert made["items"]["id"] != drawn
 
 
 def stream(path, rate, n, seed, first=0):
@@ -527,7 +502,7 @@ def test_a_file_of_labels_keeps_its_mode(tmp_path):
     path = tmp_path / "labels.csv"
     write_table(pd.DataFrame({"item_id": ["1"], "annotator": "", "label": ""}), path)
     path.chmod(0o600)
-    LabelFile(path, annotator="a1", choices=["pass", "fail"]).save("1", "pass")
+    LabelFile(path, annotator="a1", choices=["pass", "fail"]).save("1", Answer("pass"))
     export_labels(path)
     assert path.stat().st_mode & 0o777 == 0o600
 

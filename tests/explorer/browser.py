@@ -118,7 +118,7 @@ class Browser:
         return self.js(
             f"""new Promise((done, fail) => {{ const from = performance.now();
             const look = () => {{ const v = ({code}); if (v) done(v);
-              else if (performance.now() - from > 20000) fail(new Error('waited for ' + {code!r}));
+              else if (performance.now() - from > 10000) fail(new Error('waited for ' + {code!r}));
               else setTimeout(look, 10); }}; look(); }})""",
             session,
         )
@@ -138,10 +138,12 @@ class Browser:
         """Press a key."""
         code = _CODES.get(key, ord(key) if len(key) == 1 else 0)
         text = {"text": "\r" if key == "Enter" else key} if len(key) == 1 or key == "Enter" else {}
+        settled = "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 10)))"
+        self.js(f"new Promise((r) => {settled})")  # what is not painted yet ignores keys
         self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code,
             autoRepeat=repeat, **text)  # fmt: skip
         self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
-        self.js("new Promise((r) => requestAnimationFrame(() => setTimeout(r, 5)))")
+        self.js(f"new Promise((r) => {settled})")
 
     def size(self, width: int, height: int = 900, *, dark: bool = False) -> None:
         """Set the window and the colour scheme."""

@@ -1,0 +1,212 @@
+"""Blind mode of the page: items to label, without any verdict, and the server that keeps labels."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import random
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+from judgestats.errors import InputError, StoreError
+from judgestats.files.text import clean, decode_json
+from judgestats.redaction import scrubbed
+from judgestats.reporting.explorer.page import html_page, policy
+
+_LONGEST, _DEEPEST, _LONGEST_NOTE = 100_000, 5, 1000
+"""Bytes and nesting of a request that is read, characters of a note."""
+
+
+class Answer(NamedTuple):
+    """A label, or that the annotator is unsure, with a note."""
+
+    label: str
+    note: str = ""
+    unsure: bool = False
+
+
+def blind_payload(
+    items: Mapping[str, Sequence[tuple[str, str]]],
+    *,
+    choices: Sequence[str],
+    annotator: str,
+    answers: Mapping[str, Answer] | None = None,
+) -> dict[str, Any]:
+    """Return items in random order with their texts and the choices, and nothing else.
+
+    Parameters
+    ----------
+    items : mapping of item to sequence of (name, text)
+    choices : sequence of str
+        The words of a label.
+    annotator : str
+        Pseudonym of the rater.
+    answers : mapping of item to Answer, optional
+        Those that this annotator has given.
+
+    Returns
+    -------
+    dict
+        The order follows from the ids alone, so that a reload keeps it and no verdict shows in it.
+
+    Examples
+    --------
+    >>> made = blind_payload({"q1": [("answer", "Blue.")]}, choices=["pass", "fail"], annotator="a")
+    >>> made["items"], made["texts"]
+    ({'id': ['q1'], 'texts': [['answer', [0]]]}, ['Blue.'])
+    """
+    ids = sorted(items)
+    random.Random("\n".join(ids)).shuffle(ids)
+    number: dict[str, int] = {}
+    names = list(dict.fromkeys(name for item in ids for name, _ in items[item]))
+    texts = []
+    for name in names:
+        own = [dict(items[item]).get(name, "") for item in ids]
+        numbers = [number.setdefault(scrubbed(clean(text)), len(number)) for text in own]
+        texts.append([clean(name), numbers])
+    given = [
+        [i, answers[item]._asdict()] for i, item in enumerate(ids) if answers and item in answers
+    ]
+    digest = hashlib.sha256(json.dumps([ids, list(number), list(choices)]).encode()).hexdigest()
+    return {
+        "schema": "judgestats.labels/1",
+        "meta": {
+            "id": digest[:12], "mode": "blind", "title": "Labels · judgestats",
+            "question": "Which label fits this item?", "choices": list(choices),
+            "annotator": annotator,
+        },
+        "items": {"id": ids, "texts": texts}, "given": given, "texts": list(number),
+    }  # fmt: skip
+
+
+def label_server(
+    payload: Callable[[], dict[str, Any]], save: Callable[[str, Answer], None], *, port: int
+) -> tuple[ThreadingHTTPServer, str]:
+    """Return a server of the page on loopback, and its address with the token.
+
+    Parameters
+    ----------
+    payload : function
+        The data of the page, as they are now.
+    save : function of item and Answer
+        Stores an answer; on return it is on the disk.
+    port : int
+        0 takes a free one.
+
+    Returns
+    -------
+    server, address
+        The token is in the fragment: it is in no request line, survives a reload, and is no cookie.
+
+    Raises
+    ------
+    InputError
+        The port is in use, not allowed, or none.
+    """
+    token = secrets.token_urlsafe(24)
+    shell = html_page(b"", served=True)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing is logged."""
+
+        def _is_own(self) -> bool:
+            own = server.server_address[1]
+            hosts = {f"{h}:{own}" for h in ("127.0.0.1", "localhost")}
+            host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+            return host in hosts and (origin is None or origin == f"http://{host}")
+
+        def _is_allowed(self) -> bool:
+            given = self.headers.get("X-Token", "")
+            return self._is_own() and hmac.compare_digest(given.encode(), token.encode())
+
+        def _send(self, status: int, body: str, kind: str = "text/plain") -> None:
+            data = body.encode()
+            self.send_response(status)
+            for name, value in (
+                ("Content-Type", f"{kind}; charset=utf-8"),
+                ("Content-Length", str(len(data))),
+                ("Content-Security-Policy", f"{policy(served=True)}; frame-ancestors 'none'"),
+                ("X-Content-Type-Options", "nosniff"),
+                ("Referrer-Policy", "no-referrer"),
+                ("Cache-Control", "no-store"),
+            ):
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def _refuse(self) -> None:
+            self.close_connection = True
+            self._send(403, "not allowed: open the address that the command printed.")
+
+        def do_GET(self) -> None:
+            if self.path.partition("?")[0] == "/" and self._is_own():
+                self._send(200, shell, "text/html")
+            elif self.path == "/data" and self._is_allowed():
+                self._answer(lambda: json.dumps(payload()))
+            else:
+                self._refuse()
+
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "")
+            is_sized = length.isascii() and length.isdigit() and int(length) <= _LONGEST
+            if not self._is_allowed() or self.path != "/label" or not is_sized:
+                self._refuse()
+                return
+            sent = self.rfile.read(int(length))
+
+            def stored() -> str:
+                save(*_asked(sent))
+                return "{}"
+
+            self._answer(stored)
+
+        def _answer(self, made: Callable[[], str]) -> None:
+            """200 only after what was asked for is on the disk."""
+            try:
+                body = made()
+            except StoreError as error:  # another process holds the store, or the disk is full
+                self._send(503, str(error))
+            except ValueError as error:  # an InputError is one
+                self._send(400, str(error) if isinstance(error, InputError) else "no such request")
+            else:
+                self._send(200, body, "application/json")
+
+    if not 0 <= port <= 65535:
+        raise InputError(f"labels collect: --port must lie in 0-65535, got {port}.")
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    except OSError as error:
+        raise InputError(
+            f"labels collect: --port {port}: {error.strerror}. Give another --port, or 0 for any "
+            "free one."
+        ) from error
+    server.daemon_threads = True
+    return server, f"http://127.0.0.1:{server.server_address[1]}/#t={token}"
+
+
+def _asked(sent: bytes) -> tuple[str, Answer]:
+    """Item and answer of a request; depth is checked before it is parsed."""
+    depth = deepest = 0
+    is_text = is_escaped = False
+    for byte in sent:
+        if is_text:
+            is_text = is_escaped or byte != 0x22
+            is_escaped = byte == 0x5C and not is_escaped
+        elif byte == 0x22:
+            is_text = True
+        else:
+            depth += (byte in b"[{") - (byte in b"]}")
+            deepest = max(deepest, depth)
+    asked = decode_json(sent) if deepest <= _DEEPEST else None
+    given = asked if isinstance(asked, dict) else {"item": None}
+    item, label, note = (given.get(name, "") for name in ("item", "label", "note"))
+    unsure = given.get("unsure", False)
+    if not all(isinstance(v, str) for v in (item, label, note)) or not isinstance(unsure, bool):
+        raise InputError("labels collect: no such request.")
+    return item, Answer(label, note[:_LONGEST_NOTE], unsure)
