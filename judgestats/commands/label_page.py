@@ -163,7 +163,7 @@ class LabelFile:
         items = frame.drop_duplicates("item_id").set_index("item_id")
         texts = [c for c in items if c not in OWN_COLUMNS]
         self._texts = {
-            item: [(c, str(v)) for c, v in zip(texts, row, strict=True)]
+            str(item): [(str(c), str(v)) for c, v in zip(texts, row, strict=True)]
             for item, row in zip(items.index, items[texts].to_numpy(object), strict=True)
         }
         with changed_labels(path) as state:

@@ -412,7 +412,7 @@ def test_strangers_are_refused(page):
         for method, where in (("GET", "/data"), ("POST", "/label")):
             reply, _ = ask(port, method, where, body=body, **case)
             assert reply.status == 403, case
-    assert ask(port, "GET", "/", **{"Host": "evil.example"})[0].status == 403
+    assert ask(port, "GET", "/", Host="evil.example")[0].status == 403
     item = data(port, token)[0]["items"]["id"][0]
     for bad in (
         {"item": item, "label": "<b>"}, {"item": "i", "label": "pass"}, [], {"item": [item]},

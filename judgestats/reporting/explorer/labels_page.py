@@ -205,8 +205,9 @@ def _asked(sent: bytes) -> tuple[str, Answer]:
             deepest = max(deepest, depth)
     asked = decode_json(sent) if deepest <= _DEEPEST else None
     given = asked if isinstance(asked, dict) else {"item": None}
-    item, label, note = (given.get(name, "") for name in ("item", "label", "note"))
+    texts = [given.get(name, "") for name in ("item", "label", "note")]
     unsure = given.get("unsure", False)
-    if not all(isinstance(v, str) for v in (item, label, note)) or not isinstance(unsure, bool):
+    if not all(isinstance(v, str) for v in texts) or not isinstance(unsure, bool):
         raise InputError("labels collect: no such request.")
+    item, label, note = map(str, texts)
     return item, Answer(label, note[:_LONGEST_NOTE], unsure)
