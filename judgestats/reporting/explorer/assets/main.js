@@ -11,7 +11,7 @@ import { Matrix } from "./matrix.js";
 import { readState, writeState } from "./permalink.js";
 import { Review, csv, offer } from "./review.js";
 import { MODES, MODE_HELP, SORTS, emptyFilters, modesOf, select, sortsOf } from "./select.js";
-import { STATUS, Store, readPayload } from "./store.js";
+import { STATUS_READ, Store, readPayload } from "./store.js";
 
 const framed = window.self !== window.top;
 
@@ -155,7 +155,7 @@ function explore(payload) {
           const v = store.value[r];
           rows.push([store.items.id[item], store.items.cluster[item], store.items.slice[item], c.judge,
             ...names.map((n) => c[n]), ...(store.order ? [store.meta.orders[store.order[r]]] : []),
-            store.repeat[r], v === v ? store.verdictWord(r) : "", STATUS[store.status[r]],
+            store.repeat[r], v === v ? store.verdictWord(r) : "", STATUS_READ[store.status[r]],
             ...(store.labelled ? [store.cellLabel(cell)] : [])]);
         }
       }

@@ -257,6 +257,7 @@ export class Matrix {
     this.draw();
     for (const n of this.body.querySelectorAll('[tabindex="0"]')) n.setAttribute("tabindex", "-1");
     const row = this.live.get(this.active);
+    if (!row) return; // the matrix is hidden behind the wide view of an item
     const cell = row.querySelector(`[data-c="${this.activeColumn}"]`) || row.firstChild;
     cell.setAttribute("tabindex", "0");
     cell.focus({ preventScroll: true });

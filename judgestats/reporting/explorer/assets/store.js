@@ -1,6 +1,8 @@
 // Decode the embedded data, check them, and hold them as typed arrays, one entry per judgment.
 
 export const STATUS = ["ok", "not_applicable", "unparsed", "error", "missing"];
+/** Words of a status that `judgestats analyze` reads. */
+export const STATUS_READ = ["ok", "not_applicable", "unparseable", "failed", "missing"];
 export const NONE = 255; // no verdict, no label, no majority
 const TEXT_PARTS = ["explanation", "raw", "request"];
 

@@ -1,0 +1,396 @@
+"""The page in a browser: hostile texts, links, keys, a sandboxed frame, widths, sizes."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import io
+import json
+import random
+import re
+import threading
+from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import judgestats
+from judgestats.cli import main
+from judgestats.data.demo import demo_judgments
+from judgestats.errors import InputError
+from judgestats.redaction import keep_secret
+from judgestats.reporting.explorer import blind_payload, html_page, page, view_payload, write_page
+from tests.explorer.browser import Browser
+from tests.explorer.conftest import NOTHING, judgments
+
+HOSTILE = (
+    "<script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>",
+    '"><svg onload=window.pwned=1>', "</script><script>window.pwned=1</script>", "<!-- <script>",
+    "javascript:window.pwned=1", "${window.pwned=1}",
+    '{{constructor.constructor("window.pwned=1")()}}', "\u202etxt.exe\u202c\u200b\U000e0041",
+    '=cmd|"/c calc"!A1', "__proto__", "constructor", "\x07\x1b[31m",
+    "](javascript:window.pwned=1) **<b>x</b>** `<i>`", "DATA STYLE SCRIPT POLICY",
+    "\U0001f600e\u0301", "a" * 300, "&lt;script&gt;&#x3c;", "\ufeff\u2028\u2029",
+    "```\n<script>window.pwned=1</script>",
+)  # fmt: skip
+CLICK_ALL = """(async () => { const all = (s) => [...document.querySelectorAll(s)];
+  for (let i = 0; i < 20; i++) {
+    const cell = document.querySelector(`[data-at="${i}"] [data-c="1"]`);
+    if (!cell) break; cell.click(); all('details.reply').forEach((d) => { d.open = true; });
+    all('#detail-body button').forEach((b) => b.click());
+    await new Promise((r) => setTimeout(r, 5)); }
+  all('fieldset input').forEach((b) => { b.click(); b.click(); });
+  all('#plain,#expand,.choice,.confusion button').forEach((b) => b.click());
+  await new Promise((r) => setTimeout(r, 50));
+  return [document.scripts.length, document.images.length,
+    document.querySelectorAll('a[href]').length, typeof window.pwned].join(); })()"""
+pytestmark = pytest.mark.browser
+
+
+def hostile(payload: dict[str, Any]) -> dict[str, Any]:
+    """A payload with a hostile string wherever a string is shown."""
+    n = 0
+    kept = {"schema", "mode", "kind", "rater", "outcome", "direction", "resolution", "key", "id"}
+
+    def fill(value: Any, name: str = "") -> Any:
+        nonlocal n
+        if isinstance(value, dict):
+            return {
+                k: v if k in kept and isinstance(v, str) else fill(v, k) for k, v in value.items()
+            }
+        if isinstance(value, list):
+            return [fill(v, name) for v in value]
+        if not isinstance(value, str):
+            return value
+        n += 1
+        return f"{HOSTILE[n % len(HOSTILE)]}{n}"
+
+    made = fill(payload)
+    made["texts"][0] = "x" * 300_000 + HOSTILE[0]
+    return dict(made)
+
+
+def packed_page(payload: dict[str, Any]) -> str:
+    raw = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return html_page(gzip.compress(raw, mtime=0))
+
+
+@pytest.mark.parametrize("kind", ["score", "choice", "blind"])
+def test_hostile_strings_are_texts_in_every_place(
+    browser: Browser, tmp_path: Path, kind: str
+) -> None:
+    if kind == "blind":
+        texts = {f"i{k}": [("answer", f"text {k}")] for k in range(25)}
+        payload = blind_payload(texts, choices=["good", "bad"], annotator="ann")
+    else:
+        found = judgestats.audit(judgments(3, kind=kind))
+        payload, _ = view_payload(found.run.records, judgments(3, kind=kind), cutoff=6.0)
+    path = tmp_path / "hostile.html"
+    path.write_text(packed_page(hostile(payload)), encoding="utf-8")
+    browser.size(1280)
+    browser.open(path.as_uri())
+    assert browser.js("document.getElementById('fault').textContent") == ""
+    assert browser.js(CLICK_ALL) == "1,0,1,undefined"  # "Skip to the items"
+    assert browser.faults() == []
+    for code in (
+        "document.body.innerHTML = '<b>'", "document.createElement('script').text = '1'",
+        "fetch('http://127.0.0.1:9/')",
+    ):  # fmt: skip
+        body = f"try {{ await ({code}); return '' }} catch (e) {{ return e.name }}"
+        tried = f"(async () => {{ {body} }})()"
+        assert browser.js(tried) == "TypeError", code
+
+
+def test_hostile_names_of_a_file_are_shown_as_texts(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"item": f"{bad}{i}", "judge": bad, "trial": t, "score": (i * 7 + t) % 10 + 1,
+         "answer": bad * 3}
+        for bad in HOSTILE[:16] for i in range(2) for t in range(2)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv("x<b>y.csv", index=False)
+    assert main(["view", "x<b>y.csv", "--no-open", "--duplicates", "keep"]) in {0, 2}
+    if not Path("explore.html").exists():
+        assert main(["view", "x<b>y.csv", "--no-open"]) == 0
+    browser.size(1280)
+    browser.open(Path("explore.html").resolve().as_uri())
+    assert browser.js(CLICK_ALL) == "1,0,1,undefined"
+    assert browser.faults() == []
+    shown = browser.js("document.getElementById('app').textContent")
+    assert "U+202E" in shown
+    assert "\u202e" not in shown
+
+
+def test_links_name_the_same_view(opened: Callable[..., Browser]) -> None:
+    """State to fragment to state is the identity for 200 states; 200 fragments never throw."""
+    frame = judgments(7, n_items=30)
+    frame["order"] = ["ab" if r % 2 else "ba" for r in frame["replicate"]]
+    tab = opened(frame)
+    rng = random.Random(1)
+    ids = frame["item_id"].unique().tolist()
+    for _ in range(200):
+        state: list[tuple[str, str]] = [
+            ("mode", rng.choice(["differ", "flips", "wrong", "unparsed"]))
+        ]
+        state += [("sort", rng.choice(["flips", "wrong", "item"]))]
+        state += [("q", rng.choice(["answer 1", "#?&=%", "ü \U0001f600", "x" * 500]))]
+        for name, values in (("judge", ["ann", "bob"]), ("slice", "ABC"),
+                             ("label", ["pass", "fail"]), ("verdict", "2356"),
+                             ("outcome", ["agrees", "differs"]),
+                             ("repeat", "1234"), ("order", ["ab", "ba"])):  # fmt: skip
+            state += [(name, v) for v in rng.sample(list(values), rng.randint(0, 2))]
+        if rng.random() < 0.5:
+            box = {"column": "bob", "x": [rng.random(), 9], "y": [0, 2.5]}
+            state += [("brush", json.dumps(box, separators=(",", ":")))]
+        state += [("item", rng.choice(ids)), ("column", "ann")]
+        text = json.dumps(state)
+        same = tab.js(f"""(() => {{ const J = judgestats;
+          const one = new URLSearchParams({text}).toString();
+          const at = J.readState(J.store, J.state, one);
+          const two = J.writeState(J.store, J.state, at.item, at.column);
+          const again = J.readState(J.store, J.state, two);
+          const sorted = (t) => [...new URLSearchParams(t)].map(String).sort().join('&');
+          return sorted(one) === sorted(two)
+            && JSON.stringify(again) === JSON.stringify(at); }})()""")
+        assert same, state
+    keys = [
+        "mode",
+        "sort",
+        "q",
+        "judge",
+        "slice",
+        "label",
+        "repeat",
+        "brush",
+        "item",
+        "column",
+        "x",
+    ]
+    bad = ["__proto__", "constructor", "NaN", "-1", "1e999", "{", "null",
+           '{"column":"ann","x":[1]}', '{"column":"ann","cell":["__proto__",{}]}', "%",
+           "x" * 9000, *HOSTILE]  # fmt: skip
+    for _ in range(200):
+        pairs = [[rng.choice(keys), rng.choice(bad)] for _ in range(rng.randint(1, 6))]
+        tab.js(f"""(() => {{ const J = judgestats;
+          J.readState(J.store, J.state, new URLSearchParams({json.dumps(pairs)}).toString());
+          if (J.state.filters.q.length > 500) throw new Error('long'); J.update(true); }})()""")
+    assert tab.faults() == []
+
+
+def test_a_decision_is_made_with_keys_alone(opened: Callable[..., Browser]) -> None:
+    tab = opened(judgments(8, unparsed=0.0), "#mode=flips")
+    third = tab.js("judgestats.store.items.id[judgestats.selection.items[2]]")
+    tab.js('document.querySelector(\'[data-at="0"] [data-c="-1"]\').focus()')
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "Enter"):
+        tab.key(key)
+    assert tab.js("document.getElementById('detail-title').textContent") == third
+    assert tab.js("decodeURIComponent(location.hash)") == f"#mode=flips&item={third}&column=bob"
+    tab.key("h")
+    assert tab.js("document.getElementById('save-labels').textContent") == "Save decisions (1)"
+    tab.js("document.querySelector('#decide input').focus()")
+    tab.key("j")  # in a text field a letter is a letter
+    assert tab.js("document.getElementById('detail-title').textContent") == third
+    tab.key("Escape")
+    tab.key("Escape")
+    assert tab.js("document.getElementById('detail').hidden") is True
+    assert tab.js("document.activeElement.getAttribute('role')") == "gridcell"
+    for key in ("3", "5", "1"):
+        tab.key(key)
+        n = tab.js("judgestats.selection.items.length")
+        assert (
+            int(tab.js("document.querySelector('[role=grid]').getAttribute('aria-rowcount')")) >= n
+        )
+        assert tab.js("document.activeElement !== document.body"), key
+    kinds = {"button", "textbox", "checkbox", "combobox", "searchbox", "gridcell", "grid"}
+    nodes = tab.ask("Accessibility.getFullAXTree")["nodes"]
+    named = [n for n in nodes if n.get("role", {}).get("value") in kinds and not n.get("ignored")]
+    assert len(named) > 60
+    assert [n["role"] for n in named if not n.get("name", {}).get("value")] == []
+
+
+def saved(tab: Browser, button: str) -> tuple[str, str]:
+    """Name and text of the file that a button saves."""
+    return tuple(
+        tab.js(f"""(async () => {{ let made, name; const own = URL.createObjectURL;
+      URL.createObjectURL = (b) => {{ made = b; return own.call(URL, b); }};
+      HTMLAnchorElement.prototype.click = function () {{ name = this.download; }};
+      document.getElementById('{button}').click(); return [name, await made.text()]; }})()""")
+    )
+
+
+def test_decisions_are_a_labels_file_that_opens_again(
+    opened: Callable[..., Browser], tmp_path: Path
+) -> None:
+    frame = judgments(9, unparsed=0.0, missing=0.0, repeats=2)
+    tab = opened(frame, "#mode=flips")
+    tab.js('document.querySelector(\'[data-at="0"] [data-c="0"]\').click()')
+    split = tab.js("judgestats.selection.cells.major[judgestats.selection.items[0] * 3] === 255")
+    assert tab.js("document.querySelector('[data-key=judge]').disabled") is split
+    tab.js("document.querySelector('[data-key=human]').click()")
+    tab.js("(() => { const n = document.querySelector('#decide input'); n.value = '=1+1, \"x\"';"
+           "n.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    name, text = saved(tab, "save-labels")
+    [row] = csv.DictReader(io.StringIO(text))
+    assert name == "decisions-reviewer.csv"
+    assert (row["resolution"], row["blind"], row["note"]) == ("human", "false", '=1+1, "x"')
+    assert row["label"] == row["human_label"]
+    assert row["view"].startswith("#mode=flips&item=")
+    decisions = pd.DataFrame([row])
+    again = opened(frame, row["view"], decisions=decisions)
+    shown = again.js("document.getElementById('decide').textContent")
+    assert 'Earlier decisions: reviewer: human right (=1+1, "x")' in shown
+
+
+def test_an_exported_selection_is_read_with_the_same_counts(
+    opened: Callable[..., Browser], tmp_path: Path
+) -> None:
+    tab = opened(judgments(10, unparsed=0.05), "#slice=A&judge=ann&judge=bob")
+    modes = tab.js("judgestats.selection.modes")
+    name, text = saved(tab, "export")
+    assert re.fullmatch(r"selection-[0-9a-f]{8}\.csv", name)
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    again = judgestats.read_judgments(path)
+    payload, data = view_payload(NOTHING, again, cutoff=6.0)
+    page_again = tmp_path / "again.html"
+    page_again.write_text(html_page(data), encoding="utf-8")
+    tab.open(page_again.as_uri())
+    assert tab.js("judgestats.selection.modes") == modes
+    assert payload["meta"]["labels"] == ["pass", "fail"]
+
+
+def test_in_a_sandboxed_frame_files_are_texts_to_copy(
+    opened: Callable[..., Browser], tmp_path: Path
+) -> None:
+    """As MLflow shows it: a blob in an iframe that may run scripts and nothing else."""
+    tab = opened(judgments(11))
+    (tmp_path / "outer.html").write_text("<!doctype html><body>", encoding="utf-8")
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    handler = partial(Handler, directory=str(tmp_path))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        tab.ask("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        tab.events.clear()
+        tab.ask("Page.navigate", url=f"http://127.0.0.1:{server.server_address[1]}/outer.html")
+        tab.until("document.readyState === 'complete' && location.pathname === '/outer.html'")
+        tab.js("""(async () => { const text = await (await fetch('/page0.html')).text();
+          const f = document.createElement('iframe'); f.setAttribute('sandbox', 'allow-scripts');
+          f.src = URL.createObjectURL(new Blob([text], { type: 'text/html' }));
+          f.style = 'width:514px;height:668px'; document.body.append(f);
+          await new Promise((r) => { f.onload = r; }); })()""")
+        inside = [e["params"]["sessionId"] for e in tab.events
+                  if e.get("method") == "Target.attachedToTarget"][-1]  # fmt: skip
+        tab.until("document.documentElement.dataset.ready", inside)
+        assert tab.js("document.querySelectorAll('[data-at]').length", inside) > 5
+        tab.js("document.getElementById('export').click()", inside)
+        assert tab.js("document.getElementById('save').open", inside) is True
+        assert tab.js("document.getElementById('save-text').value", inside).startswith('"item_id"')
+        assert tab.js("document.getElementById('review-kept').hidden", inside) is False
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("n_judges", [1, 3, 12])
+def test_no_width_makes_the_page_scroll_sideways(
+    opened: Callable[..., Browser], n_judges: int
+) -> None:
+    names = tuple(f"judge-{'x' * 80 if k == 1 else k}" for k in range(n_judges))
+    frame = judgments(12, n_items=30, judges=names, repeats=3)
+    frame["answer_text"] = (
+        "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd " + frame["answer_text"]
+    )
+    tab = opened(frame)
+    for dark in (False, True):
+        for width in (390, 514, 768, 1088, 1280, 1600):
+            tab.size(width, dark=dark)
+            tab.js("new Promise((r) => requestAnimationFrame(() => setTimeout(r, 40)))")
+            assert tab.js("document.documentElement.scrollWidth") <= width
+            if width < 704:
+                small = tab.js("""[...document.querySelectorAll('#modes button, .bar > button')]
+                  .filter((b) => b.offsetHeight && b.offsetHeight < 40).length""")
+                assert small == 0
+    if n_judges == 3:
+        tab.size(1280)
+        rows = tab.js("""[...document.querySelectorAll('[data-at]')].filter((r) => {
+          const b = r.getBoundingClientRect();
+          return b.top >= 0 && b.bottom <= innerHeight; }).length""")
+        assert rows >= 6
+
+
+def test_numbers_of_the_header_are_those_of_the_record(opened: Callable[..., Browser]) -> None:
+    from judgestats.results.verdict_screen import number_text
+
+    frame = demo_judgments()
+    found = judgestats.audit(frame, n_resamples=99).run
+    tab = opened(frame, results=found.records, cutoff=None)
+    shown = tab.js("""[...document.querySelectorAll('[data-record]')].map((c) => [c.dataset.record,
+      c.querySelector('.est').textContent + ' ' + c.querySelector('.ci').textContent])""")
+    want = [[r.record, number_text(r)] for v in found.records.verdicts for r in v.requirements
+            if r.estimate == r.estimate]  # fmt: skip
+    assert shown == want
+    assert len(want) >= 3
+    bare = "document.getElementById('app').innerText"
+    intervals = re.findall(r"\[[\d.,\u2212 ]+\]", tab.js(bare))
+    finding = re.findall(r"\[[\d.,\u2212 ]+\]", found.records.finding)
+    assert sorted(intervals) == sorted([t.partition(" ")[2] for _, t in want] + finding)
+
+
+def test_sizes_bytes_and_secrets() -> None:
+    assert len(page.bundle().encode()) <= 90_000
+    assert len(page.style().encode()) <= 24_000
+    frame = judgments(13)
+    keep_secret("sk-made-up-0815")
+    frame.loc[frame.index[0], ["raw_text", "answer_text", "item_id"]] = "key sk-made-up-0815 here"
+    _, one = view_payload(NOTHING, frame, cutoff=6.0)
+    assert one == view_payload(NOTHING, frame.copy(), cutoff=6.0)[1]
+    assert html_page(one) == html_page(one)
+    assert b"0815" not in gzip.decompress(one)
+    packed = re.search(r'octet-stream">([^<]+)<', html_page(one))
+    assert packed is not None
+    assert base64.b64decode(packed[1]) == one
+    none = gzip.decompress(view_payload(NOTHING, frame, keep_texts=False)[1]).decode()
+    assert "Question" not in none
+    assert "Reason" not in none
+
+
+def test_above_its_size_a_page_leaves_out_texts_then_items() -> None:
+    frame = judgments(14, n_items=400, repeats=3)
+    rng = random.Random(2)
+    frame["raw_text"] = ["".join(rng.choices("abcdefgh ", k=300)) for _ in range(len(frame))]
+    whole, data = view_payload(NOTHING, frame, cutoff=6.0)
+    size = len(data) * 4 / 3e6
+    assert whole["meta"]["left_out"] == {"texts": 0, "items": 0, "why": "", "seed": 0}
+    cut, data = view_payload(NOTHING, frame, cutoff=6.0, max_mb=size * 0.7)
+    assert len(data) * 4 / 3e6 <= size * 0.7
+    assert cut["meta"]["left_out"]["texts"] > 0
+    assert "texts of replies are left out" in cut["meta"]["left_out"]["why"]
+    small, data = view_payload(NOTHING, frame, cutoff=6.0, max_mb=0.012)
+    assert len(data) * 4 / 3e6 <= 0.012
+    left = small["meta"]["left_out"]
+    assert left["items"] > 0
+    assert len(small["items"]["id"]) == 400 - left["items"]
+    assert f"Shown: {400 - left['items']:,} of 400 items" in left["why"]
+    assert small["record"]["verdicts"] == whole["record"]["verdicts"]
+
+
+def test_only_a_page_of_judgestats_is_overwritten(tmp_path: Path) -> None:
+    text = html_page(view_payload(NOTHING, judgments())[1])
+    write_page(text, tmp_path / "a.html")
+    write_page(text, tmp_path / "a.html")
+    (tmp_path / "b.html").write_text("my own", encoding="utf-8")
+    with pytest.raises(InputError, match="was not written by judgestats"):
+        write_page(text, tmp_path / "b.html")
+    assert (tmp_path / "b.html").read_text(encoding="utf-8") == "my own"
