@@ -23,6 +23,7 @@ from judgestats.results import Results, plain, to_plain
 from judgestats.results.change_screen import change_screen, outcome_lines
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.purposes import read_requirements
+from judgestats.results.reliability import reliability_lines, reliability_rows
 from judgestats.results.screen import (
     HEIGHT,
     WIDTH,
@@ -461,6 +462,8 @@ def show(
         width = screen_size()[0]
         closing = max(len(next_line(following, width)), 2)
         print_lines(verdict_screen(results, width=width, closing=closing, more=more))
+        if reliability := reliability_lines(results):
+            print_lines(reliability)
     elif chosen.form == "screen" and results.kind == "drift":
         print_lines(change_screen({"": results}, width=screen_size()[0], more=more))
     elif chosen.form == "screen":
@@ -526,6 +529,7 @@ def _json(results: Results, links: Links | None, further: Mapping[str, Any]) -> 
         "verdicts": plain(results.verdicts),
         "summary": plain(summary_of(results.verdicts, finding_of(results))),
         "brief": plain(brief_of(results)),
+        "reliability": plain([row._asdict() for row in reliability_rows(results)]),
         "results": to_plain(results),
     }
     if links is not None:

@@ -21,6 +21,7 @@ from judgestats.results import Results
 from judgestats.results.metric_names import quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
+from judgestats.results.reliability import reliability_rows
 from judgestats.results.verdict import CODES, Subject, summary_of
 from judgestats.results.verdict_screen import (
     WORDS,
@@ -166,11 +167,15 @@ def verdict_metrics(results: Results) -> dict[str, float]:
             ends = record.interval
             low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
             found.append(("pass_rate_corrected", label, record.estimate, low, high))
+    rows = {(r.key, r.condition): r for r in reversed(reliability_rows(results))}
+    found += [(r.key, r.condition, r.estimate, r.low, r.high) for r in rows.values()]
     for key_, label, estimate, low, high in found:
         if label not in places or math.isnan(estimate):
             continue
         name = f"{key_}{places[label]}"
         numbers = {name: estimate, f"{name}.lo": low, f"{name}.hi": high}
+        if row := rows.get((key_, label)):
+            numbers[f"{name}.null95"] = row.null
         out |= {n: value for n, value in numbers.items() if not math.isnan(value)}
     return out
 
