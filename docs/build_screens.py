@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,16 +31,19 @@ def environment() -> dict[str, str]:
 
 
 def screen(command: str) -> str:
-    """What a command prints on standard output, in an empty folder."""
+    """What a command prints on standard output, in a folder with the data of docs/data."""
     with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "docs" / "data", folder, dirs_exist_ok=True)
         done = subprocess.run(
             [sys.executable, "-m", *command.split()],
             cwd=folder,
             env=environment(),
             capture_output=True,
             encoding="utf-8",
-            check=True,
+            check=False,
         )
+    if done.returncode > 1:  # 1: a gate failed, or a change is shown
+        sys.exit(f"{command}: {done.stderr}")
     return done.stdout.strip("\n")
 
 

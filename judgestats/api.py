@@ -17,7 +17,7 @@ from judgestats.analysis.audit import audit_read
 from judgestats.analysis.copies import join_copies
 from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.drift_tests import with_parameters
-from judgestats.analysis.measures import with_measures
+from judgestats.analysis.measures import measured_results, with_measures
 from judgestats.analysis.supplements import supplemented
 from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.frame import passes_and_failures
@@ -228,7 +228,7 @@ def check(
         criterion=criterion,
         labels_drawn=str(options.get("labels_drawn", "")),
     )
-    results = _results_to_check(data, options)
+    results = _results_to_check(data, options, decision)
     results = replace(results, verdicts=verdicts_of(results, decision))
     allowed = (allow,) if isinstance(allow, str) else tuple(allow)
     if unknown := [word for word in allowed if word and word != "cannot-tell"]:
@@ -236,13 +236,13 @@ def check(
     return Gate(results=results, strict=strict, allow_cannot_tell="cannot-tell" in allowed)
 
 
-def _results_to_check(data: Any, options: dict[str, Any]) -> Results:
+def _results_to_check(data: Any, options: dict[str, Any], decision: DecisionOptions) -> Results:
     """Results of a run, or of the audit of a file or frame."""
     if hasattr(data, "run") and hasattr(data.run, "records"):
         return data.run.records  # type: ignore[no-any-return]
     if not isinstance(data, (str, Path)) or not is_run(str(data)):
-        return audit(data, **options).run.records
-    from judgestats.analysis.measures import measured_results
+        found = audit(data, **options).run
+        return measured_results(found.records, found.judgments, decision)
     from judgestats.tracking.fetch import results_of_run, run_judgments
 
     results = results_of_run(str(data))

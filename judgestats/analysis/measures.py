@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.copies import DUPLICATES, LINKED
+from judgestats.analysis.decisions.of_frame import decisions_of
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.selections import Rotations, is_rotated
 from judgestats.analysis.system_measures import (
@@ -70,13 +71,25 @@ def with_measures(
     -------
     Analysis
     """
-    measures = measured_results(analysis.records(), frame).measures
-    return replace(analysis, measures=measures, decision=decision or DecisionOptions())
+    decision = decision or DecisionOptions()
+    made = measured_results(analysis.records(), frame, decision)
+    return replace(analysis, measures=made.measures, decision=decision, decisions=made.decisions)
 
 
-def measured_results(results: Results, frame: pd.DataFrame | None) -> Results:
-    """Results with what verdicts rest on."""
-    return replace(results, measures=tuple(_measures(results, frame)))
+def measured_results(
+    results: Results, frame: pd.DataFrame | None, decision: DecisionOptions | None = None
+) -> Results:
+    """Results with what verdicts rest on, and what the data certify."""
+    made = () if frame is None else decisions_of(frame, decision or DecisionOptions())
+    subjects = {c.label: subject_of(c) for c in results.conditions if not c.derived}
+    certified = (
+        m for one in made for label in one.about for m in one.measures(subjects[label])
+        if label in subjects
+    )  # fmt: skip
+    return replace(
+        results, measures=(*_measures(results, frame), *certified),
+        decisions=tuple(one.to_dict() for one in made),
+    )  # fmt: skip
 
 
 def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]:

@@ -189,6 +189,8 @@ class Analysis:
         What verdicts rest on.
     decision : DecisionOptions
         How verdicts are made.
+    decisions : tuple of mapping
+        What the data certify beyond verdicts, as records.
     """
 
     experiment: str
@@ -212,6 +214,7 @@ class Analysis:
     drawing: Drawing | None = None
     measures: tuple[Measure, ...] = ()
     decision: DecisionOptions = field(default_factory=DecisionOptions)
+    decisions: tuple[Mapping[str, Any], ...] = ()
 
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""
@@ -289,6 +292,7 @@ def results_of(analysis: Analysis) -> Results:
         figures=(*analysis.figures, *_arrays(analysis.arrays)),
         drawing=analysis.drawing,
         measures=analysis.measures,
+        decisions=analysis.decisions,
         metrics=_numbers(analysis.metrics),
         condition_metrics={k: _numbers(v) for k, v in analysis.condition_metrics.items()},
     ))  # fmt: skip

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from judgestats.analysis.decisions.change import ChangeMonitor
 from judgestats.api import check
 from judgestats.commands.arguments import Args, table_options
+from judgestats.commands.monitor_anchors import exit_code
+from judgestats.files.monitor_state import is_state
 from judgestats.results import plain
 from judgestats.results.purposes import read_requirements
 from judgestats.results.screen import full_text
@@ -25,6 +30,8 @@ def check_command(arguments: Args) -> int:
         0 pass, 1 fail, 3 cannot tell.
     """
     read_requirements(arguments.require)  # a wrong one is refused before anything is read
+    if is_state(Path(arguments.file)):
+        return _check_state(arguments)
     options = {k: v for k, v in table_options(arguments).items() if v and k != "judge"}
     if arguments.reader != "auto":
         options["reader"] = arguments.reader
@@ -53,3 +60,14 @@ def check_command(arguments: Args) -> int:
             if form == "full":
                 console.print_result("", full_text(gate.results))
     return gate.exit_code
+
+
+def _check_state(arguments: Args) -> int:
+    """The verdict of a monitor with anchors: 1 where a change is shown that must not be."""
+    made = ChangeMonitor(arguments.file).verdict()
+    code = exit_code(made, arguments.require)
+    if arguments.json:
+        console.write_json({**made.to_dict(), "exit": code, "passed": code == 0})
+    else:
+        console.print_result(f"{'FAIL' if code else 'PASS'}  {arguments.file}", *made.screen())
+    return code

@@ -172,6 +172,88 @@ Formats that are recognised (docs/readers.md):
 """,
 )
 
+_DRAWN = Option("--labels-drawn", "Labels", "Sampling of the labelled items",
+    choices=("random", "stratified", "by-verdict", "convenience"))
+
+_LEVEL = Option("--level", "Statistics", "Confidence of all claims together", kind="number",
+    default=0.95)
+
+_JUDGED = Argument("file", "File of judgments, as analyze reads", kind="file")
+
+_DECIDE = Command(
+    "Decide on a cut-off, on automation, and on a panel",
+    examples=("judgestats decide cutoff scores.csv --labels labels.csv --tpr .9 --tnr .8",),
+    actions={
+        "cutoff": Command(
+            "Certify the cut-offs that keep TPR and TNR", "decide:cutoff_command",
+            (
+                _JUDGED,
+                *_TABLE,
+                _DRAWN,
+                Option("--tpr", "Statistics", "Required TPR, e.g. .9", kind="number", default=0.8,
+                    common=True),
+                Option("--tnr", "Statistics", "Required TNR, e.g. .8", kind="number", default=0.8,
+                    common=True),
+                Option("--cost", "Statistics", "Cost of a missed pass and of a false pass, e.g. "
+                    "fn=3,fp=1", metavar="fn=COST,fp=COST"),
+                Option("--cutoff", "Statistics", "Stated cut-off to describe, e.g. 7",
+                    kind="number", default=None),
+                Option("--lower-is-better", "Statistics", "A low score is good", kind="switch"),
+                Option("--prevalence", "Statistics", "Share of passes that the cost is for, e.g. "
+                    ".7 (default: that of the labels)", kind="number", default=None),
+                _LEVEL,
+                Option("--seed", "Statistics", "Seed of folds and redraws", kind="whole",
+                    default=0),
+                *RESULTS,
+            ),
+            examples=(
+                "judgestats decide cutoff scores.csv --labels labels.csv --tpr .9 --tnr .8",
+                "judgestats decide cutoff scores.csv --labels labels.csv --cost fn=3,fp=1",
+                "judgestats decide cutoff scores.csv --labels labels.csv --require cutoff_exists",
+            ),
+        ),
+        "panel": Command(
+            "Estimate how many independent votes several judges are", "decide:panel_command",
+            (
+                _JUDGED,
+                *_TABLE,
+                _DRAWN,
+                Option("--price", "Statistics", "Prices per item, of which the dearest judge goes "
+                    "first, e.g. cheap=1,dear=10", metavar="NAME=PRICE,..."),
+                Option("--margin", "Statistics", "Loss of accuracy that does not matter, e.g. .01",
+                    kind="number", default=0.01),
+                _LEVEL,
+                *RESULTS,
+            ),
+            examples=("judgestats decide panel votes.csv --labels labels.csv",),
+        ),
+        "automate": Command(
+            "Certify which verdicts may count without a person", "decide:automate_command",
+            (
+                _JUDGED,
+                *_TABLE,
+                _DRAWN,
+                Option("--error", "Statistics", "Largest error rate of what is decided alone, "
+                    "e.g. .05", kind="number", default=0.05, common=True),
+                Option("--per-class", "Statistics", "Certify passes and fails apart",
+                    kind="switch"),
+                Option("--price", "Statistics", "Prices per item of judges and people: a cascade, "
+                    "e.g. cheap=1,dear=10,human=200", metavar="NAME=PRICE,..."),
+                Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 7",
+                    kind="number", default=None),
+                _LEVEL,
+                Option("--out", "Output", "CSV file with one row per item: who decides it, e.g. "
+                    "routes.csv", metavar="FILE"),
+                *RESULTS,
+            ),
+            examples=(
+                "judgestats decide automate verdicts.csv --labels labels.csv --error .05",
+                "judgestats decide automate verdicts.csv --labels labels.csv --out routes.csv",
+            ),
+        ),
+    },
+)
+
 _EXPERIMENT = "EXPERIMENT [--PARAMETER VALUE]..."
 
 _RUN_COMMAND = Command(
@@ -312,6 +394,28 @@ _LABELS = Command(
                 Option("--seed", "Statistics", "Seed of the split", kind="whole", default=0),
             ),
             examples=("judgestats labels split labels.csv --cluster question_id",),
+        ),
+        "next": Command(
+            "Choose the items to label next, and bound what it saves", "label_choice:next_command",
+            (
+                Argument("file", "File of judgments, as analyze reads", kind="file"),
+                *_TABLE,
+                Option("--budget", "Statistics", "Labels in all, in four batches, e.g. 200",
+                    kind="whole", default=200),
+                Option("--until", "Statistics", "Width of the 95% CI at which to stop, e.g. "
+                    "'width<=.1' (in quotes, for the shell)", metavar="width<=WIDTH"),
+                Option("--text", "Labels", "Column to show to raters, e.g. answer", repeated=True,
+                    metavar="COLUMN"),
+                Option("--seed", "Statistics", "Seed of the order, the same for all batches",
+                    kind="whole", default=0),
+                Option("--out", "Output", "File to write (default: labels-next.csv)",
+                    metavar="FILE"),
+                *SHOWN,
+            ),
+            examples=(
+                "judgestats labels next my.csv --budget 200",
+                "judgestats labels next my.csv --labels labels.csv --budget 200",
+            ),
         ),
         "collect": Command(
             "Collect labels on a local web page", "labels:collect_command",
@@ -497,13 +601,28 @@ _MONITOR = Command(
             repeated=True, metavar="NAME=COLUMN:WORD"),
         Option("--cluster", "Input", "Column whose rows belong together, e.g. user",
             metavar="COLUMN"),
-        REQUIRE._replace(help="Threshold of a rate, e.g. 'pass>=.8' (in quotes, for the shell)"),
+        Option("--anchors", "Input", "File of anchors judged before, which tells a change of "
+            "the judge from one of the system, e.g. anchors.csv", kind="file"),
+        Option("--tolerance", "Statistics", "Smallest change that raises an alarm, as a share of "
+            "the range", kind="number", default=0.02),
+        Option("--reopen", "Input", "Take the file as a new reference by today's judge",
+            kind="switch"),
+        Option("--plan", "Output", "Periods until a change of the judge would show",
+            kind="switch"),
+        Option("--per-period", "Statistics", "Anchors judged again per period, for --plan",
+            kind="whole", default=20),
+        Option("--chart", "Output", "File for the chart of both processes, e.g. change.svg",
+            metavar="FILE"),
+        Option("--json", "Output", "One JSON document", kind="switch"),
+        REQUIRE._replace(help="Threshold of a rate, e.g. 'pass>=.8' (in quotes, for the shell); "
+            "with anchors judge_changed=no"),
         Option("--level", "Statistics", "Confidence level over all updates", kind="number",
             default=0.95),
         *_TABLE,
     ),
     examples=(
         "judgestats monitor today.csv --state monitor.db --rate pass=verdict:pass",
+        "judgestats monitor today.csv --state monitor.db --anchors old.csv --rate p=verdict:pass",
     ),
 )
 
@@ -553,6 +672,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "drift": _DRIFT,
         "check": _CHECK,
         "labels": _LABELS,
+        "decide": _DECIDE,
         "report": _REPORT,
         "doctor": _DOCTOR,
         "show": Command(

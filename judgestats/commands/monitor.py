@@ -14,6 +14,7 @@ import pandas as pd
 
 from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import read_table
+from judgestats.commands.monitor_anchors import anchors_command
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError, Rows, check_raters, stated_rows
@@ -37,13 +38,16 @@ def monitor_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``file``, ``rate``, ``cluster``, ``state``, ``require``, ``level``.
+        ``file``, ``rate``, ``cluster``, ``state``, ``require``, ``level``; with anchors see
+        `judgestats.commands.monitor_anchors.anchors_command`.
 
     Returns
     -------
     int
         1 where a rate is shown to lie beyond its bound, else 0.
     """
+    if arguments.anchors or arguments.plan or arguments.reopen:
+        return anchors_command(arguments)
     rates = [_pair(text, "rate") for text in arguments.rate]
     names = [name for name, _ in rates]
     if not rates or len(set(names)) < len(names):

@@ -48,6 +48,18 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def is_state(path: Path) -> bool:
+    """Whether a file is the state of a monitor, by its header."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError:
+        return False
+    return head.startswith(b"SQLite format 3\0") and (
+        int.from_bytes(head[68:72], "big") == LAYOUT.application_id
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """What stays the same over all looks at a state.

@@ -16,7 +16,7 @@ SLICE = "_slice."
 """Beginning of the key of a rate in one slice."""
 _FEW_LABELS, _FEW_CLUSTERS, _MANY_COPIES = 30, 20, 0.1
 _UNPARSED_HIGH, _UNPARSED = 0.2, 0.05
-_LABELLED = ("tpr", "tnr", "kappa", "kappa_weighted", "accuracy")
+_LABELLED = ("tpr", "tnr", "kappa", "kappa_weighted", "accuracy", "cutoff_exists")
 Asked = Sequence[tuple[Demand, Measure | None]]
 
 

@@ -113,8 +113,11 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     for subject, kind in subjects:
         own = by_label.get(subject.label, {})
         purpose = _purpose_for(kind, options, subject)
+        asked = stated
+        if "cutoff_exists" in stated or purpose == "cutoff":  # rates of the cut-off
+            asked = {k: d for k, d in stated.items() if kind != "scores" or k not in {"tpr", "tnr"}}
         scored = purpose in {"compare", "rank"} and kind != "pairs"
-        demands = demands_of(purpose, stated, chosen=bool(options.purpose), scored=scored)
+        demands = demands_of(purpose, asked, chosen=bool(options.purpose), scored=scored)
         if not any(d.kind == "required" for d in demands):
             raise InputError(_no_difference(own.get("mdd")))
         made.append((purpose, subject, [(d, _measured(results, subject, d, own)) for d in demands]))
@@ -162,6 +165,7 @@ _KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("pass / fail verdicts", ("pass_fail",)),
     ),
     "order_consistency": ("pairs in both orders", ("pairs",)),
+    "cutoff_exists": ("scores", ("scores",)),
     "position_bias": ("pairs or options in several orders", ("pairs", "options")),
 }
 """What a quantity needs: in words, and the kinds of verdicts that have it."""
@@ -353,6 +357,8 @@ def _purpose_for(kind: str, options: DecisionOptions, subject: Subject) -> str:
     if not asked:
         return natural
     asked = "classify" if asked == "score" and natural == "classify" else asked
+    if asked == "gate" and kind == "scores":
+        return "cutoff"
     of_systems = ("pairs", "scores", "pass_fail")
     fits = {
         "gate": ("pass_fail",), "estimate": ("pass_fail",), "compare": of_systems,
@@ -366,10 +372,8 @@ def _purpose_for(kind: str, options: DecisionOptions, subject: Subject) -> str:
             {"score": "scores or categories"}.get(asked, "preferences, or scores of systems"),
         )
         holds = {"scores": "scores", "pairs": "preferences", "pass_fail": "pass / fail verdicts"}
-        cut = " State a cut-off, e.g. --pass 4,5." if kind == "scores" and asked == "gate" else ""
         raise InputError(
-            f"--for {asked} needs {needs}; {subject.name} gives "
-            f"{holds.get(kind, 'categories')}.{cut}"
+            f"--for {asked} needs {needs}; {subject.name} gives {holds.get(kind, 'categories')}."
         )
     return asked
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judgestats.errors import printable
 from judgestats.results.numbers import apa_number
-from judgestats.results.purposes import threshold_text
+from judgestats.results.purposes import FLAGS, threshold_text
 from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
 from judgestats.results.screen import WIDTH, Lines, Span
@@ -137,7 +137,7 @@ def gate_reason(verdict: Verdict) -> str:
     if r.status == "not_measured":
         return f"{label} is not measured: {r.reason}."
     value = apa_number(r.estimate, digits=3, bounded=r.bounded)
-    if r.status == "open" and not r.limit_side:
+    if r.status == "open" and (not r.limit_side or r.key in FLAGS):
         return verdict.sentence
     if r.status == "open":
         return f"{label} {value} is too close to {needed} ({_limit_words(r)})."
@@ -154,7 +154,7 @@ def _limit_words(r: Requirement) -> str:
 
 
 def _limit(r: Requirement) -> str:
-    if not r.limit_side:
+    if not r.limit_side or r.key in FLAGS:
         return "-"
     number = apa_number(r.limit, digits=3, bounded=r.bounded)
     return f"{number} ({r.limit_side})"

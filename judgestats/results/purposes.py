@@ -169,12 +169,40 @@ QUANTITIES: Mapping[str, Decided] = {
         "at most {limit} of its replies have no verdict.", "few replies have no verdict.",
         "{percent} of its replies have no verdict.", "too many replies have no verdict.",
         "Unparsed rate"), "no reply is recorded", "items"),
+    "cutoff_exists": Decided("Certified cut-off", "min", 0, 1, _texts(
+        "a cut-off is shown to keep the required TPR and TNR.",
+        "cut-offs are shown to keep the required TPR and TNR.",
+        "a cut-off is certified.", "cut-offs are certified.", "Certified cut-off"),
+        "there are no scores with pass / fail labels", "labels"),
+    "automation_share": Decided("Automation share", "min", 0, 1, _texts(
+        "at least {limit} of the items are shown to need no person.",
+        "enough items are shown to need no person.",
+        "{percent} of the items are shown to need no person.",
+        "too few items are shown to need no person.", "Automation share"),
+        "there is no confidence with labels", "labels"),
+    "n_eff": Decided("Effective votes", "min", 0, math.inf, _texts(
+        "the judges are worth at least {limit} independent ones.",
+        "the judges are worth enough independent ones.",
+        "the judges are worth {estimate} independent ones.",
+        "the judges are worth too few independent ones.", "Effective votes"),
+        "there are no labels on items of several judges", "labels", False),
+    **{f"{who}_changed": Decided(f"{who.capitalize()} changed", "max", 0, 1, _texts(
+        f"no change of the {who} is shown.", f"no change of the {who} is shown.",
+        f"the {who} has changed.", f"the {who} has changed.", f"{who.capitalize()} changed"),
+        "there are no anchors", "anchors") for who in ("judge", "system")},
     "pass_rate": Decided("Pass rate", None, 0, 1, _texts(
         "its pass rate is {estimate}.", "their pass rates are in range.",
         "its pass rate is {estimate}.", "their pass rates are out of range.", "Pass rate"),
         "no pass / fail verdicts", "items"),
 }  # fmt: skip
 """Quantities that verdicts rest on, by key."""
+
+FLAGS: Mapping[str, str] = {
+    "cutoff_exists": "no cut-off is shown to keep the required TPR and TNR.",
+    "judge_changed": "no change of the judge is shown.",
+    "system_changed": "no change of the system is shown.",
+}  # fmt: skip
+"""Quantities that are yes or no, with the sentence of what is not shown."""
 
 ALIASES: Mapping[str, str] = {
     "sensitivity": "tpr", "recall": "tpr", "specificity": "tnr", "reliability": "icc_1_1",
@@ -230,6 +258,9 @@ PURPOSES: Mapping[str, Purpose] = {
         Purpose("gate", "May its pass / fail verdicts decide single answers?", "as a gate", (
             _required("tpr", 0.8), _required("tnr", 0.8),
             _required("flip_rate", 0.1, "max", kind="expected"),
+        ), phrases="as gates"),
+        Purpose("cutoff", "From which score on may an answer pass?", "as a gate", (
+            _required("cutoff_exists", 1.0),
         ), phrases="as gates"),
         Purpose("estimate", "May a pass rate be reported from it?", "to estimate a pass rate", (
             _required("half_width", 0.05, "max", is_precision=True),
@@ -357,7 +388,8 @@ def read_requirements(
     """
     demands: dict[str, Demand | None] = {}
     for part in (part for text in texts for part in text.split(",") if part.strip()):
-        match = _FORM.match(part)
+        written = f"{part.strip()}=yes" if part.strip() in FLAGS else part
+        match = _FORM.match(written)
         if not match:
             raise InputError(f"--require expects NAME=VALUE, e.g. tpr=.9; got {part.strip()!r}.")
         name, sign, value = match["name"], match["sign"], match["value"]
@@ -404,6 +436,13 @@ def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> De
         high = high if high.startswith((".", "-", "0", "1")) else f".{high}"
         bottom, top = (_value(end, name, quantity) for end in (low, high))
         return Demand(key=key, threshold=bottom, top=top, direction="within", origin="user")
+    if key in FLAGS:
+        if sign != "=" or value not in {"yes", "no"}:
+            raise InputError(f"--require: {name} is yes or no. Write {name}=yes or {name}=no.")
+        yes = value == "yes"
+        return Demand(
+            key=key, threshold=float(yes), direction="min" if yes else "max", origin="user"
+        )
     number = _value(value, name, quantity)
     if quantity.direction == "within":
         zero = quantity.nothing
@@ -491,6 +530,8 @@ def threshold_text(demand: Demand | Requirement) -> str:
     """
     named = demand if isinstance(demand, Requirement) else decided_of(demand.key)
     bounded = named.bounded
+    if demand.key in FLAGS:
+        return "yes" if demand.threshold else "no"
     low = apa_number(demand.threshold, bounded=bounded)
     if demand.direction == "within":
         high = apa_number(demand.top, bounded=bounded)
@@ -527,6 +568,10 @@ def reason_of(
         number = apa_number(estimate, bounded=quantity.bounded)
         why = f": {requirement.reason}" if requirement.reason else ""
         return f"{quantity.label} {number} has no interval{why}."
+    if requirement.status == "open" and requirement.key in FLAGS:
+        return FLAGS[requirement.key]
+    if requirement.key == "automation_share" and requirement.status == "open":
+        return f"only {100 * estimate:.0f}% of the items are shown to need no person."
     text = quantity.sentences[requirement.status][several]
     percent = f"{100 * estimate:.0f}%"
     flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"

@@ -63,6 +63,8 @@ class Results(Part):
         What verdicts rest on, with what their limits at any level follow from.
     verdicts : tuple of Verdict
         One per judge, condition and criterion.
+    decisions : tuple of mapping
+        Cut-offs, automation and panels, as `judgestats.decisions` writes them.
     finding : str
         The first claim in one sentence, without p.
     care : tuple of str
@@ -94,6 +96,7 @@ class Results(Part):
     limitations: tuple[Note, ...] = ()
     measures: tuple[Measure, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    decisions: tuple[Plain, ...] = ()
     finding: str = ""
     care: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()

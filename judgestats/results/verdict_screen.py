@@ -11,7 +11,7 @@ from judgestats.errors import printable
 from judgestats.results.answers import NOTHING
 from judgestats.results.contrasts import claim_sentence
 from judgestats.results.numbers import apa_number, estimate_parts, short_names, with_names
-from judgestats.results.purposes import PURPOSES, reason_of, threshold_text
+from judgestats.results.purposes import FLAGS, PURPOSES, reason_of, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Table
 from judgestats.results.results import Results
@@ -78,6 +78,7 @@ def verdict_screen(
     said = finding or finding_of(results)
     found: Lines = [[Span(line)] for line in textwrap.wrap(said, width)] if said else []
     found = [[], *found] if found else found
+    found += decision_lines(results)
     care = care_lines(results, width)
     found = found or [[]]
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
@@ -86,6 +87,18 @@ def verdict_screen(
     panel = [*_panel_lines(results), *_specification_lines(results, width)]
     table = _table(results, brief, width, room - len(found) - len(care) - len(panel), more)
     return [*head, *table, *panel, *found, *care]
+
+
+_MOST_DECISIONS = 2
+
+
+def decision_lines(results: Results) -> Lines:
+    """What the data certify: cut-off, automation, panel; certified decisions first."""
+    made = sorted(results.decisions, key=lambda d: not d.get("certified"))
+    shown = made[:_MOST_DECISIONS]
+    lines: Lines = [[Span(_clean(line))] for one in shown for line in one["screen"]]
+    more = len(made) - len(shown)
+    return [*([[]] if lines else []), *lines, *([[Span(f"{more} more: --all")]] if more else [])]
 
 
 def subject_names(results: Results) -> dict[str, str]:
@@ -369,6 +382,10 @@ def number_text(r: Requirement) -> str:
     if r.status == "not_measured" or math.isnan(r.estimate):
         return "-"
     bounded = r.bounded
+    if r.key in FLAGS:
+        return "yes" if r.estimate else "no" if r.key != "cutoff_exists" else "not shown"
+    if r.key == "automation_share":  # certified: a lower limit
+        return f"≥ {apa_number(r.estimate, bounded=True)}"
     number, bounds = estimate_parts(r.estimate, r.low, r.high, bounded=bounded)
     return " ".join(filter(None, (number, bounds)))
 

@@ -149,7 +149,10 @@ def test_an_action_takes_its_own_options_alone(capsys):
     [
         (["drift", "a", "b", "--seed", "x"], "argument --seed: expected a whole number, got 'x'"),
         (["labels", "plan", "--price", "x"], "argument --price: expected a number, got 'x'"),
-        (["labels"], "Missing action: one of plan, split, collect, export. See judgestats labels --help."),
+        (
+            ["labels"],
+            "Missing action: one of plan, split, next, collect, export. See judgestats labels",
+        ),
         (["labels", "plam"], "argument ACTION: invalid choice: 'plam'"),
         (["labels", "split"], "required: file. See judgestats labels split --help."),
         (["drift", "a", "b", "--seed"], "argument --seed: expected one argument"),

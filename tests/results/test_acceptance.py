@@ -13,7 +13,7 @@ import pytest
 import judgestats as js
 from judgestats.results import QUANTITIES as DECLARED
 from judgestats.results import Demand, decide, read_requirements, share_measure
-from judgestats.results.purposes import ALIASES, PRECISIONS, QUANTITIES
+from judgestats.results.purposes import ALIASES, FLAGS, PRECISIONS, QUANTITIES
 from judgestats.stats import run_component
 from tests.validation.base import matrix
 
@@ -81,7 +81,8 @@ def test_shared_levels_hold_over_looks_and_judges(judges: int, looks: int, at) -
 def test_every_name_of_a_quantity_can_be_required(key: str) -> None:
     quantity = QUANTITIES[ALIASES.get(key, key)]
     sign = "<=" if quantity.direction in {"max", "within"} else ">="
-    [demand] = read_requirements([f"{key}{sign}.5"]).values()
+    written = key if key in FLAGS else f"{key}{sign}.5"
+    [demand] = read_requirements([written]).values()
     assert demand.key == ALIASES.get(key, key)
     assert demand.is_precision == (demand.key in PRECISIONS)
 

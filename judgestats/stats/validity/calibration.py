@@ -508,6 +508,10 @@ def _spread(placed: Floats, right: Bools, codes: Ints, area: float) -> _Spread:
     largest = max(float(own.sum() / effective_clusters(own[own > 0])) for own in kinds)
     within = n / (n - 1) * float(np.sum(moved**2))
     between = g / (g - 1) * float(np.sum(by_cluster**2)) if g > 1 else math.nan
+    if g == n and min(right.sum(), (~right).sum()) > 1:  # DeLong's: the kinds are two samples
+        within = between = math.fsum(
+            own.sum() / (own.sum() - 1) * float(np.sum(moved[own] ** 2)) for own in (right, ~right)
+        )
     return _Spread(
         error=math.sqrt(between),
         # Where every pair is ordered rightly no error tells how alike a cluster's items are.

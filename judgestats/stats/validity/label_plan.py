@@ -209,7 +209,7 @@ def allocate_labels(
     sds: Sequence[float],
     *,
     available: Sequence[int] | None = None,
-    least: int = LEAST_PER_CLASS,
+    least: int | Sequence[int] = LEAST_PER_CLASS,
 ) -> Ints:
     r"""Spread labels over classes for the least variance (Neyman), with a least number each.
 
@@ -221,7 +221,7 @@ def allocate_labels(
         Share of the items and standard deviation of the labels of each class.
     available : sequence of int, optional
         Items of each class: no more can be labelled.
-    least : int
+    least : int or sequence of int
         Labels of each class at least (as far as available).
 
     Returns
@@ -251,7 +251,7 @@ def allocate_labels(
     top = np.full(w.size, n) if available is None else np.asarray(available, dtype=np.int64)
     if w.shape != s.shape or w.ndim != 1 or top.shape != w.shape or np.any(w < 0) or np.any(s < 0):
         raise InputError(f"{where}: weights and sds must be non-negative lists of one length.")
-    floor = np.minimum(least, top)
+    floor = np.minimum(np.asarray(least, dtype=np.int64), top)
     if floor.sum() > n or top.sum() < n:
         raise InputError(
             f"{where}: {n} labels cannot give {w.size} classes at least {least} each, of "

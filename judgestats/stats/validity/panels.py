@@ -17,6 +17,7 @@ from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Seeded, with_keywords
+from judgestats.stats.validity.effective_votes import effective_judges
 from judgestats.stats.validity.inputs import (
     Report,
     mean_estimate,
@@ -292,13 +293,6 @@ def labelled_panel(
 def _credit(verdict: Floats, y: Floats) -> Floats:
     """1 right, 0 wrong, half for a tie."""
     return np.where(np.isnan(verdict), 0.5, (verdict == y).astype(float))
-
-
-def effective_judges(errors: Floats) -> float:
-    """Mean variance of the judges' errors over the variance of their mean."""
-    whole = float(np.var(errors.mean(axis=1), ddof=1))
-    each = float(np.mean(np.var(errors, axis=0, ddof=1)))
-    return each / whole if whole > 0 else math.nan
 
 
 def near_copies(errors: Floats, names: Sequence[str]) -> tuple[tuple[str, str, float], ...]:

@@ -1,0 +1,1 @@
+"""Decisions from statistics: cut-off, automation, panel, change, and labels."""

@@ -1,0 +1,492 @@
+"""Automation certificate: verdicts that may count without a person, by confidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
+from judgestats.analysis.decisions.record import (
+    Decision,
+    Labelled,
+    Source,
+    aligned,
+    check_draw,
+    check_level,
+    labelled,
+    level_text,
+    number,
+    percent,
+    tuned_caveat,
+    vote_confidence,
+)
+from judgestats.arrays import Bools, Floats
+from judgestats.errors import InputError
+from judgestats.results.records import Number, Part
+from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
+from judgestats.stats.validity.calibration import separation
+from judgestats.stats.validity.cutoffs import clustering, joint_share, least_trials
+from judgestats.stats.validity.fallback_test import Candidate, Certificate, candidates, certify
+
+SOURCES: Mapping[Source, str] = {
+    "mapped": "confidence column",
+    "votes": "vote share of repeats",
+    "logprob": "log-probability of the verdict token",
+    "cutoff": "distance to the cut-off, as rank",
+    "stated": "stated confidence",
+}
+RARE = 0.2
+"""Share of the rarer verdict below which each class gets its own certificate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassPart(Part):
+    """What is certified among some verdicts.
+
+    Attributes
+    ----------
+    certified : bool
+    threshold : float
+        Confidence from which a verdict is decided alone; NaN: none is.
+    share : float
+        Of the items with these verdicts; 0 where nothing is certified.
+    decided, wrong : int
+        Labelled items at or above it, and errors among them.
+    upper : float
+        Upper limit of their error rate, as description.
+    candidates : tuple of Candidate
+    n_labels : int
+    reason : str
+    """
+
+    certified: bool = False
+    threshold: Number = math.nan
+    share: Number = 0.0
+    decided: int = 0
+    wrong: int = 0
+    upper: Number = math.nan
+    candidates: tuple[Candidate, ...] = ()
+    n_labels: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Automation(Decision):
+    """Share of items whose verdict may count alone, with its error rate bounded.
+
+    Attributes
+    ----------
+    error : float
+        Largest error rate allowed among what is decided alone.
+    share : float
+        Of all items; 0 where nothing is certified.
+    threshold : float
+        Confidence from which items are decided; NaN where classes have their own.
+    decided, wrong : int
+        Labelled items decided, and errors among them.
+    upper : float
+        Upper limit of the error rate, as description.
+    candidates : tuple of Candidate
+    by_class : bool
+        Whether passes and fails are certified apart.
+    per_class : mapping
+        ``pass`` and ``fail``.
+    error_rates : mapping
+        Errors among all labelled verdicts: ``false_pass`` and ``false_fail``.
+    confidence_source : str
+    auroc : Bounded
+        Of confidence, for right against wrong verdicts.
+    routes : tuple of str
+        ``automatic`` or ``human``, one per item.
+    verdicts, confidence : tuple of float
+        Of each item: 1 pass, 0 fail, NaN where unparsed or tied.
+    """
+
+    kind: ClassVar[str] = "automation"
+    word: ClassVar[str] = "AUTOMATE"
+    error: Number
+    share: Number = 0.0
+    threshold: Number = math.nan
+    decided: int = 0
+    wrong: int = 0
+    upper: Number = math.nan
+    candidates: tuple[Candidate, ...] = ()
+    by_class: bool = False
+    per_class: Mapping[str, ClassPart]
+    error_rates: Mapping[str, Number]
+    confidence_source: Source = ""
+    auroc: Bounded = UNDEFINED
+    routes: tuple[str, ...] = ()
+    verdicts: tuple[Number, ...] = ()
+    confidence: tuple[Number, ...] = ()
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:
+        """The certified share, which is a lower limit."""
+        yield Measure(
+            key="automation_share", subject=subject, estimate=self.share, low=self.share, high=1.0,
+            n=self.n_labels, n_clusters=self.n_clusters or self.n_labels,
+        )  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """Share, error, threshold; each class; or why nothing is certified."""
+        bound = f"error <= {percent(self.error)} with {level_text(self.level)} confidence"
+        classes = " ".join(_class_text(name, part, self.error) for name, part in (
+            self.per_class.items()))  # fmt: skip
+        if not self.certified:
+            return [f"No item is shown to be decided at {bound}: {self.reason}.", *_if(classes)]
+        where = "" if self.by_class else f" ({_held(self)})"
+        rates = ", ".join(
+            f"false {name} {percent(self.error_rates[f'false_{name}'])}"
+            for name in ("pass", "fail")
+            if not math.isnan(self.error_rates[f"false_{name}"])
+        )
+        return [
+            f"{percent(self.share)} of items may be decided alone: {bound}{where}.",
+            f"{classes} The rest goes to people. All labelled verdicts: {rates}.".strip(),
+        ]
+
+
+def _if(text: str) -> list[str]:
+    return [text] if text else []
+
+
+def _held(part: ClassPart | Automation) -> str:
+    """Threshold and errors of what is decided."""
+    top = f"confidence >= {number(part.threshold, 3)}; " if math.isfinite(part.threshold) else ""
+    return f"{top}{part.wrong} wrong of {part.decided}"
+
+
+def _class_text(name: str, part: ClassPart, error: float) -> str:
+    many = {"pass": "passes", "fail": "fails"}[name]
+    if part.certified:
+        return f"{percent(part.share)} of {many} ({_held(part)})."
+    return (
+        f"No {many} ({part.n_labels:,} labelled {many} do not show false {many} <= "
+        f"{percent(error)})."
+    )
+
+
+def automation_certificate(
+    verdicts: ArrayLike,
+    confidence: ArrayLike | None,
+    labels: ArrayLike,
+    *,
+    error: float = 0.05,
+    per_class: bool | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    labels_drawn: str = "",
+    tuned: bool = False,
+    source: Source = "mapped",
+    human_disagreement: float | None = None,
+    subject: str = "",
+    thresholds: ArrayLike | None = None,
+    seed: int = 0,
+    advice: bool = True,
+) -> Automation:
+    """Certify the largest confident share of verdicts whose error rate is bounded.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (N,) or (N, repeats)
+        Pass and fail as words, booleans or 1 and 0; None where unparsed. Three or more repeats and
+        no `confidence`: the majority, with its vote share as confidence.
+    confidence : array-like, shape (N,), or None
+        The higher the surer; NaN: never decided alone.
+    labels : array-like, shape (N,) or (N, raters)
+        None without a label.
+    error : float
+        Largest error rate among what is decided alone.
+    per_class : bool, optional
+        Certify passes and fails apart; by default where the rarer verdict is below 20% or labels
+        were drawn by verdict.
+    cluster : array-like, shape (N,), optional
+    level : float
+        Confidence of the claim.
+    labels_drawn : {"", "random", "stratified", "by-verdict", "convenience"}
+    tuned : bool
+        Whether the judge was tuned on these labels.
+    source : str
+        Where the confidence is from, as the record states it.
+    human_disagreement : float, optional
+        Share of items on which two people differ; warned of where `error` is not above it.
+    subject : str
+    thresholds : array-like, optional
+        Candidates fixed beforehand; by default from the confidences of unlabelled items.
+    seed : int
+        Of the search for a number of labels.
+    advice : bool
+        Whether to search how many labels would certify half of what seems possible.
+
+    Returns
+    -------
+    Automation
+        ``certified`` is false, with a reason, where nothing is shown.
+
+    Raises
+    ------
+    InputError
+        Labels were picked by hand, or there are too few for any claim.
+
+    Notes
+    -----
+    Candidates come from confidences alone, never from labels. Nested sets are tested from the
+    strictest on by exact binomial tests in a fallback procedure with three starts
+    (`judgestats.stats.validity.fallback_test`); the last set that passes gives the threshold. With
+    clusters counts are divided by the design effect of the errors.
+
+    References
+    ----------
+    Wiens & Dmitrienko (2005), J. Biopharm. Stat. 15, 929-942; Angelopoulos et al. (2021),
+    arXiv:2110.01052; Jung, Brahman & Choi (2024), arXiv:2407.18370.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> c = rng.random(3000)
+    >>> y = rng.random(3000) < .6
+    >>> v = np.where(rng.random(3000) < np.where(c > .5, .01, .4), ~y, y)
+    >>> labels = np.where(np.arange(3000) < 900, y.astype(float), np.nan)
+    >>> found = automation_certificate(v, c, labels, labels_drawn="random")
+    >>> found.certified, round(found.share, 2)
+    (True, 0.46)
+    """
+    where = "decide automate"
+    check_level(where, error=error, level=level)
+    judged = labelled(labels, cluster, where=where)
+    n = judged.human.size
+    votes = aligned(_as_numbers(verdicts, where), n, where=where, name="verdicts")
+    shape = np.asarray(verdicts, dtype=object)
+    known: Floats = np.array([])
+    if confidence is None:
+        if shape.ndim != 2 or shape.shape[1] < 3:
+            raise InputError(
+                f"{where}: no confidence. Map a column (--map confidence=COLUMN), or judge each "
+                "item three times or more."
+            )
+        repeats = (~np.isnan(_as_numbers(verdicts, where))).sum(axis=1)
+        verdict, sure = vote_confidence(votes, repeats)
+        source = "votes"
+        if np.unique(repeats).size == 1:
+            k = int(repeats[0])
+            known = np.arange(k // 2 + 1, k + 1) / k
+    else:
+        verdict = np.where(votes == 0.5, np.nan, np.round(votes))
+        sure = aligned(confidence, n, where=where, name="confidence")
+    caveats = check_draw(where, labels_drawn)
+    sure = np.where(np.isnan(verdict), np.nan, sure)
+    # Unparsed items are never decided alone, and are not errors.
+    kept = judged.used & ~np.isnan(verdict)
+    wrong = kept & (verdict != judged.human)
+    least = least_trials(error, 1 - level)
+    if int((kept & ~np.isnan(sure)).sum()) < least:
+        raise InputError(
+            f"{where}: {int(kept.sum())} labelled items are too few. An error of at most "
+            f"{number(error)} needs at least {least}, none of them wrong. Label more: judgestats "
+            "labels plan my.csv --labels 300"
+        )
+    counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
+    apart = per_class
+    if apart is None:
+        apart = labels_drawn == "by-verdict" or min(counts) < RARE * max(sum(counts), 1)
+    if labels_drawn == "by-verdict" and not apart:
+        raise InputError(f"{where}: labels drawn by verdict allow claims per class only. "
+                         "Add --per-class.")  # fmt: skip
+    if human_disagreement is not None and error <= human_disagreement:
+        caveats = (*caveats, Caveat(
+            code="people_differ", severity="major", about="error",
+            text=f"Two people differ in {number(human_disagreement)} of items; an error of "
+            f"{number(error)} against one person cannot be reached.",
+        ))  # fmt: skip
+    made = _Test(
+        sure=sure, wrong=wrong, kept=kept, verdict=verdict, judged=judged, error=error,
+        known=known if thresholds is None else np.asarray(thresholds, float),
+    )  # fmt: skip
+    auroc = _auroc(sure, wrong, kept, judged, level)
+    base = Automation(
+        subject=subject, error=error, level=level, n_labels=int(kept.sum()), n_items=n,
+        n_clusters=judged.cluster_count(kept), n_ties=judged.n_ties,
+        n_unparsed=int(np.isnan(votes).sum()), confidence_source=source, auroc=auroc,
+        per_class={}, by_class=bool(apart), caveats=(*caveats, *tuned_caveat(tuned)),
+        error_rates={
+            "false_pass": _share(wrong, kept & (verdict == 1)),
+            "false_fail": _share(wrong, kept & (verdict == 0)),
+        },
+        verdicts=tuple(verdict.tolist()), confidence=tuple(sure.tolist()), routes=("human",) * n,
+        assumptions=(
+            "Labels are a random sample of the items.",
+            "Judge, system and traffic stay as they are: check with judgestats monitor --anchors.",
+        ),
+        method=f"exact tests in fixed order with three starts; confidence: {SOURCES[source]}",
+    )  # fmt: skip
+    useless = auroc.low <= 0.5
+    if useless:
+        base = replace(base, reason=(
+            f"confidence does not tell right from wrong (AUROC {number(auroc.estimate)} "
+            f"[{number(auroc.low)}, {number(auroc.high)}]); no share below 100% can be certified"
+        ))  # fmt: skip
+    delta = 1 - level
+    if apart:
+        return _by_class(base, made, joint_share(delta, 2, independent=not judged.clustered),
+                         useless)  # fmt: skip
+    whole = made.certificate(kept, delta, only_all=useless)
+    found = _whole(base, made, whole)
+    if advice and not useless:
+        found = replace(found, next=_advice(made, found, delta, seed))
+    return found
+
+
+def _as_numbers(verdicts: ArrayLike, where: str) -> Floats:
+    from judgestats.stats.validity.inputs import verdict_values
+
+    return verdict_values(verdicts, where=where, name="verdicts")
+
+
+def _share(wrong: Bools, among: Bools) -> float:
+    return float(wrong[among].mean()) if among.any() else math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Test:
+    """Items, and what is tested on them."""
+
+    sure: Floats
+    wrong: Bools
+    kept: Bools
+    verdict: Floats
+    judged: Labelled
+    error: float
+    known: Floats
+
+    def certificate(self, among: Bools, delta: float, *, only_all: bool = False) -> Certificate:
+        """Test thresholds among some items; `only_all`: the set of all of them alone."""
+        own = self.verdict == self.verdict[among][0] if among.any() else among
+        pool = own if _one_verdict(self.verdict, among) else ~np.isnan(self.verdict)
+        thresholds = candidates(self.sure[pool & ~self.judged.used], self.known)
+        if only_all:
+            thresholds = np.array([-math.inf])
+        used = among & ~np.isnan(self.sure)
+        correlation = None
+        if self.judged.clustered:
+            correlation = clustering(
+                self.wrong[self.kept].astype(float), self.judged.codes[self.kept]
+            ).icc
+        return certify(
+            self.sure[used], self.wrong[used], thresholds, error=self.error, delta=delta,
+            codes=self.judged.codes[used] if self.judged.clustered else None,
+            correlation=correlation,
+        )  # fmt: skip
+
+
+def _one_verdict(verdict: Floats, among: Bools) -> bool:
+    return np.unique(verdict[among]).size == 1
+
+
+def _auroc(sure: Floats, wrong: Bools, kept: Bools, judged: Labelled, level: float) -> Bounded:
+    """AUROC of confidence; undefined where all verdicts are right or all wrong."""
+    used = kept & ~np.isnan(sure)
+    made = separation(
+        sure[used], (~wrong[used]).astype(float), level=level,
+        cluster=judged.codes[used] if judged.clustered else None,
+    )  # fmt: skip
+    ends = made.interval
+    return Bounded(
+        estimate=made.estimate, low=ends.low if ends else math.nan,
+        high=ends.high if ends else math.nan, method=ends.method if ends else made.reason,
+    )  # fmt: skip
+
+
+def _part(made: _Test, found: Certificate, own: Bools) -> ClassPart:
+    """What a certificate says of the items with some verdicts."""
+    base = ClassPart(candidates=found.candidates, n_labels=int((made.kept & own).sum()))
+    top = found.passed
+    if top is None:
+        most = max((c.m for c in found.candidates), default=0)
+        why = f"{most} labelled items; {found.least} without an error are the least"
+        return replace(base, reason=why if most < found.least else "the errors are too many")
+    decided = own & (made.sure >= top.threshold)
+    return replace(
+        base, certified=True, threshold=top.threshold, share=float(decided.sum() / own.sum()),
+        decided=top.m, wrong=top.x, upper=found.upper,
+    )  # fmt: skip
+
+
+def _whole(base: Automation, made: _Test, found: Certificate) -> Automation:
+    everything = np.ones(made.sure.size, dtype=bool)
+    part = _part(made, found, everything)
+    if not part.certified:
+        return replace(base, candidates=part.candidates, reason=base.reason or part.reason)
+    decided = made.sure >= part.threshold
+    return replace(
+        base, certified=True, share=part.share, threshold=part.threshold, decided=part.decided,
+        wrong=part.wrong, upper=part.upper, candidates=part.candidates,
+        routes=tuple(np.where(decided, "automatic", "human").tolist()),
+    )  # fmt: skip
+
+
+def _by_class(base: Automation, made: _Test, delta: float, useless: bool) -> Automation:
+    """Certificates of passes and of fails, each with its own threshold."""
+    parts: dict[str, ClassPart] = {}
+    decided = np.zeros(made.sure.size, dtype=bool)
+    for name, value in (("pass", 1.0), ("fail", 0.0)):
+        own = made.verdict == value
+        if not (own & made.kept).any():
+            parts[name] = ClassPart(reason="no labelled item has this verdict")
+            continue
+        found = made.certificate(made.kept & own, delta, only_all=useless)
+        parts[name] = _part(made, found, own)
+        if parts[name].certified:
+            decided |= own & (made.sure >= parts[name].threshold)
+    any_ = any(part.certified for part in parts.values())
+    reason = base.reason or "neither class reaches the bound"
+    return replace(
+        base, per_class=parts, certified=any_, share=float(decided.mean()),
+        decided=int((decided & made.kept).sum()), wrong=int((decided & made.wrong).sum()),
+        routes=tuple(np.where(decided, "automatic", "human").tolist()),
+        reason="" if any_ else reason,
+    )  # fmt: skip
+
+
+_DRAWS, _MOST = 100, 20_000
+
+
+def _advice(made: _Test, found: Automation, delta: float, seed: int) -> tuple[NextStep, ...]:
+    """Labels that would certify half of what seems possible, in four of five redraws."""
+    used = made.kept & ~np.isnan(made.sure)
+    thresholds = np.array([c.threshold for c in found.candidates])
+    sure, wrong = made.sure[used], made.wrong[used]
+    rates = [float(wrong[sure >= t].mean()) if (sure >= t).any() else 1.0 for t in thresholds]
+    shares = [float(np.nanmean(made.sure >= t)) for t in thresholds]
+    possible = max((s for s, r in zip(shares, rates, strict=True) if r <= made.error), default=0.0)
+    if possible == 0 or found.share >= possible / 2:
+        return ()
+    n = int(used.sum())
+
+    def reached(size: int) -> bool:
+        rng = np.random.default_rng([seed, size])
+        good = 0
+        for _ in range(_DRAWS):
+            i = rng.integers(0, n, size)
+            place = certify(
+                sure[i], wrong[i], thresholds, error=made.error, delta=delta
+            ).place  # fmt: skip
+            good += place >= 0 and shares[place] >= possible / 2
+        return good >= 0.8 * _DRAWS
+
+    size = next((m for m in _sizes(n) if reached(m)), None)
+    return (NextStep(
+        key="automation_share", unit="labels", have=n, if_true=None if size is None else size - n,
+        command=f"judgestats labels plan my.csv --labels {200 if size is None else size - n}",
+    ),)  # fmt: skip
+
+
+def _sizes(n: int) -> Iterator[int]:
+    size = n
+    while size < _MOST:
+        size = math.ceil(1.4 * size / 20) * 20
+        yield size

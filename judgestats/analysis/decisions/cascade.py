@@ -1,0 +1,340 @@
+"""Cascade of judges by price: each decides what it is sure of, people the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
+from judgestats.analysis.decisions.record import (
+    Decision,
+    Source,
+    aligned,
+    check_draw,
+    check_level,
+    labelled,
+    number,
+    percent,
+    plain_number,
+    tuned_caveat,
+)
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError
+from judgestats.results.records import Number, Part
+from judgestats.results.verdict import Caveat, Measure, Subject
+from judgestats.stats.validity.cutoffs import clustering, least_trials
+from judgestats.stats.validity.fallback_test import Candidate, candidates, certify
+from judgestats.stats.validity.inputs import cluster_variance, verdict_values
+
+HUMAN = "human"
+LAST, CASCADE, PEOPLE = "last judge alone", "cascade", "people alone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Part):
+    """One judge of a cascade.
+
+    Attributes
+    ----------
+    judge : str
+    price : float
+        Per item.
+    reached, decided : int
+        Items that reach it, and those that it decides.
+    share : float
+        Of all items that it decides.
+    threshold : float
+        NaN: it decides none.
+    labels, errors : int
+        Labelled items it decides, and errors among them.
+    upper : float
+        Upper limit of its error rate, as description.
+    candidates : tuple of Candidate
+    is_partial : bool
+        Whether it saw escalated items only.
+    """
+
+    judge: str
+    price: Number
+    reached: int
+    decided: int = 0
+    share: Number = 0.0
+    threshold: Number = math.nan
+    labels: int = 0
+    errors: int = 0
+    upper: Number = math.nan
+    candidates: tuple[Candidate, ...] = ()
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cascade(Decision):
+    """Judges in price order, each with its threshold, and what the policy costs.
+
+    Attributes
+    ----------
+    error : float
+        Largest error rate allowed at every stage.
+    share : float
+        Of items decided without a person by the recommended policy.
+    stages : tuple of Stage
+    last : Stage
+        The last judge alone, on all items.
+    cost : Bounded
+        Of the cascade per item.
+    people_only, last_judge_alone : float
+        Cost per item of the other policies.
+    recommended : str
+        ``cascade``, ``last judge alone`` or ``people alone``.
+    routes, verdicts, confidence : tuple
+        Of the recommended policy, one per item.
+    """
+
+    kind: ClassVar[str] = "cascade"
+    word: ClassVar[str] = "CASCADE"
+    error: Number
+    share: Number = 0.0
+    stages: tuple[Stage, ...] = ()
+    last: Stage | None = None
+    cost: Bounded = UNDEFINED
+    people_only: Number = math.nan
+    last_judge_alone: Number = math.nan
+    recommended: str = PEOPLE
+    confidence_source: Source = ""
+    routes: tuple[str, ...] = ()
+    verdicts: tuple[Number, ...] = ()
+    confidence: tuple[Number, ...] = ()
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:
+        """The share decided alone, which is a lower limit."""
+        yield Measure(
+            key="automation_share", subject=subject, estimate=self.share, low=self.share, high=1.0,
+            n=self.n_labels, n_clusters=self.n_clusters or self.n_labels,
+        )  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """Shares of the stages, costs, and the recommendation."""
+        bound = f"error <= {percent(self.error)} with {100 * self.level:.4g}% confidence"
+        parts = [f"{s.judge} {percent(s.share)}" for s in self.stages]
+        left = 1 - sum(s.share for s in self.stages)
+        last = self.last.judge if self.last else ""
+        costs = (
+            f"{plain_number(self.cost.estimate)} per item; {last} alone "
+            f"{plain_number(self.last_judge_alone)}; people alone {plain_number(self.people_only)}."
+        )
+        first = f"{', '.join(parts)}, people {percent(left)}: {bound} (simulated, not proved)."
+        return [f"{first} {costs}", self._advice()]
+
+    def _advice(self) -> str:
+        if self.recommended == LAST and self.last:
+            share = self.last.share
+            what = "all items" if share == 1 else f"{percent(share)} of items"
+            bound = f"error <= {percent(self.error)}"
+            return f"Use {self.last.judge} alone: it decides {what} at {bound}."
+        if self.recommended == CASCADE:
+            return "Use the cascade: no certified policy is cheaper."
+        return f"Leave all items to people: {self.reason}."
+
+
+def cascade_certificate(
+    verdicts: Mapping[str, ArrayLike],
+    confidence: Mapping[str, ArrayLike],
+    labels: ArrayLike,
+    *,
+    prices: Mapping[str, float],
+    error: float = 0.05,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    labels_drawn: str = "",
+    tuned: bool = False,
+    source: Source = "mapped",
+    thresholds: Sequence[float] | None = None,
+) -> Cascade:
+    r"""Certify a cascade of judges by price, and the last judge alone.
+
+    Parameters
+    ----------
+    verdicts : mapping of judge to array-like, shape (N,)
+        None where unparsed or, of a later judge, not asked.
+    confidence : mapping of judge to array-like, shape (N,)
+    labels : array-like, shape (N,) or (N, raters)
+    prices : mapping
+        Per item of every judge, and of ``human``. Judges decide in this order.
+    error : float
+        Largest error rate at every stage, hence of all that is decided.
+    cluster : array-like, shape (N,), optional
+    level : float
+    labels_drawn : {"", "random", "stratified", "by-verdict", "convenience"}
+    tuned : bool
+    source : str
+        Where confidences are from.
+    thresholds : sequence of float, optional
+        Candidates fixed beforehand; by default from confidences of unlabelled items.
+
+    Returns
+    -------
+    Cascade
+
+    Raises
+    ------
+    InputError
+        A price is missing, there is one judge, or labels allow no claim.
+
+    Notes
+    -----
+    Stage j is calibrated on the labelled items that reach it, at level :math:`\delta / 2J`; the
+    last judge alone at :math:`\delta / 2`. The cheaper certified policy is recommended. Items of a
+    later stage depend on errors of earlier ones through their thresholds: validity is simulated.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> y, c = rng.random(3000) < .6, rng.random(3000)
+    >>> v = np.where(rng.random(3000) < np.where(c > .5, .01, .4), ~y, y)
+    >>> w = np.where(rng.random(3000) < .02, ~y, y)
+    >>> made = cascade_certificate({"a": v, "b": w}, {"a": c, "b": rng.random(3000)}, y,
+    ...     prices={"a": 1, "b": 10, "human": 200}, error=.1, labels_drawn="random")
+    >>> made.recommended, made.cost.estimate < made.last_judge_alone
+    ('cascade', True)
+    """
+    where = "decide automate"
+    check_level(where, error=error, level=level)
+    order = _ordered(where, verdicts, prices)
+    judged = labelled(labels, cluster, where=where)
+    n = judged.human.size
+    said = {j: np.round(aligned(_numbers(verdicts[j], where), n, where=where, name=j))
+            for j in order}  # fmt: skip
+    sure = {j: aligned(confidence[j], n, where=where, name=f"confidence of {j}") for j in order}
+    sure = {j: np.where(np.isnan(said[j]), np.nan, sure[j]) for j in order}
+    delta = 1 - level
+    own = delta / (2 * len(order))
+    caveats = check_draw(where, labels_drawn, by_verdict="A cascade needs random labels.")
+    least = least_trials(error, own)
+    if int(judged.used.sum()) < least:
+        raise InputError(
+            f"{where}: {int(judged.used.sum())} labelled items are too few for a cascade. An error "
+            f"of at most {number(error)} needs at least {least} at the first stage. Label more: "
+            "judgestats labels plan my.csv --labels 600"
+        )
+    fixed = None if thresholds is None else np.asarray(thresholds, float)
+    rest = np.ones(n, dtype=bool)
+    routes = np.full(n, HUMAN, dtype=object)
+    spent = np.zeros(n)
+    stages = []
+    for judge in order:
+        spent += np.where(rest, prices[judge], 0.0)
+        stage, decided = _stage(judge, prices[judge], rest, said, sure, judged.human, error, own,
+                                judged.codes if judged.clustered else None, fixed)  # fmt: skip
+        stages.append(stage)
+        routes[decided] = judge
+        rest = rest & ~decided
+    spent += np.where(rest, prices[HUMAN], 0.0)
+    last = order[-1]
+    alone, decided_alone = _stage(
+        last, prices[last], np.ones(n, dtype=bool), said, sure, judged.human, error, delta / 2,
+        judged.codes if judged.clustered else None, fixed,
+    )  # fmt: skip
+    cost_alone = prices[last] + prices[HUMAN] * (1 - alone.share)
+    choices = {CASCADE: float(spent.mean()), LAST: cost_alone, PEOPLE: float(prices[HUMAN])}
+    possible = [PEOPLE, *([CASCADE] if any(s.decided for s in stages) else []),
+                *([LAST] if alone.decided else [])]  # fmt: skip
+    best = min(possible, key=lambda name: choices[name])
+    if best == LAST:
+        routes = np.where(decided_alone, last, HUMAN).astype(object)
+    elif best == PEOPLE:
+        routes = np.full(n, HUMAN, dtype=object)
+    if any(s.is_partial for s in stages):
+        caveats = (*caveats, Caveat(
+            code="partial", severity="minor", about=last,
+            text="A later judge saw escalated items only; alone it is judged on these.",
+        ))  # fmt: skip
+    chosen = [(said[r], sure[r]) if r != HUMAN else None for r in routes.tolist()]
+    return Cascade(
+        subject="", certified=best != PEOPLE, error=error, level=level,
+        n_labels=int(judged.used.sum()), n_items=n, n_clusters=judged.cluster_count(judged.used),
+        n_ties=judged.n_ties, share=float(np.mean(routes != HUMAN)), stages=tuple(stages),
+        last=alone, cost=_cost(spent, judged.codes, level), people_only=float(prices[HUMAN]),
+        last_judge_alone=cost_alone, recommended=best, confidence_source=source,
+        caveats=(*caveats, *tuned_caveat(tuned)), routes=tuple(map(str, routes.tolist())),
+        verdicts=tuple(float(c[0][i]) if c else math.nan for i, c in enumerate(chosen)),
+        confidence=tuple(float(c[1][i]) if c else math.nan for i, c in enumerate(chosen)),
+        reason="" if best != PEOPLE else "no certified policy is cheaper",
+        method="exact tests in fixed order on the items that reach each stage",
+    )  # fmt: skip
+
+
+def _numbers(verdicts: ArrayLike, where: str) -> Floats:
+    return verdict_values(verdicts, where=where, name="verdicts")
+
+
+def _ordered(
+    where: str, verdicts: Mapping[str, ArrayLike], prices: Mapping[str, float]
+) -> list[str]:
+    judges = list(verdicts)
+    missing = sorted({*judges, HUMAN} - set(prices))
+    if missing or len(judges) < 2:
+        what = f"no price of {missing[0]}" if missing else "a cascade needs two judges or more"
+        raise InputError(
+            f"{where}: {what}. Name all judges and human, e.g. --price cheap=1,dear=10,human=200."
+        )
+    if not all(math.isfinite(v) and v >= 0 for v in prices.values()):
+        raise InputError(f"{where}: prices must be numbers of at least 0.")
+    return sorted(judges, key=lambda judge: prices[judge])
+
+
+def _stage(
+    judge: str,
+    price: float,
+    reached: Bools,
+    said: Mapping[str, Floats],
+    sure: Mapping[str, Floats],
+    human: Floats,
+    error: float,
+    delta: float,
+    codes: Ints | None,
+    fixed: Floats | None,
+) -> tuple[Stage, Bools]:
+    """Calibrate a judge on the items that reach it."""
+    verdict, confidence = said[judge], sure[judge]
+    known = ~np.isnan(human)
+    base = Stage(
+        judge=judge, price=price, reached=int(reached.sum()),
+        is_partial=bool(np.isnan(verdict[reached]).sum() == 0 and np.isnan(verdict).any()),
+    )  # fmt: skip
+    used = reached & known & ~np.isnan(confidence)
+    if not used.any():
+        return base, np.zeros(reached.size, dtype=bool)
+    wrong = verdict != human
+    thresholds = fixed if fixed is not None else candidates(confidence[reached & ~known])
+    icc = None
+    if codes is not None:
+        every = known & ~np.isnan(confidence)
+        icc = clustering(wrong[every].astype(float), codes[every]).icc
+    found = certify(
+        confidence[used], wrong[used], thresholds, error=error, delta=delta,
+        codes=None if codes is None else codes[used], correlation=icc,
+    )  # fmt: skip
+    base = replace(base, candidates=found.candidates)
+    top = found.passed
+    if top is None:
+        return base, np.zeros(reached.size, dtype=bool)
+    decided = reached & (confidence >= top.threshold)
+    return replace(
+        base, decided=int(decided.sum()), share=float(decided.mean()), threshold=top.threshold,
+        labels=top.m, errors=top.x, upper=found.upper,
+    ), decided  # fmt: skip
+
+
+def _cost(spent: Floats, codes: Ints, level: float) -> Bounded:
+    """Mean cost per item with its interval over clusters."""
+    mean = float(spent.mean())
+    _, place = np.unique(codes, return_inverse=True)
+    error = math.sqrt(cluster_variance((spent - mean) / spent.size, place))
+    half = float(special.stdtrit(max(int(place.max()), 1), (1 + level) / 2)) * error
+    return Bounded(estimate=mean, low=mean - half, high=mean + half, method="t over clusters")

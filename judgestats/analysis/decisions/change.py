@@ -1,0 +1,600 @@
+"""Judge or system: a monitor that attributes a change, with its state in one SQLite file."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from judgestats.analysis.decisions.record import Decision, number
+from judgestats.arrays import Floats
+from judgestats.errors import InputError
+from judgestats.files.monitor_state import (
+    Look,
+    MonitorState,
+    Observation,
+    Reference,
+    Terms,
+    changed_state,
+)
+from judgestats.results.records import Number, Part
+from judgestats.results.verdict import Measure, Subject
+from judgestats.stats.validity.change_process import (
+    LEAST,
+    ChangeLook,
+    change_look,
+    detection_delay,
+    detection_floor,
+    mixture_limits,
+)
+
+ANCHOR, NEW, OLD = "anchor", "new", "old"
+"""Kinds of observations: re-judged anchors, new answers, and old answers of the reference."""
+Who = Literal["judge", "system", "both", "not_yet"]
+PLANNED = (0.1, 0.2, 0.3)
+"""Shifts that a plan tells the delay of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shift(Part):
+    """A shift since the reference, its e-process, and whether it is an alarm.
+
+    Attributes
+    ----------
+    shift, low, high : float
+        In units of the score, with an interval that holds at every look.
+    log_e, threshold : float
+        An alarm is raised where the first reaches the second and the shift the tolerance.
+    raised : int
+        Period of the alarm; 0: none. A raised alarm stays raised.
+    since : int
+        Period from which a change fits best.
+    """
+
+    shift: Number = math.nan
+    low: Number = math.nan
+    high: Number = math.nan
+    log_e: Number = 0.0
+    threshold: Number = math.nan
+    raised: int = 0
+    since: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delay(Part):
+    """Anchors until a judge shift of this size is shown; infinite where it cannot be."""
+
+    shift: Number
+    anchors: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change(Decision):
+    """What changed since the reference: judge, system, both, or nothing that is shown.
+
+    Attributes
+    ----------
+    verdict : {"judge", "system", "both", "not_yet"}
+    period : int
+        Periods so far.
+    judge, system : Shift
+    anchors_used, new_used : int
+        Judgments of anchors and of new answers so far.
+    reference : mapping
+        ``anchors``, ``repeats`` and ``n_old``.
+    alpha : float
+        Of both alarms at every look together.
+    delays : tuple of Delay
+    floor : float
+        Smallest judge shift that can ever raise an alarm.
+    per_period : float
+        Anchors per period so far.
+    series : tuple of (int, float, float)
+        Log e of judge and system after each period.
+    earlier : tuple of str
+        Verdicts under earlier references, before `ChangeMonitor.reopen`.
+    """
+
+    kind: ClassVar[str] = "change"
+    word: ClassVar[str] = "CHANGED"
+    verdict: Who = "not_yet"
+    period: int = 0
+    judge: Shift = Shift()
+    system: Shift = Shift()
+    anchors_used: int = 0
+    new_used: int = 0
+    reference: Mapping[str, Number]
+    alpha: Number = 0.05
+    delays: tuple[Delay, ...] = ()
+    floor: Number = math.nan
+    per_period: Number = math.nan
+    series: tuple[tuple[int, Number, Number], ...] = ()
+    earlier: tuple[str, ...] = ()
+
+    def screen(self) -> list[str]:
+        """As of every decision; without an alarm the word is NOT YET."""
+        lines = super().screen()
+        return lines if self.certified else [
+            line.replace("CHANGED", "NOT YET", 1) if i == 0 else line
+            for i, line in enumerate(lines)
+        ]  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """Who changed, by how much; or what would show within how many periods."""
+        seen = f"(period {self.period}, {self.anchors_used:,} anchor judgments)"
+        judge, system = _shift_text(self.judge), _shift_text(self.system)
+        if self.verdict == "judge":
+            text = f"The judge changed: {judge} on unchanged answers. The system is not shown to "
+            return [f"{text}have changed. {seen}", *self._before()]
+        if self.verdict == "system":
+            text = f"The system changed: {system} as today's judge sees it. The judge is not shown "
+            return [f"{text}to have changed. {seen}", *self._before()]
+        if self.verdict == "both":
+            text = f"The judge changed: {judge} on unchanged answers."
+            return [f"{text} The system changed, too: {system}. {seen}", *self._before()]
+        return [f"Neither is shown after {self.period} periods. {self._delay()}", *self._before()]
+
+    def _before(self) -> list[str]:
+        return [f"Under earlier references: {', '.join(self.earlier)}."] if self.earlier else []
+
+    def _delay(self) -> str:
+        if not self.per_period > 0 or not self.delays:
+            return "No anchor was judged again yet."
+        first = next((d for d in self.delays if math.isfinite(d.anchors)), None)
+        if first is None:
+            return (
+                f"No judge shift below {number(self.floor)} of the range can be shown: the "
+                "reference needs more judgments."
+            )
+        periods = math.ceil(first.anchors / self.per_period)
+        return (
+            f"A judge shift of {number(first.shift)} of the range would show within about "
+            f"{periods} periods of {self.per_period:.0f} anchors."
+        )
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:
+        """Whether judge and system changed; what is not shown counts as no."""
+        for who, shift in (("judge", self.judge), ("system", self.system)):
+            said = float(shift.raised > 0)
+            yield Measure(
+                key=f"{who}_changed", subject=subject, estimate=said, low=said, high=said,
+                n=self.anchors_used, n_clusters=self.anchors_used,
+            )  # fmt: skip
+
+
+def _shift_text(made: Shift) -> str:
+    low, high = (number(v) for v in (made.low, made.high))
+    return f"{number(made.shift)} [{low}, {high}]"
+
+
+class ChangeMonitor:
+    """A stream of judgments whose changes are attributed to the judge or to the system.
+
+    Parameters
+    ----------
+    path : str or Path
+        SQLite file that keeps every judgment.
+
+    Notes
+    -----
+    Each period a random sample of anchors (old answers) is judged again together with the new
+    answers. Two e-processes, on the change of unchanged answers and on new minus old minus that
+    change, are mixtures over shifts and over the period in which a change began; an alarm at
+    2 / alpha errs with probability alpha at most over all looks, asymptotically. One period is one
+    transaction, and every look is computed from all judgments anew.
+
+    References
+    ----------
+    Robbins (1970), Ann. Math. Stat. 41, 1397-1409; Shin, Ramdas & Rinaldo (2024), NEJSDS 2;
+    Li (2026), arXiv:2606.15474.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> monitor = ChangeMonitor(Path(folder.name) / "monitor.db")
+    >>> monitor.open({f"a{i}": [1, 1, i % 2] for i in range(60)}, old=[1] * 400 + [0] * 100)
+    >>> for day in range(3):
+    ...     made = monitor.add_period([(f"a{i}", 0) for i in range(40)], [0] * 40)
+    >>> made.verdict, made.judge.raised
+    ('judge', 1)
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def open(
+        self,
+        reference: Mapping[str, Sequence[float | None]],
+        *,
+        old: Sequence[float | None] = (),
+        clusters: Mapping[str, str] | None = None,
+        alpha: float = 0.05,
+        tolerance: float = 0.02,
+        scale: tuple[float, float] = (0.0, 1.0),
+        judge: str = "",
+    ) -> None:
+        """Begin a state with its reference.
+
+        Parameters
+        ----------
+        reference : mapping of anchor to sequence of float
+            Judgments of each anchor by the judge of then, three or more each; None is unparsed.
+        old : sequence of float
+            Judgments of old answers; by default the anchors stand for them.
+        clusters : mapping of anchor to str, optional
+        alpha : float
+            Of both alarms over all looks.
+        tolerance : float
+            Smallest change that raises an alarm, as a share of the range.
+        scale : (float, float)
+            Lowest and highest value.
+        judge : str
+            Fingerprint of the judge, which must stay the same.
+
+        Raises
+        ------
+        InputError
+            The state is open already, or there are fewer than 20 anchors.
+        """
+        terms = Terms(
+            alpha=alpha, tolerance=tolerance, low=scale[0], high=scale[1], judge_fingerprint=judge
+        )
+        with changed_state(self.path) as state:
+            if state.periods():
+                raise InputError(
+                    f"{self.path}: the state is open. Add a period, or start a new reference: "
+                    "--reopen."
+                )
+            state.open(terms)
+            _store_reference(state, reference, old, clusters or {})
+
+    def reopen(
+        self,
+        reference: Mapping[str, Sequence[float | None]],
+        *,
+        old: Sequence[float | None] = (),
+        clusters: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start a new reference with today's judge; what was said before stays in the record.
+
+        Parameters
+        ----------
+        reference, old, clusters
+            As `open` takes them.
+        """
+        with changed_state(self.path, create=False) as state:
+            _terms(state)
+            made = _change(state)
+            state.add_look(Look(state.periods()[-1], None, None, f"reopened: {made.verdict}"))
+            state.rows("DELETE FROM reference")
+            _store_reference(state, reference, old, clusters or {})
+
+    def add_period(
+        self,
+        anchors: Iterable[tuple[str, float | None]],
+        new: Iterable[float | None],
+        *,
+        digest: str = "",
+    ) -> Change:
+        """Add one period's judgments by today's judge, and look.
+
+        Parameters
+        ----------
+        anchors : iterable of (anchor, value)
+            Anchors judged again; None is unparsed.
+        new : iterable of float or None
+            Judgments of new answers.
+        digest : str
+            By which the period is known: it is refused a second time. Empty: one of its own.
+
+        Returns
+        -------
+        Change
+
+        Raises
+        ------
+        InputError
+            An anchor is unknown, a value outside the range, or the period was added before.
+        StoreError
+            Another process holds the state.
+        """
+        again, fresh = [(str(a), _value(v)) for a, v in anchors], [_value(v) for v in new]
+        with changed_state(self.path, create=False) as state:
+            _terms(state)
+            known = {row.item for row in state.reference()}
+            strange = sorted({a for a, _ in again} - known)
+            if strange:
+                raise InputError(
+                    f"monitor: no anchor is called {strange[0][:60]!r}. Anchors are those of the "
+                    "reference; others are new answers."
+                )
+            period = state.add_period(digest or _digest(state, again, fresh))
+            state.add_observations(_numbered(period, ANCHOR, again))
+            state.add_observations(
+                Observation(period, NEW, str(i), 0, v) for i, v in enumerate(fresh)
+            )
+            made = _change(state)
+            last = made.series[-1]
+            state.add_look(Look(period, last[1], last[2], made.verdict))
+            return made
+
+    def anchors(self) -> set[str]:
+        """Names of the anchors."""
+        with changed_state(self.path, create=False) as state:
+            return {row.item for row in state.reference()}
+
+    def check_terms(self, terms: Terms) -> None:
+        """Hold terms against those under which the state was opened.
+
+        Parameters
+        ----------
+        terms : Terms
+            Without a fingerprint of the judge that of the state is taken.
+
+        Raises
+        ------
+        InputError
+            They differ.
+        """
+        with changed_state(self.path, create=False) as state:
+            held = _terms(state)
+            state.open(
+                replace(terms, judge_fingerprint=terms.judge_fingerprint or held.judge_fingerprint)
+            )
+
+    def verdict(self) -> Change:
+        """What the state says now, computed from its judgments."""
+        with changed_state(self.path, create=False) as state:
+            _terms(state)
+            return _change(state)
+
+
+def _value(value: float | None) -> float | None:
+    """A number, None where it is missing or NaN."""
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def _terms(state: MonitorState) -> Terms:
+    terms = state.terms()
+    if terms is None or not state.reference():
+        raise InputError(
+            f"{state.path}: the state has no anchors. Open it with a reference: judgestats monitor "
+            "FILE --state NEW.db --anchors REFERENCE."
+        )
+    state.open(terms)
+    return terms
+
+
+def _numbered(
+    period: int, kind: str, rows: Iterable[tuple[str, float | None]]
+) -> Iterator[Observation]:
+    seen: dict[str, int] = {}
+    for item, value in rows:
+        seen[item] = seen.get(item, -1) + 1
+        yield Observation(period, kind, item, seen[item], value)
+
+
+def _digest(state: MonitorState, again: object, fresh: object) -> str:
+    """A name of its own for a period that comes from no file."""
+    text = f"{len(state.periods())} {again!r} {fresh!r}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _store_reference(
+    state: MonitorState,
+    reference: Mapping[str, Sequence[float | None]],
+    old: Sequence[float | None],
+    clusters: Mapping[str, str],
+) -> None:
+    read = {str(a): [v for v in map(_value, values) if v is not None]
+            for a, values in reference.items()}  # fmt: skip
+    held = {a: values for a, values in read.items() if values}
+    if len(held) < LEAST:
+        raise InputError(
+            f"monitor: a reference needs at least {LEAST} anchors with a judgment, got {len(held)}."
+        )
+    period = state.add_period(_digest(state, read, list(old)))
+    state.add_observations(
+        Observation(period, "reference", a, k, v)
+        for a, values in held.items() for k, v in enumerate(values)
+    )  # fmt: skip
+    state.add_observations(
+        Observation(period, OLD, str(i), 0, _value(v)) for i, v in enumerate(old)
+    )
+    state.add_reference(
+        Reference(a, str(clusters.get(a, "")), len(v), math.fsum(v), math.fsum(x * x for x in v))
+        for a, v in held.items()
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Data:
+    """A state's judgments since its last reference, scaled to 0-1."""
+
+    n: Floats
+    total: Floats
+    base: Floats
+    repeats: Floats
+    within: float
+    new_n: Floats
+    new_sum: Floats
+    new_squares: Floats | None
+    old: tuple[float, float]
+    n_old: int
+    members: Floats | None
+
+
+def _data(state: MonitorState, terms: Terms) -> _Data:
+    span = terms.high - terms.low
+
+    def scaled(value: float) -> float:
+        return (value - terms.low) / span
+
+    opened = max(
+        n for (n,) in state.rows("SELECT DISTINCT period FROM observation WHERE kind = 'reference'")
+    )
+    periods = [p for p in state.periods() if p > opened]
+    place = {p: i for i, p in enumerate(periods)}
+    raw: dict[str, list[float]] = {}
+    olds: list[float] = []
+    anchors = [row.item for row in state.reference()]
+    index = {a: i for i, a in enumerate(anchors)}
+    shape = (len(periods), len(anchors))
+    n, total = np.zeros(shape), np.zeros(shape)
+    z = [np.zeros(len(periods)) for _ in range(3)]
+    binary = True
+    for row in state.observations():
+        if row.period < opened or row.value is None:
+            continue
+        value = scaled(row.value)
+        binary = binary and value in {0.0, 1.0}
+        if row.kind == "reference":
+            raw.setdefault(row.item, []).append(value)
+        elif row.kind == OLD:
+            olds.append(value)
+        elif row.kind == ANCHOR:
+            n[place[row.period], index[row.item]] += 1
+            total[place[row.period], index[row.item]] += value
+        elif row.kind == NEW:
+            for kept, part in zip(z, (1.0, value, value * value), strict=True):
+                kept[place[row.period]] += part
+    base = np.array([np.mean(raw[a]) for a in anchors])
+    repeats = np.array([float(len(raw[a])) for a in anchors])
+    spreads = [float(np.var(raw[a], ddof=1)) for a in anchors if len(raw[a]) > 1]
+    known = olds or base.tolist()
+    mean = float(np.mean(known))
+    spread = mean * (1 - mean) if binary else float(np.var(known, ddof=1))
+    names = [row.cluster for row in state.reference()]
+    members = None
+    if any(names) and len(set(names)) < len(names):
+        codes = np.unique(names, return_inverse=True)[1]
+        members = np.eye(int(codes.max()) + 1)[codes]
+    return _Data(
+        n=n, total=total, base=base, repeats=repeats,
+        within=float(np.mean(spreads)) if spreads else mean * (1 - mean) / 2,
+        new_n=z[0], new_sum=z[1], new_squares=None if binary else z[2],
+        old=(mean, spread / len(known)), n_old=len(known), members=members,
+    )  # fmt: skip
+
+
+def _look(data: _Data, until: int) -> ChangeLook:
+    squares = None if data.new_squares is None else data.new_squares[:until]
+    return change_look(
+        data.n[:until], data.total[:until], data.base, data.repeats, data.new_n[:until],
+        data.new_sum[:until], squares, data.old, data.members,
+    )  # fmt: skip
+
+
+def _change(state: MonitorState) -> Change:
+    """Look at all periods since the reference, each prefix anew."""
+    terms = state.terms()
+    if terms is None:
+        raise InputError(f"{state.path}: the state has not been opened.")
+    data = _data(state, terms)
+    earlier = tuple(
+        look.verdict.removeprefix("reopened: ")
+        for look in state.looks() if look.verdict.startswith("reopened: ")
+    )  # fmt: skip
+    alpha = terms.alpha / 2 ** len(earlier)
+    threshold = math.log(2 / alpha)
+    looks = [_look(data, t) for t in range(1, len(data.n) + 1)]
+    delays, floor = _plan(data, threshold)
+    used = int(data.n.sum())
+    base = Change(
+        level=1 - alpha, alpha=alpha, period=len(looks), n_items=data.base.size,
+        reference={
+            "anchors": data.base.size, "repeats": float(data.repeats.mean()), "n_old": data.n_old
+        },
+        anchors_used=used, new_used=int(data.new_n.sum()), delays=delays, floor=floor,
+        per_period=used / len(looks) if looks else math.nan, earlier=earlier,
+        series=tuple((i, m.log_e_judge, m.log_e_system) for i, m in enumerate(looks, start=1)),
+        n_clusters=0 if data.members is None else data.members.shape[1],
+        assumptions=(
+            "Anchors of a period are drawn at random, and judged in mixed order with new answers.",
+        ),
+        method="mixture e-processes, summed over start periods (Robbins 1970; Shin et al. 2024)",
+        reason="no change is shown",
+    )  # fmt: skip
+    if not looks:
+        return base
+    span = terms.high - terms.low
+    judge = _shift(looks, "judge", threshold, terms.tolerance, span)
+    system = _shift(looks, "system", threshold, terms.tolerance, span)
+    said: Who = (
+        "both" if judge.raised and system.raised
+        else "judge" if judge.raised else "system" if system.raised else "not_yet"
+    )  # fmt: skip
+    certified = said != "not_yet"
+    return replace(
+        base, judge=judge, system=system, verdict=said, certified=certified,
+        reason="" if certified else base.reason,
+    )  # fmt: skip
+
+
+def _shift(
+    looks: Sequence[ChangeLook], who: str, threshold: float, tolerance: float, span: float
+) -> Shift:
+    last = looks[-1]
+    shift, variance = getattr(last, who), getattr(last, f"{who}_variance")
+    raised = next(
+        (
+            i for i, m in enumerate(looks, start=1)
+            if getattr(m, f"log_e_{who}") >= threshold and abs(getattr(m, who)) >= tolerance
+        ),
+        0,
+    )  # fmt: skip
+    low, high = mixture_limits(shift, variance, threshold)
+    return Shift(
+        shift=span * shift, low=span * max(low, -1.0), high=span * min(high, 1.0),
+        log_e=getattr(last, f"log_e_{who}"), threshold=threshold, raised=raised,
+        since=last.since[who == "system"],
+    )  # fmt: skip
+
+
+def _plan(data: _Data, threshold: float) -> tuple[tuple[Delay, ...], float]:
+    """Delays of planned shifts, and the smallest that can be shown."""
+    judgments = float(data.repeats.sum())
+    floor = detection_floor(data.within, judgments)
+    return tuple(
+        Delay(
+            shift=shift,
+            anchors=detection_delay(
+                shift, within=data.within, reference=judgments, log_threshold=threshold,
+                start=len(data.n) + 1,
+            ),
+        )
+        for shift in PLANNED
+    ), floor  # fmt: skip
+
+
+def plan_lines(made: Change, per_period: int) -> list[str]:
+    """Delay and floor of a reference, for so many anchors per period.
+
+    Parameters
+    ----------
+    made : Change
+    per_period : int
+    """
+    held = made.reference
+    head = (
+        f"PLAN  {held['anchors']:.0f} anchors, {held['repeats']:.3g} judgments each, "
+        f"{per_period} anchors per period, alpha {made.alpha:g}."
+    )
+    floor = f"      No judge shift below {number(made.floor)} of the range can raise an alarm."
+    lines = [head, floor]
+    for delay in made.delays:
+        when = "never"
+        if math.isfinite(delay.anchors):
+            when = (
+                f"after about {delay.anchors:.0f} anchors "
+                f"({math.ceil(delay.anchors / per_period)} periods)"
+            )
+        lines.append(f"      Judge shift {number(delay.shift)}: {when}.")
+    return lines

@@ -1,0 +1,172 @@
+"""Decisions that a frame of judgments allows: one per judge, for the screen and requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.decisions.automation import Automation, automation_certificate
+from judgestats.analysis.decisions.operating_point import (
+    OperatingPoint,
+    operating_point,
+    refused_point,
+)
+from judgestats.analysis.decisions.panel import Panel, effective_votes
+from judgestats.analysis.decisions.record import (
+    Decision,
+    JudgedItems,
+    joined_items,
+    judged_items,
+)
+from judgestats.errors import InputError
+from judgestats.results.decisions import DecisionOptions
+from judgestats.results.purposes import read_requirements
+
+MIN_RATE = 0.8
+"""Required TPR and TNR where none is stated."""
+
+
+def needed_rates(required: tuple[str, ...]) -> tuple[float, float]:
+    """TPR and TNR that requirements name, .80 each otherwise.
+
+    Examples
+    --------
+    >>> needed_rates(("tpr=.9",))
+    (0.9, 0.8)
+    """
+    stated = read_requirements(required)
+    found = (stated.get(key) for key in ("tpr", "tnr"))
+    tpr, tnr = (one.threshold if one else MIN_RATE for one in found)
+    return tpr, tnr
+
+
+def decisions_of(frame: pd.DataFrame, options: DecisionOptions) -> tuple[Decision, ...]:
+    """What a frame with pass / fail labels certifies.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `judgestats.read_judgments` returns it.
+    options : DecisionOptions
+        Whose requirements name TPR and TNR; whose looks share the level, as judges do.
+
+    Returns
+    -------
+    tuple of Decision
+    """
+    if "label" not in frame or frame["condition"].nunique() > MOST_JUDGES:
+        return ()
+    items = [one for one in judged_items(frame) if one.has_labels]
+    level = 1 - 0.05 / max(len(items) * options.looks, 1)
+    alone = [made for one in items for made in _of_judge(one, options, level, len(items))]
+    return (*alone, *_of_panel(items, options))
+
+
+def _of_panel(items: Sequence[JudgedItems], options: DecisionOptions) -> Iterator[Decision]:
+    """Effective votes of three or more judges of pass / fail verdicts."""
+    judges = [one for one in items if not one.is_scored]
+    if len(judges) < LEAST_PANEL:
+        return
+    try:
+        made = panel_of(judges, drawn=options.labels_drawn, level=1 - 0.05 / options.looks)
+    except InputError:
+        return
+    if made.certified:
+        yield replace(made, about=tuple(one.name for one in judges))
+
+
+def panel_of(
+    judges: Sequence[JudgedItems],
+    *,
+    drawn: str,
+    level: float = 0.95,
+    margin: float = 0.01,
+    prices: Mapping[str, float] | None = None,
+) -> Panel:
+    """Effective votes of several judges.
+
+    Raises
+    ------
+    InputError
+        See `effective_votes`.
+    """
+    joined = joined_items(judges)
+    has_labels = bool(np.isfinite(joined.labels).any())
+    return effective_votes(
+        joined.verdicts, joined.labels if has_labels else None,
+        names=[one.name for one in judges], cluster=joined.cluster, level=level, margin=margin,
+        prices=prices, labels_drawn=drawn or judges[0].drawn,
+    )  # fmt: skip
+
+
+MOST_JUDGES, LEAST_PANEL = 20, 3
+
+
+def _of_judge(
+    items: JudgedItems, options: DecisionOptions, level: float, judges: int
+) -> Iterator[Decision]:
+    subject = items.name if judges > 1 else ""
+    drawn = options.labels_drawn or items.drawn
+    if items.is_scored:
+        tpr, tnr = needed_rates(options.required)
+        try:
+            made: Decision = point_of(items, tpr=tpr, tnr=tnr, level=level, drawn=drawn)
+        except InputError as refusal:
+            made = refused_point("", str(refusal).removeprefix("decide cutoff: "), tpr=tpr, tnr=tnr)
+        yield replace(made, subject=subject, about=(items.name,))
+        return
+    try:
+        found = automation_of(items, level=level, drawn=drawn)
+    except InputError:
+        return
+    if found is not None:
+        yield replace(found, subject=subject, about=(items.name,), routes=(), confidence=())
+
+
+def point_of(
+    items: JudgedItems, *, tpr: float, tnr: float, level: float, drawn: str
+) -> OperatingPoint:
+    """The operating point of one judge's scores.
+
+    Raises
+    ------
+    InputError
+        See `operating_point`.
+    """
+    return operating_point(
+        items.scores, items.labels, tpr=tpr, tnr=tnr, cluster=items.cluster, level=level,
+        labels_drawn=drawn, tuned=items.tuned,
+    )  # fmt: skip
+
+
+def automation_of(
+    items: JudgedItems,
+    *,
+    error: float = 0.05,
+    level: float = 0.95,
+    drawn: str = "",
+    per_class: bool | None = None,
+) -> Automation | None:
+    """The automation certificate of one judge; None where there is no confidence.
+
+    Raises
+    ------
+    InputError
+        See `automation_certificate`.
+    """
+    stated = items.confident.any()
+    repeats = items.repeats.size and int(items.repeats.max()) >= 3
+    if not stated and not repeats:
+        return None
+    verdicts, shares = items.majority
+    certify = partial(
+        automation_certificate, error=error, level=level, cluster=items.cluster,
+        labels_drawn=drawn, tuned=items.tuned, per_class=per_class,
+    )  # fmt: skip
+    if stated and not (items.source == "stated" and repeats):
+        return certify(verdicts, items.confidence, items.labels, source=items.source)
+    return certify(verdicts, shares, items.labels, source="votes", thresholds=items.vote_shares)

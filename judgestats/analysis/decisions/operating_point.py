@@ -1,0 +1,504 @@
+"""Operating point: cut-offs of a score that are shown to keep both error rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from judgestats.analysis.decisions.record import (
+    Decision,
+    Labelled,
+    aligned,
+    check_draw,
+    check_level,
+    few_caveats,
+    floored,
+    labelled,
+    level_text,
+    number,
+    plain_number,
+    steps_text,
+    tuned_caveat,
+)
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError
+from judgestats.results.records import Number, Part
+from judgestats.results.verdict import Caveat, Measure, NextStep, Subject, share_measure
+from judgestats.stats.validity.calibration import separation
+from judgestats.stats.validity.cutoffs import (
+    Cost,
+    ErrorCounts,
+    error_counts,
+    error_limit,
+    expected_cost,
+    joint_share,
+    labels_for_window,
+    least_trials,
+)
+
+Rule = Literal["", "cost", "youden", "user"]
+ROC_POINTS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate(Part):
+    """An error rate's complement at a cut-off: estimate, lower limit, upper where two-sided."""
+
+    estimate: Number = math.nan
+    lower: Number = math.nan
+    upper: Number = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded(Part):
+    """An estimate with its confidence limits and how they were made."""
+
+    estimate: Number = math.nan
+    low: Number = math.nan
+    high: Number = math.nan
+    method: str = ""
+
+
+NO_RATE, UNDEFINED = Rate(), Bounded()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried(Part):
+    """A cut-off that is described but not certified, with its rates."""
+
+    cutoff: Number
+    tpr: Rate
+    tnr: Rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatingPoint(Decision):
+    """Cut-offs from which "pass" keeps a required TPR and TNR.
+
+    Attributes
+    ----------
+    requirement : mapping
+        ``tpr`` and ``tnr``.
+    window : tuple of float or None
+        Lowest and highest certified cut-off; every one between them keeps both.
+    limits : tuple of float
+        Lowest cut-off that keeps one rate and highest that keeps the other, window or not: of a
+        score that passes from the cut-off on, the first keeps the TNR.
+    cutoff : float
+        The one chosen inside the window.
+    cutoff_rule : {"", "cost", "youden", "user"}
+    lower_is_better : bool
+        Whether an item passes at or below the cut-off.
+    tpr, tnr : Rate
+        At the cut-off. Of a searched one the claim is the requirement, limits are description.
+    tried : Tried or None
+        Rates at the best cut-off where none is certified.
+    auc, cost : Bounded
+        Cost per item of the cheapest cut-off, cross-fitted.
+    cost_cutoff : float
+    design_effect : mapping
+        ``pass`` and ``fail``.
+    roc : tuple of (float, float, float)
+        Cut-off, TPR and TNR in the sample.
+    """
+
+    kind: ClassVar[str] = "operating_point"
+    word: ClassVar[str] = "CUTOFF"
+    requirement: Mapping[str, float]
+    window: tuple[Number, Number] | None = None
+    limits: tuple[Number, Number] = (math.nan, math.nan)
+    cutoff: Number = math.nan
+    cutoff_rule: Rule = ""
+    lower_is_better: bool = False
+    tpr: Rate = NO_RATE
+    tnr: Rate = NO_RATE
+    tried: Tried | None = None
+    auc: Bounded = UNDEFINED
+    cost: Bounded | None = None
+    cost_cutoff: Number = math.nan
+    design_effect: Mapping[str, float]
+    roc: tuple[tuple[Number, Number, Number], ...] = ()
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:
+        """Whether a cut-off is certified; open where it is not."""
+        yield Measure(
+            key="cutoff_exists", subject=subject, estimate=float(self.certified),
+            low=float(self.certified), high=1.0, n=self.n_labels,
+            n_clusters=self.n_clusters or self.n_labels, reason=self.reason,
+        )  # fmt: skip
+
+    def _size(self) -> str:
+        clusters = f", {self.n_clusters:,} clusters" if self.n_clusters else ""
+        return f"({self.n_labels:,} labels{clusters})"
+
+    def sentences(self) -> list[str]:
+        """Claim, window, and AUC; or why there is no claim."""
+        sign = "<=" if self.lower_is_better else ">="
+        needs = f"TPR >= {number(self.requirement['tpr'])} and TNR >= " + number(
+            self.requirement["tnr"]
+        )
+        if self.cutoff_rule == "user":
+            rates = f"TPR {_two_sided(self.tpr)}, TNR {_two_sided(self.tnr)}"
+            size = f"{self._size()[:-1]}, {level_text(self.level)} CI)"
+            return [f"At score {sign} {plain_number(self.cutoff)}: {rates} {size}."]
+        if self.certified and self.window:
+            low, high = self.window
+            span = f"from {plain_number(low)} to {plain_number(high)}"
+            claim = f"Pass at score {sign} {plain_number(self.cutoff)}: {needs}"
+            out = [
+                f"{claim} with {level_text(self.level)} confidence.",
+                f"Every cut-off {span} meets both {self._size()}. AUC {_two_sided(self.auc)}.",
+            ]
+        elif math.isnan(self.auc.estimate):
+            return [f"No cut-off is shown to meet {needs}: {self.reason}"]
+        else:
+            at = ""
+            if self.tried is not None:
+                at = (
+                    f"At {plain_number(self.tried.cutoff)}: TPR >= "
+                    f"{floored(self.tried.tpr.lower)}, TNR >= {floored(self.tried.tnr.lower)}. "
+                )
+            out = [
+                f"No cut-off is shown to meet {needs} {self._size()}. {at}"
+                f"{self.reason if self.tried is None else steps_text(self.next)}".rstrip()
+            ]
+        if self.cost is not None:
+            out.append(
+                f"Cost per item {_plain_interval(self.cost)} at {plain_number(self.cost_cutoff)}, "
+                "the cheapest cut-off."
+            )
+        return out
+
+
+def _two_sided(rate: Rate | Bounded) -> str:
+    low, high = (rate.lower, rate.upper) if isinstance(rate, Rate) else (rate.low, rate.high)
+    if math.isnan(rate.estimate):
+        return "undefined"
+    return f"{number(rate.estimate, 3)} [{number(low, 3)}, {number(high, 3)}]"
+
+
+def _plain_interval(made: Bounded) -> str:
+    if math.isnan(made.low):
+        return plain_number(made.estimate)
+    return f"{made.estimate:.3f} [{max(made.low, 0):.3f}, {made.high:.3f}]"
+
+
+def operating_point(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    *,
+    tpr: float = 0.8,
+    tnr: float = 0.8,
+    cost: Mapping[str, float] | None = None,
+    cutoff: float | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    lower_is_better: bool = False,
+    prevalence: float | None = None,
+    labels_drawn: str = "",
+    tuned: bool = False,
+    subject: str = "",
+    seed: int = 0,
+    full_roc: bool = False,
+) -> OperatingPoint:
+    r"""Certify the cut-offs of a score that keep a required TPR and TNR.
+
+    Parameters
+    ----------
+    scores : array-like, shape (N,) or (N, repeats)
+        Repeats are averaged; NaN where unparsed.
+    labels : array-like, shape (N,) or (N, raters)
+        Pass and fail as words, booleans or 1 and 0; None without a label. Raters: the majority.
+    tpr, tnr : float
+        Required rates.
+    cost : mapping, optional
+        Cost of a missed pass (``fn``) and of a false pass (``fp``): the cheapest cut-off inside
+        the window is chosen; otherwise that of largest TPR + TNR.
+    cutoff : float, optional
+        A stated cut-off: its TPR and TNR with two-sided Clopper-Pearson limits, no search.
+    cluster : array-like, shape (N,), optional
+    level : float
+        Confidence that both requirements hold.
+    lower_is_better : bool
+        Whether a low score is good.
+    prevalence : float, optional
+        Share of passes that the cost is for; by default that of the labels.
+    labels_drawn : {"", "random", "stratified", "by-verdict", "convenience"}
+    tuned : bool
+        Whether the judge was tuned on these labels.
+    subject : str
+        Name of the judge.
+    seed : int
+        Of folds and of the search for a number of labels.
+    full_roc : bool
+        Whether `roc` holds every cut-off instead of at most 200.
+
+    Returns
+    -------
+    OperatingPoint
+        ``certified`` is false, with a reason, where no cut-off is shown to keep both.
+
+    Raises
+    ------
+    InputError
+        Labels were picked by hand or drawn by verdict, there are too few of a class for any claim,
+        or the score runs against the labels.
+
+    Notes
+    -----
+    TPR falls and TNR rises in the cut-off, so the largest cut-off whose upper limit of misses is
+    at most 1 - tpr and the smallest whose upper limit of false passes is at most 1 - tnr are
+    one-sided tolerance limits. Each has level :math:`1 - \sqrt{1 - \delta}`; with clusters, which
+    hold both classes, :math:`\delta / 2`, and counts are divided by the design effect of scores in
+    the class. On one event of probability at least 1 - delta every cut-off between them keeps both,
+    so any rule may choose among them.
+
+    References
+    ----------
+    Wilks (1941), Ann. Math. Statist. 12, 91-96; Tong, Feng & Li (2018), Science Advances 4;
+    Korn & Graubard (1998), Survey Methodology 24, 193-201.
+
+    Examples
+    --------
+    >>> s, y = np.arange(400.0), np.arange(400) >= 200
+    >>> found = operating_point(s, y, tpr=.9, tnr=.8, labels_drawn="random")
+    >>> found.certified, found.window, found.cutoff
+    (True, (172.0, 211.0), 200.0)
+    >>> print(found)
+    CUTOFF  Pass at score >= 200: TPR >= .90 and TNR >= .80 with 95% confidence.
+            Every cut-off from 172 to 211 meets both (400 labels). AUC 1.000 [.990, 1.000].
+    """
+    where = "decide cutoff"
+    check_level(where, tpr=tpr, tnr=tnr, level=level)
+    judged = labelled(labels, cluster, where=where)
+    x = aligned(scores, judged.human.size, where=where, name="scores")
+    caveats = check_draw(
+        where, labels_drawn, by_verdict="Draw labels at random: judgestats labels plan my.csv"
+    )
+    kept = judged.used & ~np.isnan(x)
+    sign = -1.0 if lower_is_better else 1.0
+    s, y, codes = sign * x[kept], judged.human[kept] == 1, judged.codes[kept]
+    delta = joint_share(1 - level, 2, independent=not judged.clustered)
+    n1, n0 = int(y.sum()), int((~y).sum())
+    counts = error_counts(s, y, codes if judged.clustered else None, delta=delta)
+    base = OperatingPoint(
+        subject=subject, requirement={"tpr": tpr, "tnr": tnr}, level=level, n_labels=n1 + n0,
+        n_items=int(x.size), n_clusters=judged.cluster_count(kept), n_ties=judged.n_ties,
+        n_unparsed=int(np.isnan(x).sum()), lower_is_better=lower_is_better,
+        design_effect=dict(zip(("pass", "fail"), counts.effects, strict=True)),
+        caveats=(*caveats, *tuned_caveat(tuned), *few_caveats(n1, n0)),
+        method="nonparametric tolerance limits (Clopper-Pearson on counts over design effects)",
+        roc=_roc(counts, sign, full=full_roc),
+    )  # fmt: skip
+    base = _with_auc(base, s, y, judged, kept, level)
+    if cutoff is not None:
+        return _stated(base, s, y, codes, sign * cutoff, sign)
+    _check_size(where, n1, n0, tpr, tnr, delta)
+    found = _searched(base, counts, s, y, sign, (tpr, tnr), seed)
+    if cost is None:
+        return found
+    prices = _prices(where, cost)
+    fitted = _cost(s, y, codes, prices, prevalence, seed)
+    return _with_cost(found, counts, fitted, prices, prevalence, sign, judged.cluster_count(kept))
+
+
+def _check_size(where: str, n1: int, n0: int, tpr: float, tnr: float, delta: float) -> None:
+    least1, least0 = least_trials(1 - tpr, delta), least_trials(1 - tnr, delta)
+    if n1 and n0 and (n1 < least1 or n0 < least0):
+        raise InputError(
+            f"{where}: {n1} labelled passes and {n0} labelled fails are too few. TPR >= "
+            f"{number(tpr)} needs at least {least1} passes, TNR >= {number(tnr)} at least {least0} "
+            "fails. Label more: judgestats labels plan my.csv --labels 200"
+        )
+    if not (n1 or n0):
+        raise InputError(f"{where}: no item has both a score and a label. Add --labels FILE.")
+
+
+def _with_auc(
+    base: OperatingPoint, s: Floats, y: Bools, judged: Labelled, kept: Bools, level: float
+) -> OperatingPoint:
+    """With the AUC, or a refusal where the score runs against the labels."""
+    if not y.any() or y.all():
+        return base
+    area = separation(
+        s, y.astype(float), cluster=judged.codes[kept] if judged.clustered else None, level=level
+    )
+    ends = area.interval
+    made = Bounded(
+        estimate=area.estimate, low=ends.low if ends else math.nan,
+        high=ends.high if ends else math.nan, method=ends.method if ends else area.reason,
+    )  # fmt: skip
+    if made.high <= 0.5:
+        other = "Is a low score good? Then add --lower-is-better."
+        if base.lower_is_better:
+            other = "Is a high score good? Then leave out --lower-is-better."
+        raise InputError(
+            f"decide cutoff: the score runs against the labels: AUC {number(made.estimate)} "
+            f"[{number(made.low)}, {number(made.high)}]. {other}"
+        )
+    return replace(base, auc=made)
+
+
+def _rate(errors: int, n: int, lower: float, upper: float = math.nan) -> Rate:
+    return Rate(estimate=1 - errors / n if n else math.nan, lower=lower, upper=upper)
+
+
+def _rates(counts: ErrorCounts, cutoff: float) -> tuple[Rate, Rate]:
+    """TPR and TNR at a cut-off with their one-sided limits."""
+    miss, false = counts.place(cutoff)
+    sizes = (counts.n_pass, counts.n_fail)
+    made = []
+    for errors, n, effect in zip((miss, false), sizes, counts.effects, strict=True):
+        lower = 1 - float(error_limit(errors / effect, n / effect, counts.delta)) if n else math.nan
+        made.append(_rate(errors, n, lower))
+    return made[0], made[1]
+
+
+def _stated(
+    base: OperatingPoint, s: Floats, y: Bools, codes: Ints, t: float, sign: float
+) -> OperatingPoint:
+    """TPR and TNR of a cut-off that the user states: no search, two-sided limits."""
+    made = []
+    for key, kind, right in (("tpr", y, s >= t), ("tnr", ~y, s < t)):
+        share = share_measure(key, right[kind].astype(float).tolist(), codes[kind].tolist())
+        low, high = share.limits((1 - base.level) / 2)
+        made.append(Rate(estimate=share.estimate, lower=low, upper=high))
+    kept = made[0].lower >= base.requirement["tpr"] and made[1].lower >= base.requirement["tnr"]
+    reason = "" if kept else "the limits at this cut-off do not reach both requirements"
+    return replace(
+        base, certified=bool(kept), cutoff=sign * t, cutoff_rule="user", tpr=made[0], tnr=made[1],
+        reason=reason, method="two-sided Clopper-Pearson at the effective sample size",
+    )  # fmt: skip
+
+
+def _searched(
+    base: OperatingPoint,
+    counts: ErrorCounts,
+    s: Floats,
+    y: Bools,
+    sign: float,
+    needed: tuple[float, float],
+    seed: int,
+) -> OperatingPoint:
+    low, high = counts.window(*needed)
+    if not (counts.n_pass and counts.n_fail):
+        missing = "fails" if counts.n_pass else "passes"
+        only = f"there are no labelled {missing}, so one rate is not measured."
+        limit = high if counts.n_pass else low
+        side = "TPR holds up to" if counts.n_pass else "TNR holds from"
+        shown = f" {side} {plain_number(sign * limit)}." if math.isfinite(limit) else ""
+        return replace(base, reason=only + shown, limits=_ordered(low, high, sign))
+    best = counts.youden
+    if low > high:
+        rates = _rates(counts, best)
+        more = labels_for_window(s, y, counts, tpr=needed[0], tnr=needed[1], seed=seed)
+        step = NextStep(
+            key="cutoff_exists", unit="labels", have=base.n_labels,
+            if_true=None if more is None else max(more - base.n_labels, 20),
+            command="" if more is None
+            else f"judgestats labels plan my.csv --labels {max(more - base.n_labels, 20)}",
+        )  # fmt: skip
+        return replace(
+            base, reason="no cut-off keeps both limits", limits=_ordered(low, high, sign),
+            tried=Tried(cutoff=sign * best, tpr=rates[0], tnr=rates[1]), next=(step,),
+        )  # fmt: skip
+    chosen = min(max(best, low), high)
+    rates = _rates(counts, chosen)
+    ends = (low, high) if sign > 0 else (-high, -low)
+    return replace(
+        base, certified=True, window=ends, limits=ends, cutoff=sign * chosen,
+        cutoff_rule="youden", tpr=rates[0], tnr=rates[1],
+    )  # fmt: skip
+
+
+def _ordered(low: float, high: float, sign: float) -> tuple[float, float]:
+    return (low, high) if sign > 0 else (-low, -high)
+
+
+def _prices(where: str, cost: Mapping[str, float]) -> tuple[float, float]:
+    if set(cost) != {"fn", "fp"} or not all(math.isfinite(v) and v > 0 for v in cost.values()):
+        raise InputError(
+            f"{where}: cost needs the price of a missed pass and of a false pass, both above 0, "
+            "e.g. fn=3,fp=1."
+        )
+    return float(cost["fn"]), float(cost["fp"])
+
+
+def _cost(
+    s: Floats,
+    y: Bools,
+    codes: Ints,
+    prices: tuple[float, float],
+    prevalence: float | None,
+    seed: int,
+) -> Cost:
+    """Cross-fitted cost; classes reweighted where another prevalence is stated."""
+    if prevalence is not None:
+        check_level("decide cutoff", prevalence=prevalence)
+        share = float(y.mean())
+        prices = (
+            prices[0] * prevalence / share, prices[1] * (1 - prevalence) / (1 - share)
+        )  # fmt: skip
+    return expected_cost(s, y, codes, miss=prices[0], false_pass=prices[1], seed=seed)
+
+
+def _with_cost(
+    found: OperatingPoint,
+    counts: ErrorCounts,
+    cost: Cost,
+    prices: tuple[float, float],
+    prevalence: float | None,
+    sign: float,
+    n_clusters: int,
+) -> OperatingPoint:
+    half = math.nan
+    if prevalence is None:
+        groups = n_clusters or found.n_labels
+        half = float(special.stdtrit(groups - 1, (1 + found.level) / 2)) * cost.std_error
+    made = Bounded(
+        estimate=cost.estimate, low=cost.estimate - half, high=cost.estimate + half,
+        method=f"cross-fitted in 5 folds, t over clusters; a miss costs {prices[0]:g}, a false "
+        f"pass {prices[1]:g}",
+    )  # fmt: skip
+    found = replace(found, cost=made, cost_cutoff=sign * cost.cutoff)
+    if not (found.certified and found.window):
+        return found
+    low, high = sorted(sign * end for end in found.window)
+    chosen = min(max(cost.cutoff, low), high)
+    rates = _rates(counts, chosen)
+    return replace(
+        found, cutoff=sign * chosen, cutoff_rule="cost", tpr=rates[0], tnr=rates[1]
+    )  # fmt: skip
+
+
+def _roc(counts: ErrorCounts, sign: float, *, full: bool) -> tuple[tuple[float, float, float], ...]:
+    n = counts.cutoffs.size
+    places = np.arange(n)
+    if n > ROC_POINTS and not full:
+        places = np.unique(np.linspace(0, n - 1, ROC_POINTS).astype(int))
+    tpr = 1 - counts.misses / counts.n_pass if counts.n_pass else np.full(n, math.nan)
+    tnr = 1 - counts.false_passes / counts.n_fail if counts.n_fail else np.full(n, math.nan)
+    return tuple(
+        (sign * float(counts.cutoffs[i]), float(tpr[i]), float(tnr[i])) for i in places.tolist()
+    )
+
+
+def refused_point(subject: str, reason: str, *, tpr: float, tnr: float) -> OperatingPoint:
+    """A record of why no operating point is sought.
+
+    Parameters
+    ----------
+    subject, reason : str
+    tpr, tnr : float
+    """
+    caveat = Caveat(code="refused", severity="major", about="labels", text=reason)
+    return OperatingPoint(
+        subject=subject, requirement={"tpr": tpr, "tnr": tnr}, reason=reason, caveats=(caveat,),
+        design_effect={"pass": math.nan, "fail": math.nan},
+    )  # fmt: skip

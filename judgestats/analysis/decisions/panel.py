@@ -1,0 +1,357 @@
+"""Panel: how many independent votes correlated judges are, and which of them adds nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
+from judgestats.analysis.decisions.record import (
+    Decision,
+    check_draw,
+    check_level,
+    labelled,
+    number,
+)
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError
+from judgestats.results.records import Number, Part
+from judgestats.results.verdict import Caveat, Measure, Subject
+from judgestats.stats.validity.effective_votes import (
+    effective_judges,
+    effective_judges_limits,
+    independent_accuracy,
+    modelled_accuracy,
+    subset_credit,
+    vote_variance,
+)
+from judgestats.stats.validity.inputs import cluster_variance, score_values, verdict_values
+from judgestats.stats.validity.panels import near_copies
+
+ASSUMED = (0.7, 0.8, 0.9)
+"""Accuracies for which the effective votes are stated without labels."""
+FURTHER = 25
+FEW_ERRORS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size(Part):
+    """Accuracy of the majority of k judges; of more than there are, by a model without limits."""
+
+    k: int
+    estimate: Number
+    low: Number = math.nan
+    high: Number = math.nan
+    model: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Droppable(Part):
+    """Accuracy lost without a judge, its upper limit, and whether that is below the margin."""
+
+    judge: str
+    loss: Number
+    limit: Number
+    droppable: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel(Decision):
+    """Effective votes of a panel, with an interval.
+
+    Attributes
+    ----------
+    judges : tuple of str
+    n_eff : Bounded
+        Independent judges of the same accuracy whose mean errs as variably.
+    source : {"labels", "assumed"}
+        ``assumed``: without labels, only `assumed` and `least_mean_error` can be stated.
+    mean_correlation : float
+        Of two judges' errors.
+    error_rates : mapping of judge to float
+    least_mean_error : float
+        Half the mean pairwise disagreement, which the mean error rate cannot fall below.
+    assumed : mapping of accuracy to float
+        Effective votes if every judge had this accuracy; NaN where the disagreement excludes it.
+    accuracy_by_size : tuple of Size
+    accuracy_if_independent : float
+    droppable : tuple of Droppable
+        By loss; with prices the dearest that can go first.
+    copies : tuple of (str, str, float)
+        Pairs of judges whose errors correlate above .9.
+    margin : float
+    """
+
+    kind: ClassVar[str] = "panel"
+    word: ClassVar[str] = "PANEL"
+    judges: tuple[str, ...]
+    n_eff: Bounded = UNDEFINED
+    source: Literal["labels", "assumed"] = "labels"
+    mean_correlation: Number = math.nan
+    error_rates: Mapping[str, Number]
+    least_mean_error: Number = math.nan
+    assumed: Mapping[str, Number]
+    accuracy_by_size: tuple[Size, ...] = ()
+    accuracy_if_independent: Number = math.nan
+    droppable: tuple[Droppable, ...] = ()
+    copies: tuple[tuple[str, str, Number], ...] = ()
+    margin: Number = 0.01
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:
+        """Effective votes; unmeasured without labels."""
+        if self.certified:
+            yield Measure(
+                key="n_eff", subject=subject, estimate=self.n_eff.estimate, low=self.n_eff.low,
+                high=self.n_eff.high, shape="log", n=self.n_labels,
+                n_clusters=self.n_clusters or self.n_labels,
+            )  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """Effective votes, accuracy, larger panels, and the judge that adds least."""
+        k = len(self.judges)
+        if self.source == "assumed":
+            listed = ", ".join(
+                f"{n:.1f} at {number(float(a), 1)}" for a, n in self.assumed.items()
+                if not math.isnan(n)
+            )  # fmt: skip
+            least = f"The mean error rate is at least {number(self.least_mean_error)}."
+            votes = f"If every judge had this accuracy, effective votes: {listed}." if listed else (
+                "More disagreement than accuracies of .7 to .9 allow."
+            )  # fmt: skip
+            return [f"{k} judges without labels: accuracy is not measured. {least} {votes}"]
+        if not self.certified:
+            return [f"{k} judges: {self.reason}."]
+        made = self.n_eff
+        first = (
+            f"{k} judges err like {made.estimate:.1f} independent ones "
+            f"[{made.low:.1f}, {made.high:.1f}]."
+        )
+        own = next((s for s in self.accuracy_by_size if s.k == k and not s.model), None)
+        if own is None:
+            return [first]
+        first += (
+            f" Majority {number(own.estimate, 3)}; independent judges would reach "
+            f"{number(self.accuracy_if_independent, 3)}."
+        )
+        more = [
+            f"{s.k} such judges: about {number(s.estimate, 3)} (model)."
+            for s in self.accuracy_by_size if s.model
+        ]  # fmt: skip
+        gone = [d for d in self.droppable if d.droppable]
+        if gone:
+            more.append(f"Can go: {gone[0].judge} ({_lost(gone[0])}).")
+        elif self.droppable:
+            fewest = self.droppable[0]
+            more.append(f"Least missed: {fewest.judge} ({_lost(fewest)}).")
+        return [first, *([" ".join(more)] if more else [])]
+
+
+def _lost(one: Droppable) -> str:
+    """Accuracy of the majority without a judge, against that with it."""
+    how = "lower" if one.loss > 0 else "higher"
+    return f"majority {number(abs(one.loss), 3)} {how} without it"
+
+
+def effective_votes(
+    votes: ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    names: Sequence[str] = (),
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+    margin: float = 0.01,
+    prices: Mapping[str, float] | None = None,
+    labels_drawn: str = "",
+    scores: bool = False,
+    subject: str = "",
+) -> Panel:
+    r"""Estimate how many independent votes a panel of judges is.
+
+    Parameters
+    ----------
+    votes : array-like, shape (N, judges)
+        Pass and fail as words, booleans or 1 and 0; None where unparsed. With `scores` numbers.
+    labels : array-like, shape (N,) or (N, raters), optional
+        None without a label. Without any label only what votes show is stated.
+    names : sequence of str
+        Of the judges.
+    cluster : array-like, shape (N,), optional
+    level : float
+    margin : float
+        Loss of accuracy that does not matter.
+    prices : mapping of judge to float, optional
+        The dearest judge that can go is named first.
+    labels_drawn : {"", "random", "stratified", "by-verdict", "convenience"}
+    scores : bool
+        Whether votes are scores: errors are then score minus label.
+    subject : str
+
+    Returns
+    -------
+    Panel
+
+    Raises
+    ------
+    InputError
+        There are fewer than two judges, or labels were picked by hand.
+
+    Notes
+    -----
+    :math:`n_{eff} = \overline{Var(e_j)} / Var(\bar e) = k / (1 + (k - 1)\rho)`; its interval is on
+    the logarithm, by influence summed over clusters. Items that a judge left unparsed are left out.
+    Agreement of judges never shows accuracy.
+
+    References
+    ----------
+    Kish (1965), *Survey sampling*; Kohli (2026), arXiv:2605.29800; Ladha (1992), Am. J. Political
+    Science 36, 617-634.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(400) < .6
+    >>> shared = rng.random(400) < .15
+    >>> votes = np.column_stack([np.where(shared | (rng.random(400) < .1), ~y, y)
+    ...                          for _ in range(5)])
+    >>> found = effective_votes(votes, y, labels_drawn="random")
+    >>> found.n_eff.low < found.n_eff.estimate < found.n_eff.high < 5
+    True
+    """
+    where = "decide panel"
+    check_level(where, level=level, margin=margin)
+    read = (score_values if scores else verdict_values)(votes, where=where, name="votes")
+    if read.ndim != 2 or read.shape[1] < 2:
+        raise InputError(f"{where}: two judges or more are needed, one column each.")
+    k = read.shape[1]
+    judges = tuple(names) or tuple(f"judge {j + 1}" for j in range(k))
+    if len(set(judges)) != k:
+        raise InputError(f"{where}: names must differ, one per judge, got {list(judges)}.")
+    complete = ~np.isnan(read).any(axis=1)
+    base = Panel(
+        subject=subject, judges=judges, level=level, margin=margin, n_items=len(read),
+        n_unparsed=int((~complete).sum()), error_rates={}, assumed={},
+        method="log n_eff, influence summed over clusters, t with kurtosis df",
+    )  # fmt: skip
+    if not scores and complete.any():
+        base = _without_labels(base, read[complete])
+    if labels is None:
+        return replace(base, source="assumed", reason="there are no labels")
+    if scores:
+        human = np.asarray(labels, float)
+        judged = labelled(np.where(np.isnan(human), np.nan, 1.0), cluster, where=where)
+    else:
+        judged = labelled(labels, cluster, where=where)
+        human = judged.human
+    caveats = check_draw(where, labels_drawn)
+    used: Bools = complete & ~np.isnan(human)
+    if not used.any():
+        return replace(base, source="assumed", reason="no item that all judges judged has a label")
+    f, y = read[used], human[used]
+    errors = f - y[:, None] if scores else (f != y[:, None]).astype(float)
+    codes = judged.codes[used]
+    base = replace(
+        base, n_labels=int(used.sum()), n_clusters=judged.cluster_count(used), caveats=caveats,
+        n_ties=judged.n_ties,
+        error_rates=dict(zip(judges, np.abs(errors).mean(axis=0).tolist(), strict=True)),
+    )  # fmt: skip
+    if used.sum() < 3 or not errors.mean(axis=1).var() > 0:
+        why = "no shared item was judged wrongly: n_eff is not defined"
+        return replace(base, reason=why if used.sum() >= 3 else "fewer than three labelled items")
+    return _with_votes(base, errors, codes if judged.clustered else None, judges, prices, scores)
+
+
+def _without_labels(base: Panel, votes: Floats) -> Panel:
+    """What votes alone show: least mean error, and effective votes for assumed accuracies."""
+    apart = [float(np.mean(votes[:, i] != votes[:, j]))
+             for i, j in combinations(range(votes.shape[1]), 2)]  # fmt: skip
+    v = vote_variance(votes)
+    assumed = {}
+    for accuracy in ASSUMED:
+        q = accuracy * (1 - accuracy)
+        assumed[f"{accuracy:g}"] = q / (q - v) if q > v else math.nan
+    return replace(base, least_mean_error=float(np.mean(apart)) / 2, assumed=assumed)
+
+
+def _with_votes(
+    base: Panel,
+    errors: Floats,
+    codes: Ints | None,
+    judges: Sequence[str],
+    prices: Mapping[str, float] | None,
+    scores: bool,
+) -> Panel:
+    k = len(judges)
+    estimate = effective_judges(errors)
+    low, high = effective_judges_limits(errors, codes, base.level)
+    caveats = base.caveats
+    few = int((np.abs(errors) > 0).any(axis=1).sum())
+    if few < FEW_ERRORS:
+        caveats = (*caveats, Caveat(
+            code="few_errors", severity="major", about="n_eff",
+            text=f"Only {few} labelled items have any error, so the interval is too narrow.",
+            action="Label more items.",
+        ))  # fmt: skip
+    found = replace(
+        base, certified=True, caveats=caveats,
+        n_eff=Bounded(estimate=estimate, low=low, high=high, method=base.method),
+        mean_correlation=(k / estimate - 1) / (k - 1),
+        copies=near_copies(errors, list(judges)),
+    )  # fmt: skip
+    if scores:
+        return found
+    places = codes if codes is not None else np.arange(len(errors))
+    sizes = [_size(errors, n, places, base.level) for n in range(1, k + 1)]
+    rate, rho = float(errors.mean()), found.mean_correlation
+    own = sizes[-1]
+    if k < FURTHER and rho < 1 and own.low <= modelled_accuracy(rate, max(rho, 0), k) <= own.high:
+        sizes.append(
+            Size(k=FURTHER, estimate=modelled_accuracy(rate, max(rho, 0), FURTHER), model=True)
+        )
+    return replace(
+        found, accuracy_by_size=tuple(sizes),
+        accuracy_if_independent=independent_accuracy(errors.mean(axis=0)),
+        droppable=_droppable(errors, places, judges, base, prices or {}),
+    )  # fmt: skip
+
+
+def _mean_error(values: Floats, places: Ints) -> tuple[float, float]:
+    """Mean, and its standard error over clusters."""
+    mean = float(values.mean())
+    return mean, math.sqrt(cluster_variance((values - mean) / values.size, places))
+
+
+def _size(errors: Floats, n: int, places: Ints, level: float) -> Size:
+    mean, error = _mean_error(subset_credit(errors, n), places)
+    groups = np.unique(places).size
+    half = float(special.stdtrit(max(groups - 1, 1), (1 + level) / 2)) * error
+    return Size(k=n, estimate=mean, low=max(mean - half, 0.0), high=min(mean + half, 1.0))
+
+
+def _droppable(
+    errors: Floats,
+    places: Ints,
+    judges: Sequence[str],
+    base: Panel,
+    prices: Mapping[str, float],
+) -> tuple[Droppable, ...]:
+    """Accuracy lost without each judge, with one-sided limits that hold together."""
+    k = len(judges)
+    if k < 3:
+        return ()
+    whole = subset_credit(errors, k)
+    groups = np.unique(places).size
+    quantile = float(special.stdtrit(max(groups - 1, 1), 1 - (1 - base.level) / k))
+    out = []
+    for j, judge in enumerate(judges):
+        rest = subset_credit(np.delete(errors, j, axis=1), k - 1)
+        loss, error = _mean_error(whole - rest, places)
+        limit = loss + quantile * error
+        out.append(Droppable(judge=judge, loss=loss, limit=limit, droppable=limit < base.margin))
+    return tuple(sorted(out, key=lambda d: (not d.droppable, -prices.get(d.judge, 0.0), d.loss)))

@@ -1,0 +1,525 @@
+"""Record of a decision, what every decision shares, and items as decisions take them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from judgestats.analysis.validity import to_pass_fail, tuning_digest
+from judgestats.arrays import Bools, Floats, Ints
+from judgestats.errors import InputError
+from judgestats.results.numbers import apa_number
+from judgestats.results.records import Part, plain
+from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
+from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.validity.inputs import score_values, verdict_values
+from judgestats.stats.validity.label_draws import LABELS_DRAWN
+
+SCHEMA = "judgestats.decision/1"
+FEW_LABELS = 30
+WIDTH = 100
+Source = Literal["mapped", "votes", "logprob", "cutoff", "stated", ""]
+RANDOM_LABELS = "Labels are a random sample of the items."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision(Part):
+    """What a decision rests on; its numbers are NaN where it cannot be made.
+
+    Attributes
+    ----------
+    subject : str
+        Judge, or judges.
+    certified : bool
+        Whether the claim is made.
+    level : float
+        Confidence of all that is claimed at once.
+    n_labels, n_items, n_clusters : int
+        Clusters of labelled items; 0: items are their own clusters.
+    n_ties, n_unparsed : int
+        Items whose raters tie, which have no label; items without a verdict or score.
+    method : str
+    assumptions : tuple of str
+    caveats : tuple of Caveat
+    next : tuple of NextStep
+    reason : str
+        Why the claim is not made.
+    about : tuple of str
+        Conditions that it is about.
+    """
+
+    kind: ClassVar[str] = ""
+    word: ClassVar[str] = ""
+    subject: str = ""
+    certified: bool = False
+    level: float = 0.95
+    n_labels: int = 0
+    n_items: int = 0
+    n_clusters: int = 0
+    n_ties: int = 0
+    n_unparsed: int = 0
+    method: str = ""
+    assumptions: tuple[str, ...] = (RANDOM_LABELS,)
+    caveats: tuple[Caveat, ...] = ()
+    next: tuple[NextStep, ...] = ()
+    reason: str = ""
+    about: tuple[str, ...] = ()
+
+    def sentences(self) -> list[str]:
+        """What the decision says, one paragraph of the screen each."""
+        return [self.reason]
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:  # noqa: ARG002 (of subclasses)
+        """What requirements can name; nothing by default."""
+        return iter(())
+
+    def screen(self) -> list[str]:
+        """Lines of a screen: the decision's word, and its sentences."""
+        out: list[str] = []
+        wide = len(self.word) + 2
+        name = f"{self.subject}: " if self.subject else ""
+        for i, text in enumerate(self.sentences()):
+            for line in textwrap.wrap(f"{name if i == 0 else ''}{text}", WIDTH - wide):
+                out.append(f"{'' if out else self.word:<{wide}}{line}")
+        return out
+
+    def care(self) -> list[str]:
+        """Caveats, one line each."""
+        return [f"Care  {c.text} {c.action}".rstrip() for c in self.caveats]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, with the screen's lines."""
+        own = {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return {"schema": SCHEMA, "kind": self.kind, **own, "screen": self.screen()}
+
+    def __str__(self) -> str:
+        return "\n".join([*self.screen(), *self.care()])
+
+
+def percent(share: float) -> str:
+    """A share in whole percent, with a decimal below one.
+
+    Examples
+    --------
+    >>> percent(.3605), percent(.004)
+    ('36%', '0.4%')
+    """
+    return f"{100 * share:.0f}%" if share == 0 or share >= 0.01 else f"{100 * share:.1g}%"
+
+
+def level_text(level: float) -> str:
+    """A confidence level in percent.
+
+    Examples
+    --------
+    >>> level_text(.95), level_text(1 - .05 / 3)
+    ('95%', '98.33%')
+    """
+    return f"{100 * level:.4g}%"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A share without a leading zero.
+
+    Examples
+    --------
+    >>> number(.9), number(.8583, 3)
+    ('.90', '.858')
+    """
+    return apa_number(value, digits=digits, bounded=True)
+
+
+def plain_number(value: float) -> str:
+    """A score or threshold as short as it can be.
+
+    Examples
+    --------
+    >>> plain_number(5.1), plain_number(3.0), plain_number(-2.25)
+    ('5.1', '3', '−2.25')
+    """
+    return f"{value:.4g}".replace("-", "−")
+
+
+def floored(limit: float) -> str:
+    """A lower limit of a share, rounded down.
+
+    Examples
+    --------
+    >>> floored(.8699), floored(.7)
+    ('.86', '.70')
+    """
+    return number(math.floor(100 * limit + 1e-9) / 100) if math.isfinite(limit) else "-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """Items as a decision takes them.
+
+    Attributes
+    ----------
+    human : ndarray
+        1 pass, 0 fail, NaN without a label.
+    codes : ndarray of int
+    clustered : bool
+        Whether any cluster holds several items.
+    n_ties : int
+    """
+
+    human: Floats
+    codes: Ints
+    clustered: bool
+    n_ties: int = 0
+
+    @property
+    def used(self) -> Any:
+        """Which items have a label."""
+        return ~np.isnan(self.human)
+
+    def cluster_count(self, kept: Any) -> int:
+        """Clusters among some items; 0 where items are their own."""
+        return int(np.unique(self.codes[kept]).size) if self.clustered else 0
+
+
+def labelled(labels: ArrayLike, cluster: ArrayLike | None, *, where: str) -> Labelled:
+    """One label per item: the majority of its raters, none where they tie.
+
+    Parameters
+    ----------
+    labels : array-like, shape (N,) or (N, raters)
+        Pass and fail as words, booleans or 1 and 0; None where there is none.
+    cluster : array-like, shape (N,), optional
+    where : str
+        Name of the calling function, for messages.
+
+    Returns
+    -------
+    Labelled
+
+    Raises
+    ------
+    InputError
+        A label is not understood.
+
+    Examples
+    --------
+    >>> made = labelled([["pass", "pass"], ["pass", "fail"]], None, where="f")
+    >>> made.human.tolist(), made.n_ties
+    ([1.0, nan], 1)
+    """
+    read = verdict_values(labels, where=where, name="labels")
+    if read.ndim > 2 or read.size == 0:
+        raise InputError(f"{where}: labels must have one row per item, got shape {read.shape}.")
+    if read.ndim == 2:
+        n = (~np.isnan(read)).sum(axis=1)
+        share = np.divide(np.nansum(read, axis=1), n, out=np.full(len(read), np.nan), where=n > 0)
+    else:
+        share = read
+    human = np.where(share == 0.5, np.nan, np.round(share))
+    codes = cluster_codes(cluster, human.size, where=where)
+    several = cluster is not None and np.unique(codes).size < codes.size
+    return Labelled(human=human, codes=codes, clustered=several, n_ties=int(np.sum(share == 0.5)))
+
+
+def aligned(values: ArrayLike, n: int, *, where: str, name: str) -> Floats:
+    """Numbers per item, means over repeats.
+
+    Raises
+    ------
+    InputError
+        There is not one row per item.
+    """
+    read = score_values(values, where=where, name=name)
+    if read.shape[:1] != (n,) or read.ndim > 2:
+        raise InputError(
+            f"{where}: {name} must hold one entry per item ({n} labels), got shape {read.shape}."
+        )
+    if read.ndim == 1:
+        return read
+    count = (~np.isnan(read)).sum(axis=1)
+    return np.where(count > 0, np.nansum(read, axis=1) / np.maximum(count, 1), np.nan)
+
+
+def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[Caveat, ...]:
+    """Refuse labels that allow no claim; a caveat where it is not said how they were drawn.
+
+    Parameters
+    ----------
+    where : str
+    labels_drawn : str
+        ``random``, ``stratified``, ``by-verdict``, ``convenience``, or empty.
+    by_verdict : str
+        What to do instead where labels drawn by verdict allow no claim; empty where they do.
+
+    Raises
+    ------
+    InputError
+        Labels were picked by hand, or drawn by verdict where that biases the rates.
+    """
+    if labels_drawn and labels_drawn not in LABELS_DRAWN:
+        raise InputError(
+            f"{where}: labels_drawn must be one of {', '.join(LABELS_DRAWN)}, got {labels_drawn!r}."
+        )
+    if labels_drawn == "convenience":
+        raise InputError(
+            f"{where}: labels were picked by hand, so no error rate carries over. Draw them: "
+            "judgestats labels plan my.csv --labels 200"
+        )
+    if labels_drawn == "by-verdict" and by_verdict:
+        raise InputError(f"{where}: labels drawn by verdict bias TPR and TNR. {by_verdict}")
+    if labels_drawn:
+        return ()
+    return (Caveat(
+        code="labels_drawn_unknown", severity="minor", about="labels",
+        text="Labels are taken as a random sample.",
+        action="State how they were drawn: --labels-drawn.",
+    ),)  # fmt: skip
+
+
+def tuned_caveat(tuned: bool) -> tuple[Caveat, ...]:
+    """That the judge was tuned on these labels."""
+    if not tuned:
+        return ()
+    return (Caveat(
+        code="tuned_on_labels", severity="major", about="labels",
+        text="The judge was tuned on these labels, so its errors look too few.",
+        action="Split labels first: judgestats labels split labels.csv.",
+    ),)  # fmt: skip
+
+
+def few_caveats(n_pass: int, n_fail: int) -> tuple[Caveat, ...]:
+    """Classes with fewer than 30 labels."""
+    return tuple(
+        Caveat(
+            code="few_labels", severity="major", about=word, text=f"Only {n} labelled {word}.",
+            action="Label more answers.",
+        )
+        for n, word in ((n_pass, "passes"), (n_fail, "fails"))
+        if n < FEW_LABELS
+    )  # fmt: skip
+
+
+def check_level(where: str, **shares: float) -> None:
+    """Refuse shares outside 0 to 1.
+
+    Raises
+    ------
+    InputError
+    """
+    for name, value in shares.items():
+        if not 0 < value < 1:
+            raise InputError(f"{where}: {name} must lie between 0 and 1, got {value:g}.")
+
+
+def vote_confidence(passes: Floats, repeats: Ints) -> tuple[Floats, Floats]:
+    """Majority verdict of repeats and its vote share; a tie is never decided.
+
+    Parameters
+    ----------
+    passes : ndarray
+        Share of passes among the verdicts of an item.
+    repeats : ndarray of int
+
+    Returns
+    -------
+    verdict, confidence : ndarray
+        NaN where the votes tie or there are none.
+
+    Examples
+    --------
+    >>> v, c = vote_confidence(np.array([.75, .5, 0.0]), np.array([4, 4, 4]))
+    >>> v.tolist(), c.tolist()
+    ([1.0, nan, 0.0], [0.75, nan, 1.0])
+    """
+    tie = (np.round(2 * passes * repeats) == repeats) | (repeats == 0)
+    verdict = np.where(tie, np.nan, (passes > 0.5).astype(float))
+    return verdict, np.where(tie, np.nan, np.maximum(passes, 1 - passes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedItems:
+    """Judgments of one condition, one row per item.
+
+    Attributes
+    ----------
+    name : str
+        The condition.
+    items : Index
+    scores, verdicts : ndarray, shape (N,)
+        Mean score; share of passes among its verdicts (NaN: unparsed).
+    repeats : ndarray of int
+        Verdicts parsed per item.
+    confidence : ndarray
+        Mean of the confidence column; NaN where there is none.
+    labels : ndarray, shape (N, 2)
+        1 pass, 0 fail, NaN; one of each where raters tie.
+    cluster : ndarray
+    drawn : str
+        How labels were drawn, where the data say.
+    tuned : bool
+        Whether the judge was tuned on these labels.
+    source : {"mapped", "votes", "logprob", "cutoff", "stated"}
+        Where the confidence is from.
+    """
+
+    name: str
+    items: pd.Index
+    scores: Floats
+    verdicts: Floats
+    repeats: Ints
+    confidence: Floats
+    labels: Floats
+    cluster: Any
+    drawn: str = ""
+    tuned: bool = False
+    source: Source = "mapped"
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether any item has a label."""
+        return bool(np.isfinite(self.labels).any())
+
+    @property
+    def confident(self) -> Bools:
+        """Which items have a stated confidence."""
+        return np.isfinite(self.confidence)
+
+    @property
+    def majority(self) -> tuple[Floats, Floats]:
+        """Majority verdict of repeats and its vote share."""
+        return vote_confidence(self.verdicts, self.repeats)
+
+    @property
+    def vote_shares(self) -> Floats | None:
+        """Vote shares that so many repeats can have; None where their number differs."""
+        k = int(self.repeats.max())
+        return np.arange(k // 2 + 1, k + 1)[::-1] / k if np.all(self.repeats == k) else None
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the judge gives numbers."""
+        return bool(np.isfinite(self.scores).any())
+
+
+_CODES: Mapping[str, float] = {"pass": 1.0, "fail": 0.0}
+
+
+def judged_items(frame: pd.DataFrame) -> list[JudgedItems]:
+    """Items of each condition of a frame of judgments, with labels as pass and fail.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `judgestats.read_judgments` returns it.
+
+    Returns
+    -------
+    list of JudgedItems
+    """
+    out = []
+    tuned = bool(tuning_digest([frame]))
+    for name, own in frame.groupby("condition", sort=False):
+        read = to_pass_fail(own)
+        each = read.groupby("item_id", sort=False)
+        items = pd.Index(each.size().index)
+        coded = read["choice"].map(_CODES).groupby(read["item_id"], sort=False)
+        share = np.full(len(items), np.nan)
+        if "label" in read:
+            said = read["label"].map(_CODES).groupby(read["item_id"], sort=False).mean()
+            share = said.to_numpy(float)
+        tie = share == 0.5
+        labels = np.column_stack(
+            [np.where(tie, 1.0, np.round(share)), np.where(tie, 0.0, np.round(share))]
+        )
+        confident = np.full(len(items), np.nan)
+        if "confidence" in read:
+            stated = pd.to_numeric(read["confidence"], errors="coerce")
+            confident = stated.groupby(read["item_id"], sort=False).mean().to_numpy(float)
+        out.append(JudgedItems(
+            name=str(name), items=items, scores=each["score"].mean().to_numpy(float),
+            verdicts=np.asarray(coded.mean(), dtype=np.float64),
+            repeats=np.asarray(coded.count(), dtype=np.int64),
+            confidence=confident, labels=labels, cluster=each["cluster"].first().to_numpy(object),
+            drawn="by-verdict" if "chance" in read and _differs(read["chance"]) else "",
+            tuned=tuned,
+            source="mapped" if (own["experiment"] == "read").all() else "stated",
+        ))  # fmt: skip
+    return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinedItems:
+    """Items of several judges side by side, one column per judge.
+
+    Attributes
+    ----------
+    items : Index
+    verdicts, confidence : ndarray, shape (N, judges)
+        Majority verdict of each judge, and its confidence; NaN where it gave none.
+    labels : ndarray, shape (N, 2)
+    cluster : ndarray
+    """
+
+    items: pd.Index
+    verdicts: Floats
+    confidence: Floats
+    labels: Floats
+    cluster: Any
+
+
+def joined_items(judged: Sequence[JudgedItems]) -> JoinedItems:
+    """Align the items of several judges.
+
+    Parameters
+    ----------
+    judged : sequence of JudgedItems
+
+    Returns
+    -------
+    JoinedItems
+    """
+    items = judged[0].items
+    for one in judged[1:]:
+        items = items.union(one.items, sort=False)
+    verdicts, confidence = (np.full((len(items), len(judged)), np.nan) for _ in range(2))
+    labels = np.full((len(items), 2), np.nan)
+    clusters = np.empty(len(items), dtype=object)
+    for j, one in enumerate(judged):
+        place = items.get_indexer(one.items)
+        majority, share = one.majority
+        verdicts[place, j] = majority
+        confidence[place, j] = one.confidence if one.confident.any() else share
+        known = np.isfinite(one.labels[:, 0])
+        labels[place[known]] = one.labels[known]
+        clusters[place] = one.cluster
+    return JoinedItems(
+        items=items, verdicts=verdicts, confidence=confidence, labels=labels, cluster=clusters
+    )
+
+
+def _differs(chance: pd.Series) -> bool:
+    known = pd.to_numeric(chance, errors="coerce").dropna()
+    return bool(len(known)) and bool(np.ptp(known.to_numpy(float)) > 1e-9)
+
+
+def steps_text(steps: Sequence[NextStep]) -> str:
+    """How much more data would decide, as one sentence.
+
+    Examples
+    --------
+    >>> steps_text([NextStep(key="cutoff_exists", unit="labels", have=300, if_true=420)])
+    'About 420 more labels would decide.'
+    """
+    if not steps:
+        return ""
+    step = steps[0]
+    if step.if_true is None:
+        return f"No practical number of {step.unit} would decide."
+    return f"About {step.if_true:,} more {step.unit} would decide."

@@ -1,0 +1,267 @@
+"""``judgestats decide``: a cut-off, what to automate, and how many judges are needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.decisions.automation import Automation
+from judgestats.analysis.decisions.cascade import HUMAN, Cascade, cascade_certificate
+from judgestats.analysis.decisions.of_frame import automation_of, panel_of
+from judgestats.analysis.decisions.operating_point import operating_point
+from judgestats.analysis.decisions.record import (
+    SCHEMA,
+    Decision,
+    JudgedItems,
+    joined_items,
+    judged_items,
+)
+from judgestats.api import read_judgments
+from judgestats.commands.arguments import Args, table_options
+from judgestats.errors import InputError, guard_output
+from judgestats.results.purposes import read_requirements
+from judgestats.results.records import spreadsheet_cell
+from judgestats.results.verdict import Subject, decide
+from judgestats.runner import display as console
+
+EXITS = {"USE": 0, "USE_WITH_CARE": 0, "DO_NOT_USE": 1, "CANNOT_TELL": 3}
+"""Exit code of what is required; 0 where nothing is."""
+
+
+def _judged(arguments: Args, *, labels: bool = True) -> list[JudgedItems]:
+    """Items of each judge, of which some have a label where labels are needed."""
+    options = {k: v for k, v in table_options(arguments).items() if v}
+    if arguments.reader != "auto":
+        options["reader"] = arguments.reader
+    every = judged_items(read_judgments(arguments.file, **options))
+    found = [one for one in every if one.has_labels or not labels]
+    if not found:
+        raise InputError(
+            f"{arguments.file}: no item has a pass / fail label. Add --labels FILE, or draw them: "
+            f"judgestats labels plan {arguments.file} --labels 200"
+        )
+    return found
+
+
+def _finish(made: Sequence[Decision], arguments: Args) -> int:
+    """Print decisions, and hold them to what is required."""
+    required = read_requirements(arguments.require)
+    outcomes = []
+    for one in made:
+        own = {m.key: m for m in one.measures(Subject(judge=one.subject))}
+        unknown = sorted(set(required) - set(own))
+        if unknown:
+            raise InputError(
+                f"--require: this decision has no {unknown[0]}. It has {', '.join(own)}."
+            )
+        demands = [(d, own[key]) for key, d in required.items() if d is not None]
+        outcomes.append(decide(demands, judges=1).outcome if demands else "USE")
+    codes = [EXITS[outcome] for outcome in outcomes]
+    code = 1 if 1 in codes else max(codes)
+    with console.use_output(console.parse_output_options(arguments)):
+        if console.output_options().form == "json":
+            documents = [one.to_dict() for one in made]
+            console.write_json(
+                documents[0] if len(documents) == 1 else {"schema": SCHEMA, "decisions": documents}
+            )
+            return code
+        for one in made:
+            steps = [f"Next  {step.command}" for step in one.next[:1] if step.command]
+            console.print_result(*one.screen(), *one.care(), *steps)
+        if required:
+            console.print_result(f"exit {code} ({_EXIT_TEXT[code]})")
+    return code
+
+
+_EXIT_TEXT = {0: "every requirement holds", 1: "a requirement fails", 3: "cannot tell"}
+
+
+def _of_each(
+    arguments: Args, judged: Sequence[JudgedItems], make: Callable[[JudgedItems, float], Decision]
+) -> list[Decision]:
+    """One decision per judge; claims made at once share the level."""
+    level = 1 - (1 - arguments.level) / len(judged)
+    several = len(judged) > 1
+    return [replace(make(one, level), subject=one.name if several else "") for one in judged]
+
+
+def cutoff_command(arguments: Args) -> int:
+    """Certify the cut-offs of a score.
+
+    Parameters
+    ----------
+    arguments : Args
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0; of what is required 1 where it fails and 3 where it cannot be told.
+    """
+    cost = _named_numbers(arguments.cost, "cost", "fn=3,fp=1") or None
+    judged = [one for one in _judged(arguments) if one.is_scored]
+    if not judged:
+        raise InputError(
+            f"decide cutoff: {arguments.file} holds no scores. Pass / fail verdicts have no "
+            "cut-off: judgestats decide automate."
+        )
+
+    def make(one: JudgedItems, level: float) -> Decision:
+        return operating_point(
+            one.scores, one.labels, tpr=arguments.tpr, tnr=arguments.tnr, cost=cost,
+            cutoff=arguments.cutoff, cluster=one.cluster, level=level,
+            lower_is_better=arguments.lower_is_better, prevalence=arguments.prevalence,
+            labels_drawn=arguments.labels_drawn or one.drawn, tuned=one.tuned,
+            seed=arguments.seed, full_roc=arguments.all,
+        )  # fmt: skip
+
+    return _finish(_of_each(arguments, judged, make), arguments)
+
+
+def automate_command(arguments: Args) -> int:
+    """Certify which verdicts may count without a person, by one judge or by price.
+
+    Parameters
+    ----------
+    arguments : Args
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0; of what is required 1 where it fails and 3 where it cannot be told.
+    """
+    prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
+    judged = _judged(arguments)
+    if arguments.out and Path(arguments.out).exists():
+        raise InputError(f"{arguments.out} is there already. Name another file by --out.")
+    if prices:
+        made: list[Decision] = [_cascade(arguments, judged, prices)]
+    else:
+        made = _of_each(arguments, judged, lambda one, level: _automation(arguments, one, level))
+    if arguments.out:
+        if len(made) > 1:
+            raise InputError(
+                "decide automate: --out holds the routes of one judge. Name it: --rows judge=NAME."
+            )
+        _write_routes(Path(arguments.out), made[0], judged)
+    return _finish(made, arguments)
+
+
+def _automation(arguments: Args, one: JudgedItems, level: float) -> Decision:
+    if one.is_scored:
+        one = _from_cutoff(one, arguments.cutoff)
+    made = automation_of(
+        one, error=arguments.error, level=level, drawn=arguments.labels_drawn or one.drawn,
+        per_class=arguments.per_class or None,
+    )  # fmt: skip
+    if made is None:
+        raise InputError(
+            "decide automate: no confidence. Map a column (--map confidence=COLUMN), or judge each "
+            "item three times or more."
+        )
+    return made
+
+
+def _from_cutoff(one: JudgedItems, cutoff: float | None) -> JudgedItems:
+    """Scores as verdicts at a stated cut-off, with the rank of the distance as confidence."""
+    if cutoff is None:
+        raise InputError(
+            "decide automate: scores need a cut-off. Find one: judgestats decide cutoff; then "
+            "--cutoff VALUE."
+        )
+    distance = np.abs(one.scores - cutoff)
+    rank = np.asarray(pd.Series(distance).rank(pct=True), dtype=np.float64)
+    verdicts = np.where(np.isnan(one.scores), np.nan, (one.scores >= cutoff).astype(float))
+    repeats = np.where(np.isnan(verdicts), 0, 1)
+    return replace(
+        one, verdicts=verdicts, repeats=repeats, confidence=rank, source="cutoff"
+    )  # fmt: skip
+
+
+def _cascade(arguments: Args, judged: Sequence[JudgedItems], prices: dict[str, float]) -> Cascade:
+    by_name = {one.name: one for one in judged}
+    names = [name for name in prices if name != HUMAN]
+    missing = sorted(set(names) - set(by_name)) or sorted(set(by_name) - set(names))
+    if missing:
+        raise InputError(
+            f"decide automate: --price and judges differ: {missing[0]}. Judges: "
+            f"{', '.join(by_name)}."
+        )
+    if any(one.is_scored for one in judged):
+        raise InputError("decide automate: a cascade takes pass / fail verdicts, not scores.")
+    held = joined_items([by_name[name] for name in names])
+    return cascade_certificate(
+        dict(zip(names, held.verdicts.T, strict=True)),
+        dict(zip(names, held.confidence.T, strict=True)), held.labels, prices=prices,
+        error=arguments.error, cluster=held.cluster, level=arguments.level,
+        labels_drawn=arguments.labels_drawn or judged[0].drawn, tuned=judged[0].tuned,
+    )  # fmt: skip
+
+
+def panel_command(arguments: Args) -> int:
+    """Estimate how many independent votes the judges of a file are.
+
+    Parameters
+    ----------
+    arguments : Args
+        Of the command line.
+
+    Returns
+    -------
+    int
+        0; of what is required 1 where it fails and 3 where it cannot be told.
+    """
+    prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10")
+    judged = [one for one in _judged(arguments, labels=False) if not one.is_scored]
+    if len(judged) < 2:
+        raise InputError(
+            f"decide panel: {arguments.file} holds pass / fail verdicts of {len(judged)} judges; "
+            "two or more are needed."
+        )
+    made = panel_of(
+        judged, drawn=arguments.labels_drawn, level=arguments.level, margin=arguments.margin,
+        prices=prices,
+    )  # fmt: skip
+    return _finish([made], arguments)
+
+
+def _write_routes(path: Path, made: Decision, judged: Sequence[JudgedItems]) -> None:
+    """One row per item: where it goes, with its verdict and confidence."""
+    if isinstance(made, Cascade):
+        items = joined_items(judged).items
+        verdicts: Any = made.verdicts
+    elif isinstance(made, Automation):
+        items, verdicts = judged[0].items, made.verdicts
+    else:
+        raise InputError("decide automate: this decision has no routes.")
+    words = {1.0: "pass", 0.0: "fail"}
+    table = pd.DataFrame({
+        "item_id": [spreadsheet_cell(str(i)) for i in items],
+        "route": [spreadsheet_cell(route) for route in made.routes],
+        "verdict": [words.get(v, "") for v in verdicts],
+        "confidence": made.confidence,
+    })  # fmt: skip
+    with guard_output(path):
+        table.to_csv(path, index=False)
+
+
+def _named_numbers(text: str, option: str, example: str) -> dict[str, float]:
+    """NAME=NUMBER,... as numbers."""
+    out: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, sign, value = part.rpartition("=")
+        try:
+            read = float(value)
+        except ValueError:
+            read = math.nan
+        if not sign or not name or not math.isfinite(read) or name in out:
+            raise InputError(f"--{option}: expected NAME=NUMBER, got {part!r}. Write {example}.")
+        out[name] = read
+    return out

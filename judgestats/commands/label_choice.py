@@ -1,0 +1,108 @@
+"""``judgestats labels next``: items to label next, after the bound on what that saves."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.decisions.next_labels import NextLabels, next_labels
+from judgestats.analysis.decisions.record import JudgedItems, judged_items
+from judgestats.api import read_judgments
+from judgestats.commands.arguments import Args, table_options
+from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
+from judgestats.errors import InputError
+from judgestats.runner import display as console
+
+
+def next_command(arguments: Args) -> int:
+    """Print the bound and the estimate, and write the next batch.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``file``, ``labels``, ``budget``, ``until``, ``text``, ``seed``, ``out``, and how the table
+        is read.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    until = _width(arguments.until)
+    out = Path(arguments.out or "labels-next.csv")
+    options = {k: v for k, v in table_options(arguments).items() if v}
+    frame = read_judgments(arguments.file, **options)
+    if arguments.labels and "chance" not in frame:
+        raise InputError(
+            f"{arguments.labels}: there is no column chance, so the labels' chances are not known. "
+            "Give a file that labels next wrote."
+        )
+    judged = judged_items(frame)
+    if len(judged) != 1 or judged[0].is_scored:
+        raise InputError(
+            "labels next: one judge with pass / fail verdicts is needed. Name its rows: --rows "
+            "judge=NAME."
+        )
+    made = _chosen(judged[0], arguments)
+    width = made.estimate.high - made.estimate.low
+    reached = until is not None and width <= until
+    steps: list[str] = []
+    if made.chosen and not reached:
+        _write(made, judged[0], arguments, out)
+        steps = [f"Next  judgestats labels collect {out}"]
+    elif reached:
+        steps = [f"Width {width:.3f} is reached: no more labels are needed."]
+    with console.use_output(console.parse_output_options(arguments)):
+        if console.output_options().form == "json":
+            console.write_json(made.to_dict())
+        else:
+            console.print_result(*made.screen(), *steps)
+    return 0
+
+
+def _chosen(judged: JudgedItems, arguments: Args) -> NextLabels:
+    verdicts, share = judged.majority
+    return next_labels(
+        verdicts, judged.confidence if judged.confident.any() else share,
+        np.where(judged.labels[:, 0] == judged.labels[:, 1], judged.labels[:, 0], np.nan),
+        budget=arguments.budget, cluster=judged.cluster, seed=arguments.seed,
+    )  # fmt: skip
+
+
+def _write(made: NextLabels, judged: JudgedItems, arguments: Args, out: Path) -> None:
+    if out.exists():
+        raise InputError(f"{out} is there already. Name another file by --out.")
+    check_writable(out)
+    items = judged.items[list(made.chosen)]
+    texts = {}
+    if arguments.text:
+        table = read_table(Path(arguments.file))
+        names = [c for c in ("item_id", "item", "id", *arguments.item) if c in table]
+        lost = [c for c in arguments.text if c not in table or c in OWN_COLUMNS]
+        if lost or not names:
+            raise InputError(f"labels next: there is no column {(lost or ['item'])[0]!r} to show.")
+        first = table.drop_duplicates(names[-1]).set_index(names[-1])
+        texts = {c: first[c].reindex(items).fillna("").to_numpy() for c in arguments.text}
+    write_table(
+        pd.DataFrame({
+            "item_id": items, "chance": made.chance, **texts, "annotator": "", "label": ""
+        }),
+        out,
+    )  # fmt: skip
+
+
+def _width(text: str) -> float | None:
+    """The width of ``width<=NUMBER``."""
+    if not text:
+        return None
+    name, sign, value = text.partition("<=")
+    try:
+        width = float(value)
+    except ValueError:
+        width = math.nan
+    if name.strip() != "width" or not sign or not 0 < width < 1:
+        raise InputError(f"labels next: --until takes 'width<=.1', got {text!r}.")
+    return width

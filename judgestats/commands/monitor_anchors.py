@@ -1,0 +1,207 @@
+"""``judgestats monitor --anchors``: attribute a change to the judge or to the system."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from judgestats.analysis.decisions.change import (
+    ANCHOR,
+    OLD,
+    Change,
+    ChangeMonitor,
+    plan_lines,
+)
+from judgestats.commands.arguments import Args
+from judgestats.commands.label_page import read_table
+from judgestats.data.readers.options import scale_of
+from judgestats.errors import InputError, guard_output
+from judgestats.files.monitor_state import Terms, file_sha256
+from judgestats.results.purposes import read_requirements
+from judgestats.results.verdict import Subject, decide
+from judgestats.runner import display as console
+
+_ITEMS = ("item", "item_id", "id")
+_KIND = "kind"
+"""Column that tells anchors (``anchor``) from other answers, where there is one."""
+
+
+def anchors_command(arguments: Args) -> int:
+    """Open a reference, or add a period to it and say what changed.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``file``, ``anchors``, ``state``, ``rate``, ``item``, ``cluster``, ``scale``, ``tolerance``,
+        ``reopen``, ``plan``, ``per_period``, ``chart``, ``json``, ``require``, ``level``.
+
+    Returns
+    -------
+    int
+        1 where a change is shown (with ``--require`` only of what is required), else 0.
+    """
+    if not 0 < arguments.level < 1 or not 0 <= arguments.tolerance < 1:
+        raise InputError("monitor: --level lies inside 0-1, and --tolerance is at least 0.")
+    required = read_requirements(arguments.require)
+    if strange := sorted(set(required) - {"judge_changed", "system_changed"}):
+        raise InputError(
+            f"monitor: --require with anchors knows judge_changed and system_changed, not "
+            f"{strange[0]}."
+        )
+    path = Path(arguments.state)
+    monitor = ChangeMonitor(path)
+    if arguments.reopen:
+        values, old, clusters = _reference(arguments, arguments.file)
+        monitor.reopen(values, old=old, clusters=clusters)
+        console.print_result(f"New reference of {len(values)} anchors: {path}.")
+        return 0
+    terms = _stated_terms(arguments)
+    if not path.exists():
+        source = arguments.anchors or arguments.file
+        values, old, clusters = _reference(arguments, source)
+        monitor.open(
+            values, old=old, clusters=clusters, alpha=terms.alpha, tolerance=terms.tolerance,
+            scale=(terms.low, terms.high),
+        )  # fmt: skip
+    elif not arguments.plan:
+        monitor.check_terms(terms)
+        _check_same(arguments, monitor)
+    if arguments.plan:
+        console.print_result(*plan_lines(monitor.verdict(), arguments.per_period))
+        return 0
+    made = _add(arguments, monitor)
+    if arguments.chart:
+        _draw(made, Path(arguments.chart))
+    if arguments.json:
+        console.write_json(made.to_dict())
+    else:
+        console.print_result(*made.screen())
+    return exit_code(made, arguments.require)
+
+
+def _stated_terms(arguments: Args) -> Terms:
+    low, high = scale_of(arguments.scale or None) or (0.0, 1.0)
+    return Terms(
+        alpha=round(1 - arguments.level, 12), tolerance=arguments.tolerance, low=float(low),
+        high=float(high),
+    )  # fmt: skip
+
+
+def exit_code(made: Change, require: Sequence[str]) -> int:
+    """1 where a change is shown, or one that is required not to be."""
+    required = read_requirements(require)
+    if not required:
+        return int(made.certified)
+    own = {m.key: m for m in made.measures(Subject(label="monitor"))}
+    demands = [(d, own[key]) for key, d in required.items() if d is not None]
+    return 1 if demands and decide(demands).outcome == "DO_NOT_USE" else 0
+
+
+def _rule(arguments: Args) -> tuple[str, str, str]:
+    """Name, column and word of the one rate."""
+    if len(arguments.rate) != 1:
+        raise InputError(
+            "monitor: with anchors give one rate, as in --rate pass=verdict:pass or --rate "
+            "score=score --scale 1-10."
+        )
+    name, sign, rule = arguments.rate[0].partition("=")
+    column, _, word = rule.partition(":")
+    if not sign or not column or word.startswith("="):
+        raise InputError(f"monitor: --rate expects NAME=COLUMN:WORD, got {arguments.rate[0]!r}.")
+    return name, column, word
+
+
+def _read(arguments: Args, file: str) -> pd.DataFrame:
+    """Item, value (NaN: unparsed), kind and cluster of each row."""
+    _, column, word = _rule(arguments)
+    table = read_table(Path(file))
+    item = next(iter(arguments.item), "") or next((c for c in _ITEMS if c in table), "item")
+    for name in filter(None, (item, column, arguments.cluster)):
+        if name not in table:
+            raise InputError(
+                f"{file}: there is no column {name!r}; there are {', '.join(table.columns)}."
+            )
+    if table.empty:
+        raise InputError(f"{file} holds no judgment. Nothing was added.")
+    cells = table[column].astype(str)
+    if word:
+        values = (cells == word).astype(float).where(cells != "")
+        if not values.sum() and not (cells == word).any() and cells.ne("").any():
+            held = ", ".join(list(cells[cells != ""].unique())[:4])
+            console.print_status(f"{file}: no row's {column} is {word!r}; there are {held}.")
+    else:
+        values = pd.to_numeric(cells.where(cells != ""), errors="coerce")
+        wrong = values.isna() & (cells != "") & (cells.str.casefold() != "nan")
+        if wrong.any():
+            row = int(wrong.to_numpy().argmax())
+            raise InputError(
+                f"{file}, line {row + 2}, column {column}: {cells.iloc[row][:40]!r} is not a "
+                f"number. Name the word that counts: --rate NAME={column}:WORD."
+            )
+    return pd.DataFrame({
+        "item": table[item].astype(str),
+        "value": values,
+        "kind": table[_KIND].astype(str) if _KIND in table else "",
+        "cluster": table[arguments.cluster].astype(str) if arguments.cluster else "",
+    })  # fmt: skip
+
+
+def _reference(
+    arguments: Args, file: str
+) -> tuple[dict[str, list[float | None]], list[float | None], dict[str, str]]:
+    """Judgments of anchors, those of further old answers, and clusters of anchors."""
+    read = _read(arguments, file)
+    others = read["kind"].isin({OLD, "new"})
+    anchors = read[~others]
+    held = {
+        str(item): [None if math.isnan(v) else float(v) for v in own["value"]]
+        for item, own in anchors.groupby("item", sort=False)
+    }
+    clusters = anchors.drop_duplicates("item").set_index("item")["cluster"].to_dict()
+    old = [None if math.isnan(v) else float(v) for v in read.loc[others, "value"]]
+    return held, old, {str(k): str(v) for k, v in clusters.items() if v}
+
+
+def _check_same(arguments: Args, monitor: ChangeMonitor) -> None:
+    """Refuse another reference than that of the state."""
+    held, _, _ = _reference(arguments, arguments.anchors)
+    anchors = monitor.anchors()
+    if set(held) != anchors:
+        raise InputError(
+            f"{monitor.path}: the state has other anchors than {arguments.anchors}. Start a new "
+            "reference: --reopen."
+        )
+
+
+def _add(arguments: Args, monitor: ChangeMonitor) -> Change:
+    read = _read(arguments, arguments.file)
+    known = monitor.anchors()
+    is_anchor = read["kind"].eq(ANCHOR) | (read["kind"].eq("") & read["item"].isin(known))
+    anchors = read[is_anchor]
+    digest = hashlib.sha256(file_sha256(Path(arguments.file)).encode()).hexdigest()
+    return monitor.add_period(
+        list(zip(anchors["item"], anchors["value"], strict=True)),
+        read.loc[~is_anchor, "value"].tolist(), digest=digest,
+    )  # fmt: skip
+
+
+def _draw(made: Change, path: Path) -> None:
+    """Both processes over periods, with the threshold that raises an alarm."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 3.5), layout="constrained")
+    axes = figure.subplots()
+    periods = [p for p, _, _ in made.series]
+    for name, place, style in (("Judge", 1, "-o"), ("System", 2, "--s")):
+        axes.plot(periods, [one[place] for one in made.series], style, label=name, markersize=3)
+    axes.axhline(made.judge.threshold, color="0.4", linewidth=1, label="Alarm")
+    axes.set_xlabel("Period")
+    axes.set_ylabel("log e")
+    axes.set_title(made.screen()[0].partition(". ")[0][:90], loc="left", fontsize=10)
+    axes.legend(frameon=False)
+    with guard_output(path):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -1,0 +1,246 @@
+"""Automation certificate and cascade: reference values, candidates, refusals, and routes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgestats.cli import main
+from judgestats.decisions import automation_certificate, cascade_certificate
+from judgestats.errors import InputError
+from judgestats.stats.validity.cutoffs import least_trials
+from judgestats.stats.validity.fallback_test import candidates, certify, error_p, fallback_test
+from tests.analysis.decisions.reference import agree, data
+
+
+def drawn(n=3000, labels=900, seed=0, error=0.01):
+    """Sure items are nearly always right, the others often wrong."""
+    rng = np.random.default_rng(seed)
+    c, y = rng.random(n), rng.random(n) < 0.6
+    v = np.where(rng.random(n) < np.where(c > 0.5, error, 0.4), ~y, y)
+    return v, c, np.where(np.arange(n) < labels, y.astype(float), np.nan)
+
+
+def test_reference_values():
+    d = data("dec_confidence")
+    made = automation_certificate(d["verdict"], d["confidence"], d["label"], per_class=False)
+    tested = made.candidates
+    agree("dec_confidence", {
+        "all_candidates": [c.threshold for c in tested], "all_m": [c.m for c in tested],
+        "all_x": [c.x for c in tested], "all_p": [c.p for c in tested],
+        "all_certified": made.certified, "all_threshold": made.threshold, "all_share": made.share,
+        "all_upper": made.upper, "least_labels": least_trials(0.05, 0.05),
+        "binomial_p_4_of_200": error_p(4, 200, 0.05), "confidence_auroc": made.auroc.estimate,
+    })  # fmt: skip
+    apart = automation_certificate(d["verdict"], d["confidence"], d["label"], per_class=True)
+    agree("dec_confidence", {
+        f"{name}_{key}": getattr(part, key)
+        for name, part in apart.per_class.items()
+        for key in ("threshold", "share", "upper", "certified")
+    })  # fmt: skip
+    v = data("dec_votes")
+    votes = [[1] * k + [0] * (8 - k) for k in v["passes_of_8"]]
+    made = automation_certificate(votes, None, v["label"])
+    assert made.confidence_source == "votes"
+    agree("dec_votes", {
+        "m": [c.m for c in made.candidates], "x": [c.x for c in made.candidates],
+        "threshold": made.threshold, "share": made.share,
+    })  # fmt: skip
+
+
+def test_reference_values_of_the_cascade():
+    d = data("dec_cascade")
+    made = cascade_certificate(
+        {j: d[f"{j}_verdict"] for j in ("dear", "cheap")},
+        {j: d[f"{j}_confidence"] for j in ("dear", "cheap")}, d["label"],
+        prices={"cheap": 1, "dear": 10, "human": 200}, error=0.1, level=0.9,
+        thresholds=np.round(np.arange(0.98, 0.49, -0.02), 2),
+    )  # fmt: skip
+    cheap, dear = made.stages
+    decided = cheap.errors + dear.errors, cheap.labels + dear.labels
+    agree("dec_cascade", {
+        **{f"{s.judge}_{key}": getattr(s, key)
+           for s in made.stages for key in ("reached", "threshold", "decided", "errors")},
+        "people": made.n_items - cheap.decided - dear.decided, "cost_per_item": made.cost.estimate,
+        "error_decided": decided[0] / decided[1],
+    })  # fmt: skip
+    assert made.recommended == "last judge alone"
+    assert made.last.share == 1
+    assert set(made.routes) == {"dear"}
+    assert "Use dear alone: it decides all items" in made.screen()[-1]
+
+
+def test_candidates_never_come_from_labelled_items():
+    v, c, labels = drawn()
+    made = automation_certificate(v, c, labels)
+    turned = np.where(np.isnan(labels), labels, 1 - labels)
+    other = automation_certificate(v, c, turned, per_class=False, advice=False)
+    assert [x.threshold for x in made.candidates] == [
+        x.threshold for x in other.candidates
+    ] or other.reason.startswith("confidence does not tell")
+    own = set(np.round(c[np.isnan(labels)], 12))
+    assert {round(x.threshold, 12) for x in made.candidates} <= own
+    few = automation_certificate(v[:1000], c[:1000], labels[:1000])
+    assert [x.threshold for x in few.candidates][:3] == [0.99, 0.98, 0.95]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 400), st.floats(0, 1)), min_size=1, max_size=12))
+def test_levels_spent_never_exceed_delta(sets):
+    m = np.cumsum([k for k, _ in sets]).tolist()
+    p = [q for _, q in sets]
+    levels = fallback_test(m, p, least=59, delta=0.05)
+    assert all(0 <= level <= 0.05 + 1e-12 for level in levels)
+    # Level enters at starts only, and leaves with a failure: what is lost and held adds up.
+    lost = sum(level for level, q in zip(levels, p, strict=True) if 0 < level < q)
+    held = levels[-1] if levels[-1] >= p[-1] else 0.0
+    assert lost + held <= 0.05 + 1e-12
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000))
+def test_what_is_certified_has_few_errors_and_enough_labels(seed):
+    rng = np.random.default_rng(seed)
+    c = np.round(rng.random(700), 2)
+    wrong = rng.random(700) < 0.3 * (1 - c)
+    made = certify(c, wrong, candidates(rng.random(500)), error=0.1, delta=0.05)
+    if made.passed is not None:
+        assert made.passed.m >= made.least
+        assert made.passed.x / made.passed.m <= 0.1
+        assert made.upper > made.passed.x / made.passed.m
+
+
+def test_ties_and_unparsed_verdicts_go_to_people_and_are_no_errors():
+    v, c, labels = drawn()
+    base = automation_certificate(v, c, labels)
+    lost = np.where(np.arange(3000) % 10 == 0, np.nan, v.astype(float))
+    made = automation_certificate(lost, c, labels)
+    assert made.n_unparsed == 300
+    assert made.n_labels == 810
+    assert made.share < base.share
+    assert all(made.routes[i] == "human" for i in range(0, 3000, 10))
+    votes = np.repeat(v[:, None].astype(float), 4, axis=1)
+    votes[:60, :2] = 1 - votes[:60, :2]
+    tied = automation_certificate(votes, None, labels, advice=False, error=0.3)
+    assert set(tied.routes[:60]) == {"human"}
+
+
+def test_a_rare_class_gets_its_own_certificate():
+    rng = np.random.default_rng(4)
+    y = rng.random(6000) < 0.95
+    c = rng.random(6000)
+    v = np.where(rng.random(6000) < np.where(y, 0.005, 0.6), ~y, y)
+    labels = np.where(np.arange(6000) < 2000, y.astype(float), np.nan)
+    made = automation_certificate(v, c, labels)
+    assert made.by_class
+    assert not made.per_class["fail"].certified
+    assert "No fails" in " ".join(made.screen())
+    assert made.error_rates["false_pass"] == pytest.approx(
+        ((v == 1) & ~y)[:2000].sum() / (v[:2000] == 1).sum()
+    )
+
+
+def test_confidence_that_tells_nothing_is_said_and_all_items_are_still_tested():
+    rng = np.random.default_rng(2)
+    y = rng.random(2000) < 0.5
+    labels = np.where(np.arange(2000) < 800, y.astype(float), np.nan)
+    c = rng.random(2000)
+    bad = automation_certificate(np.where(rng.random(2000) < 0.1 + 0.2 * c, ~y, y), c, labels)
+    assert not bad.certified
+    assert "does not tell right from wrong" in bad.reason
+    assert len(bad.candidates) == 1
+    good = automation_certificate(
+        np.where(rng.random(2000) < 0.01, ~y, y), rng.random(2000), labels
+    )
+    assert good.certified
+    assert good.share == 1
+    assert "confidence >=" not in good.screen()[0]
+
+
+def test_refusals():
+    v, c, labels = drawn()
+    with pytest.raises(InputError, match="picked by hand"):
+        automation_certificate(v, c, labels, labels_drawn="convenience")
+    with pytest.raises(InputError, match="at least 59"):
+        automation_certificate(v, c, np.where(np.arange(3000) < 40, labels, np.nan))
+    with pytest.raises(InputError, match="no confidence"):
+        automation_certificate(v, None, labels)
+    by_verdict = automation_certificate(v, c, labels, labels_drawn="by-verdict")
+    assert by_verdict.by_class
+    with pytest.raises(InputError, match="per class only"):
+        automation_certificate(v, c, labels, labels_drawn="by-verdict", per_class=False)
+    with pytest.raises(InputError, match="no price of human"):
+        cascade_certificate({"a": v, "b": v}, {"a": c, "b": c}, labels, prices={"a": 1, "b": 2})
+    warned = automation_certificate(v, c, labels, human_disagreement=0.12)
+    assert warned.caveats[-1].code == "people_differ"
+
+
+def test_copies_in_clusters_count_once():
+    v, c, labels = drawn(n=300)
+    fixed = {"thresholds": [0.9, 0.7, 0.5, 0.3], "per_class": False, "advice": False}
+    once = automation_certificate(v, c, labels, **fixed)
+    copied = automation_certificate(
+        *(np.repeat(x, 5) for x in (v, c, labels)), cluster=np.repeat(np.arange(300), 5), **fixed
+    )
+    assert (copied.n_clusters, copied.n_labels) == (300, 1500)
+    assert [x.p for x in copied.candidates] == pytest.approx([x.p for x in once.candidates])
+    assert [x.level for x in copied.candidates] == [x.level for x in once.candidates]
+
+
+@pytest.fixture
+def files(tmp_path):
+    d = data("dec_confidence")
+    words = {1: "pass", 0: "fail"}
+    file, labels = tmp_path / "verdicts.csv", tmp_path / "labels.csv"
+    d[["item", "confidence"]].assign(verdict=d["verdict"].map(words)).to_csv(file, index=False)
+    known = d[d["label"].notna()]
+    known[["item"]].assign(label=known["label"].map(words)).to_csv(labels, index=False)
+    return [str(file), "--labels", str(labels)]
+
+
+def test_the_command_writes_routes_and_answers_requirements(files, tmp_path, capsys):
+    out = tmp_path / "routes.csv"
+    words = ["decide", "automate", *files, "--error", ".05"]
+    assert main([*words, "--out", str(out), "--require", "automation_share>=.3"]) == 0
+    assert "36% of items may be decided alone" in capsys.readouterr().out
+    routes = pd.read_csv(out)
+    assert list(routes) == ["item_id", "route", "verdict", "confidence"]
+    assert len(routes) == 2000
+    assert (routes["route"] == "automatic").mean() == pytest.approx(0.3605)
+    assert (routes.loc[routes["route"] == "automatic", "confidence"] >= 0.958).all()
+    assert main([*words, "--out", str(out)]) == 2
+    assert "there already" in capsys.readouterr().err
+    assert main([*words, "--require", "automation_share>=.5"]) == 3
+    capsys.readouterr()
+    assert main([*words, "--require", "cutoff_exists"]) == 2
+    assert "no cutoff_exists" in capsys.readouterr().err
+    assert main([*words, "--per-class", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["per_class"]["pass"]["threshold"] == 0.959
+    assert record["confidence_source"] == "mapped"
+
+
+def test_the_command_takes_prices(tmp_path, capsys):
+    d = data("dec_cascade")
+    words = {1: "pass", 0: "fail"}
+    rows = [
+        pd.DataFrame({"item": d["item"], "judge": j, "verdict": d[f"{j}_verdict"].map(words),
+                      "confidence": d[f"{j}_confidence"]})
+        for j in ("cheap", "dear")
+    ]  # fmt: skip
+    file, labels, out = (tmp_path / name for name in ("v.csv", "labels.csv", "routes.csv"))
+    pd.concat(rows).to_csv(file, index=False)
+    d[["item"]].assign(label=d["label"].map(words)).to_csv(labels, index=False)
+    common = ["decide", "automate", str(file), "--labels", str(labels), "--error", ".1"]
+    assert main([*common, "--price", "cheap=1,dear=10,human=200", "--out", str(out)]) == 0
+    screen = capsys.readouterr().out
+    assert screen.startswith("CASCADE  cheap ")
+    assert "Use dear alone" in screen
+    assert set(pd.read_csv(out)["route"]) == {"dear"}
+    assert main([*common, "--price", "cheap=1,other=10,human=200"]) == 2
+    assert "other" in capsys.readouterr().err

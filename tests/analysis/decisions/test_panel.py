@@ -1,0 +1,129 @@
+"""Effective votes of a panel: reference values, edges, and the command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgestats as js
+from judgestats.cli import main
+from judgestats.decisions import effective_votes
+from judgestats.errors import InputError
+from judgestats.stats.validity.effective_votes import (
+    effective_judges,
+    modelled_accuracy,
+    vote_variance,
+)
+from tests.analysis.decisions.reference import agree, data
+
+NAMES = [f"j{i}" for i in range(1, 10)]
+
+
+def test_reference_values():
+    d = data("dec_panel")
+    votes, y = d[NAMES].to_numpy(), d["label"].to_numpy()
+    alone = effective_votes(votes, y, names=NAMES)
+    joint = effective_votes(votes, y, names=NAMES, cluster=d["cluster"])
+    by_k = {s.k: s.estimate for s in joint.accuracy_by_size if not s.model}
+    errors = (votes[~np.isnan(y)] != y[~np.isnan(y), None]).astype(float)
+    rate, rho = errors.mean(), alone.mean_correlation
+    share, v = errors.mean(axis=0), vote_variance(votes)
+    loss = {one.judge: one.loss for one in alone.droppable}
+    agree("dec_panel", {
+        "n_eff": alone.n_eff.estimate, "mean_correlation": rho,
+        "limits": [alone.n_eff.low, alone.n_eff.high],
+        "limits_clusters": [joint.n_eff.low, joint.n_eff.high],
+        "error_rates": list(alone.error_rates.values()), "majority_accuracy": by_k[9],
+        "vote_variance": v, "least_mean_error": alone.least_mean_error,
+        "mean_disagreement": 2 * alone.least_mean_error,
+        "n_eff_all_items": (share * (1 - share)).mean() / (rate * (1 - rate) - v),
+        **{f"n_eff_if_accuracy_{a}": alone.assumed[a] for a in ("0.7", "0.8", "0.9")},
+        **{f"beta_binomial_{n}": modelled_accuracy(rate, rho, n) for n in (3, 5, 9, 25)},
+        **{f"majority_of_{n}": by_k[n] for n in (1, 3, 5, 7, 9)},
+        "majority_if_independent": alone.accuracy_if_independent,
+        "n_eff_without": [effective_judges(np.delete(errors, j, axis=1)) for j in range(9)],
+        "majority_without": [by_k[9] - loss[name] for name in NAMES],
+    })  # fmt: skip
+    assert next(s for s in alone.accuracy_by_size if s.model).k == 25
+
+
+def test_without_labels_nothing_is_said_of_accuracy():
+    d = data("dec_panel")
+    made = effective_votes(d[NAMES].to_numpy(), names=NAMES)
+    assert (made.certified, made.source) == (False, "assumed")
+    assert np.isnan(made.n_eff.estimate)
+    assert made.to_dict()["n_eff"]["estimate"] is None
+    assert "accuracy is not measured" in made.screen()[0]
+    apart = effective_votes(np.tile([1.0, 0.0], (50, 1)))
+    assert np.isnan(list(apart.assumed.values())).all()
+    assert "More disagreement" in " ".join(" ".join(apart.screen()).split())
+
+
+def test_a_judge_that_adds_nothing_can_go_the_dearest_first():
+    rng = np.random.default_rng(1)
+    y = rng.random(4000) < 0.5
+    votes = np.column_stack([np.where(rng.random(4000) < 0.1, ~y, y) for _ in range(3)])
+    votes = np.column_stack([votes, votes[:, 0], votes[:, 0]])
+    made = effective_votes(votes, y, names=list("abcde"), prices={"d": 9, "e": 5})
+    gone = [one.judge for one in made.droppable if one.droppable]
+    assert gone[:2] == ["d", "e"]
+    assert {pair[:2] for pair in made.copies} == {("a", "d"), ("a", "e"), ("d", "e")}
+
+
+def test_edges():
+    y = np.arange(60) % 2
+    with pytest.raises(InputError, match="two judges"):
+        effective_votes(y[:, None], y)
+    with pytest.raises(InputError, match="names must differ"):
+        effective_votes(np.column_stack([y, y]), y, names=["a", "a"])
+    right = effective_votes(np.column_stack([y, y]), y)
+    assert "no shared item was judged wrongly" in right.reason
+    assert not right.certified
+    opposed = np.column_stack([np.where(np.arange(60) < 20, 1 - y, y),
+                               np.where(np.arange(60) >= 40, 1 - y, y)])  # fmt: skip
+    assert effective_votes(opposed, y).n_eff.estimate > 2
+    few = effective_votes(np.where(np.arange(60)[:, None] < [5, 7], 1 - y[:, None], y[:, None]), y)
+    assert [c.code for c in few.caveats] == ["labels_drawn_unknown", "few_errors"]
+    lost = opposed.astype(float)
+    lost[:6, 0] = np.nan
+    assert effective_votes(lost, y).n_labels == 54
+    wrong = (opposed != y[:, None]).astype(float)
+    scores = effective_votes(y[:, None] * 3.0 + wrong, y * 3.0, scores=True)
+    assert scores.n_eff.estimate == pytest.approx(effective_votes(opposed, y).n_eff.estimate)
+    assert scores.accuracy_by_size == ()
+
+
+@pytest.fixture
+def files(tmp_path):
+    d = data("dec_panel")
+    words = {1: "pass", 0: "fail"}
+    long = d.melt(["item", "cluster"], NAMES, var_name="judge", value_name="verdict")
+    long["verdict"] = long["verdict"].map(words)
+    known = d[d["label"].notna()]
+    file, labels = tmp_path / "votes.csv", tmp_path / "labels.csv"
+    long.to_csv(file, index=False)
+    pd.DataFrame({"item": known["item"], "label": known["label"].map(words)}).to_csv(
+        labels, index=False
+    )
+    return str(file), str(labels)
+
+
+def test_the_command_and_the_gate(files, capsys):
+    file, labels = files
+    words = ["decide", "panel", file, "--labels", labels]
+    assert main([*words, "--require", "n_eff>=1.5"]) == 0
+    assert "9 judges err like 2.0 independent ones [1.7, 2.3]" in capsys.readouterr().out
+    assert main([*words, "--require", "n_eff>=4"]) == 1
+    assert main([*words, "--require", "n_eff>=2"]) == 3
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["kind"] == "panel"
+    assert record["judges"] == NAMES
+    assert main(["decide", "panel", file]) == 0
+    assert "without labels" in capsys.readouterr().out
+    gate = js.check(file, labels=labels, require={"n_eff": 4}, n_resamples=99)
+    assert gate.exit_code == 1
