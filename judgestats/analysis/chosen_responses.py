@@ -16,6 +16,7 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.template import pair_name
+from judgestats.sinks import csv_text
 from judgestats.stats.agreement.preference import RoundRobin, round_robin
 
 TIES: Mapping[str, str] = MappingProxyType(
@@ -179,7 +180,7 @@ def authors_csv(chosen: Mapping[str, Selections], items: Sequence[Item]) -> str:
     if not rows:
         return ""
     by = pd.DataFrame(rows).groupby(["condition", "author"], sort=False)["share_won"]
-    return by.agg(responses="count", share_won="mean").reset_index().to_csv(index=False)
+    return csv_text(by.agg(responses="count", share_won="mean").reset_index())
 
 
 def standings_csv(
@@ -200,4 +201,4 @@ def standings_csv(
             rows.append(
                 own.assign(labelled_share=share, chosen=[i == index for i in range(len(own))])
             )
-    return pd.concat(rows, ignore_index=True).to_csv(index=False) if rows else ""
+    return csv_text(pd.concat(rows, ignore_index=True)) if rows else ""

@@ -38,6 +38,7 @@ from judgestats.results.screen import full_text
 from judgestats.results.thresholds import not_estimable
 from judgestats.results.verdict import Measure
 from judgestats.results.verdict_screen import care_of, finding_of
+from judgestats.sinks import escape_html
 from judgestats.stats.inference import multiplicity as adjusting
 from judgestats.stats.inference.estimate import Result
 
@@ -251,12 +252,10 @@ class Analysis:
         return full_text(self._records)
 
     def _repr_html_(self) -> str:
-        import html
-
         table = self.conditions.to_html(index=False, float_format=format_number)
         return (
-            f"<h4>{html.escape(self.question)}</h4>{table}"
-            f"<p><strong>{html.escape(self.sentence)}</strong></p>"
+            f"<h4>{escape_html(self.question)}</h4>{table}"
+            f"<p><strong>{escape_html(self.sentence)}</strong></p>"
         )
 
 

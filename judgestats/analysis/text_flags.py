@@ -16,7 +16,7 @@ from judgestats.errors import InputError
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import addresses_judge, imitates_frame
 from judgestats.results import Comparison, Estimate
-from judgestats.results.records import spreadsheet_cell
+from judgestats.sinks import csv_text
 
 
 def flagged_texts(units: Mapping[str, Iterable[Unit]]) -> pd.DataFrame:
@@ -99,8 +99,7 @@ def with_flagged_texts(
         beside, limits = _reanalysis(analysis, frame[~frame["item_id"].isin(flagged)], again)
         tables |= beside
         if "flagged_without" in beside:
-            written = beside["flagged_without"].map(spreadsheet_cell)
-            files["tables/flagged_without.csv"] = written.to_csv(index=False, lineterminator="\n")
+            files["tables/flagged_without.csv"] = csv_text(beside["flagged_without"])
     return replace(
         analysis,
         limitations=(*limits, *analysis.limitations),

@@ -19,7 +19,7 @@ from judgestats.analysis.validity_rates import corrected_results
 from judgestats.arrays import Floats, Objects
 from judgestats.errors import InputError
 from judgestats.results import About, Row, apa_number
-from judgestats.results.records import spreadsheet_cell
+from judgestats.sinks import csv_text
 from judgestats.stats.inference.result import Comparisons, Estimate, Note, Result, Sample
 from judgestats.stats.validity.calibration import (
     separation,
@@ -508,7 +508,7 @@ def with_disagreements(
     rows = Rows(table=shown.reset_index(drop=True))
     record = NamedResult("disagreements", "Where judge and people differ most", "descriptive", rows)
     # These texts were written by others: none of them is a formula to whoever opens the file.
-    written = table.map(spreadsheet_cell).to_csv(index=False, lineterminator="\n")
+    written = csv_text(table)
     return replace(
         analysis,
         described=(*analysis.described, record),

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import time
 import urllib.request
+import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -325,7 +326,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 reply.close()
                 raise BodyTooLarge(f"more than {self._max_body} bytes", request=request)
             chunks.append(chunk)
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        body = _unpacked(body, reply.headers.get("Content-Encoding", ""), self._max_body)
+        if len(body) > self._max_body:
+            raise BodyTooLarge(f"expands to more than {self._max_body} bytes", request=request)
+        return body
 
     def _for_proxy(self, scheme: str, headers: list[tuple[str, str]]) -> dict[str, Any]:
         """What `aiohttp` needs to go through the proxy; the login never stands in its address."""
@@ -344,7 +349,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=60),
             timeout=self._timeout,
-            auto_decompress=False,  # "identity" is asked for: a bomb cannot unfold
+            auto_decompress=False,  # "identity" is asked for; `_unpacked` is bounded
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         return self._session
@@ -367,12 +372,28 @@ _INTERESTING = (
 
 
 def _relevant_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers that are ever read.
-
-    Content-encoding is not among them: a body compressed unasked stays as it is, and reads as
-    malformed.
-    """
+    """The headers that are ever read."""
     return [h for h in headers if h[0].lower().startswith(_INTERESTING)]
+
+
+_PACKED = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+"""Forms in which servers compress unasked, as zlib's window bits."""
+
+
+def _unpacked(body: bytes, encoding: str, most: int) -> bytes:
+    """A body without its compression, at most one byte longer than `most`.
+
+    What is not in the form that its header names stays as it is, and reads as malformed.
+    """
+    bits = _PACKED.get(encoding.strip().lower())
+    if bits is None:
+        return body
+    unpacking = zlib.decompressobj(bits)
+    try:
+        out = unpacking.decompress(body, most + 1)
+    except zlib.error:
+        return body
+    return out if unpacking.eof or len(out) > most else body
 
 
 def _proxy_message(status: int, words: str | None) -> str:

@@ -260,9 +260,11 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     except ValueError as error:
         if body[:200].lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
             return read_error(200, body, headers, latency_s)
+        if "stands twice" in str(error):  # which of the two was meant is not known; it is paid for
+            text = body.decode("utf-8", "replace")
+            return replace(_malformed(str(error), latency_s), body=(text,))
         kind = headers.get("content-type", "no content type")[:60]
-        fault = "" if "twice" not in str(error) else f": {error}"
-        return _malformed(f"the body is not JSON ({kind}, {len(body)} bytes{fault})", latency_s)
+        return _malformed(f"the body is not JSON ({kind}, {len(body)} bytes)", latency_s)
     if not isinstance(reply, dict):
         return _malformed("the body is JSON but no object", latency_s)
     if status := error_in(reply):
@@ -289,6 +291,9 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
         return replace(came, kind=Kind.MALFORMED, choices=(), detail=detail, body=(text,))
     said = (c.get("message") or {"content": c.get("text", "")} for c in raw)
     came = replace(came, body=tuple(text for message in said for text in _texts(message)))
+    if any(c.finish_reason == "error" for c in whole):
+        detail = "finish_reason is error"
+        return replace(came, kind=Kind.MALFORMED, choices=(), detail=detail)
     if any(len(c.text) > MAX_TEXT_CHARS for c in whole):
         detail = f"a choice is longer than {MAX_TEXT_CHARS} characters"
         return replace(came, kind=Kind.TOO_LARGE, choices=(), detail=detail)

@@ -13,6 +13,7 @@ from judgestats.errors import InputError, guard_output
 from judgestats.files.text import decode_json
 from judgestats.items.readers import read_items
 from judgestats.runner import display as console
+from judgestats.sinks import csv_text
 from judgestats.tracking.fetch import run_data
 from judgestats.training import (
     Filters,
@@ -182,7 +183,7 @@ def coverage_command(arguments: Args) -> int:
         if out.exists():
             raise InputError(f"coverage: {out} is there already. Give another name.")
         with guard_output(out):
-            table.to_csv(out, index=False)
+            out.write_text(csv_text(table), encoding="utf-8", newline="")
     for condition, (own, unrelated) in covered(table).items():
         console.print_result(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
     if model.cut:

@@ -23,6 +23,7 @@ from judgestats.reporting.runs import load_run
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
+from judgestats.sinks import csv_text
 
 
 def export_command(arguments: Args) -> int:
@@ -189,7 +190,8 @@ def reparse_command(arguments: Args) -> int:
     differences = reread(frame, scale)
     if arguments.out:
         with guard_output(arguments.out):
-            differences.to_csv(arguments.out, index=False)
+            out = Path(arguments.out)
+            out.write_text(csv_text(differences), encoding="utf-8", newline="")
     version = run.session.get("reader", "1")
     console.print_result(
         f"{len(finals)} judgments, read by version {version} of the reader, read again by "

@@ -13,6 +13,7 @@ from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
 from judgestats.runner import display as console
 from judgestats.runner.display import finish, show, write_json
+from judgestats.sinks import csv_text
 
 
 def show_command(arguments: Args) -> int:
@@ -80,7 +81,8 @@ def _write_table(record: Record, path: Path) -> None:
     if not isinstance(record, Table):
         raise InputError(f"show --out: {record.id} is not a table. Use --json instead.")
     with guard_output(path):
-        pd.DataFrame(rows_of_table(record)).to_csv(path, index=False)
+        text = csv_text(pd.DataFrame(rows_of_table(record)))
+        path.write_text(text, encoding="utf-8", newline="")
 
 
 def _example_id(results: Results) -> str:

@@ -10,14 +10,9 @@ from judgestats.reporting.display import show as show
 from judgestats.reporting.document import Cell as Cell
 from judgestats.reporting.document import Sink as Sink
 from judgestats.reporting.document import Text as Text
-from judgestats.reporting.document import clean as clean
 from judgestats.reporting.document import current_sink as current_sink
-from judgestats.reporting.document import escape_html as escape_html
-from judgestats.reporting.document import escape_markdown as escape_markdown
-from judgestats.reporting.document import escape_typst as escape_typst
 from judgestats.reporting.document import parse_document as parse_document
 from judgestats.reporting.document import read_document as read_document
-from judgestats.reporting.document import shorten as shorten
 from judgestats.reporting.document import use_sink as use_sink
 from judgestats.reporting.document import verbatim as verbatim
 from judgestats.reporting.notebook import HeldRun as HeldRun
@@ -50,3 +45,8 @@ from judgestats.reporting.tables import Column as Column
 from judgestats.reporting.tables import Table as Table
 from judgestats.reporting.writing_up import checklist as checklist
 from judgestats.reporting.writing_up import methods_text as methods_text
+from judgestats.sinks import clean as clean
+from judgestats.sinks import escape_html as escape_html
+from judgestats.sinks import escape_markdown as escape_markdown
+from judgestats.sinks import escape_typst as escape_typst
+from judgestats.sinks import shorten as shorten

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from judgestats.errors import InputError
-from judgestats.reporting.document import clean, current_sink, escape_markdown
+from judgestats.reporting.document import current_sink
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.tables import Table
+from judgestats.sinks import clean, escape_markdown
 
 _LABEL = re.compile(r"^fig-[a-z0-9-]+$")
 

@@ -14,7 +14,6 @@ import pandas as pd
 
 from judgestats.analysis.records import Analysis, Recommendation
 from judgestats.reporting.display import Captioned
-from judgestats.reporting.document import escape_html
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import compare, data, figures
@@ -26,6 +25,7 @@ from judgestats.results.files import results_frame
 from judgestats.results.screen import WIDTH, Lines, plain_text
 from judgestats.results.verdict import Verdict
 from judgestats.results.verdict_screen import verdict_groups
+from judgestats.sinks import escape_html
 
 _TABLES = (data.descriptives, data.verdicts, data.reliability)
 _FIGURES = (

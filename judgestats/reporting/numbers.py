@@ -10,10 +10,10 @@ from typing import Any, Protocol, runtime_checkable
 from urllib.parse import quote, unquote
 
 from judgestats.errors import InputError
-from judgestats.reporting.document import clean, escape_html, escape_markdown
 from judgestats.results import Comparison, Estimate, Results, Table
 from judgestats.results.numbers import column_decimals, estimate_parts, format_p, written_out
 from judgestats.results.records import LOST
+from judgestats.sinks import clean, escape_html, escape_markdown
 
 DASH = "\u2013"
 UNKNOWN = "not determined"

@@ -23,10 +23,10 @@ from judgestats.reporting.document import (
     Document,
     Sink,
     drop_empty_references,
-    escape_markdown,
     read_document,
 )
 from judgestats.reporting.runs import Run, load_run
+from judgestats.sinks import escape_markdown
 from judgestats.terminal import emit
 
 if TYPE_CHECKING:
@@ -610,7 +610,10 @@ def begin_report(
         )
     first = loaded[0]
     moments = [r.moment for r in loaded if r.moment is not None]
-    metadata = {"title": escape_markdown(first.title), "subtitle": escape_markdown(first.question)}
+    metadata: dict[str, str] = {
+        "title": escape_markdown(first.title),
+        "subtitle": escape_markdown(first.question),
+    }
     if several:
         metadata = {"title": f"{len(loaded)} runs compared"}
     if moments:

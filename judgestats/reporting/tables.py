@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,15 +13,9 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.reporting import numbers as formats
-from judgestats.reporting.document import (
-    clean,
-    escape_html,
-    escape_markdown,
-    escape_typst,
-    fallback,
-)
+from judgestats.reporting.document import fallback
 from judgestats.reporting.numbers import DASH, Shown
-from judgestats.results.records import spreadsheet_cell
+from judgestats.sinks import clean, escape_html, escape_markdown, escape_typst, rows_text
 
 _LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
 
@@ -409,13 +401,8 @@ class Table:
 
     def to_csv(self) -> str:
         """Comma-separated values, unrounded; text that a spreadsheet would run is quoted."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
         keys = [*([self.group] if self.group else []), *[c.key for c in self.columns]]
-        writer.writerow(keys)
-        for row in self.rows:
-            writer.writerow([_plain_cell(row.get(key)) for key in keys])
-        return out.getvalue()
+        return rows_text([keys, *([_plain_cell(row.get(k)) for k in keys] for row in self.rows)])
 
     def to_quarto(self) -> str:
         """Markdown for a Quarto document: raw HTML and typst blocks, caption, label."""
@@ -475,9 +462,7 @@ def _yes_or_no(value: Any) -> str:
 def _plain_cell(value: Any) -> Any:
     if formats.is_missing(value):
         return ""
-    if isinstance(value, str):
-        return spreadsheet_cell(clean(value))
-    return value
+    return clean(value) if isinstance(value, str) else value
 
 
 def filled(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Column]:

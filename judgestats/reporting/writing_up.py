@@ -15,13 +15,13 @@ from judgestats.data.request_fields import as_text
 from judgestats.data.schema import read_artifact
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output
-from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.pandoc import to_document
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.design import margin_of
 from judgestats.reporting.sections.methods import methods as measures
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import Estimate, Test
+from judgestats.sinks import escape_markdown
 
 Write = Callable[[str], str]
 

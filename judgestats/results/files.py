@@ -5,7 +5,6 @@ pydantic is imported here when a file is written or read: the records themselves
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from functools import cache
@@ -15,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from judgestats.errors import InputError, guard_output
 from judgestats.files.text import decode_json
 from judgestats.results.quantities import quantity_of
-from judgestats.results.records import Comparison, Estimate, Interval, Test, plain, spreadsheet_cell
+from judgestats.results.records import Comparison, Estimate, Interval, Test, plain
 from judgestats.results.results import VERSION, Results, inconsistency
+from judgestats.sinks import rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -265,8 +265,5 @@ def _interval(interval: Interval | None) -> dict[str, Any]:
 def write_csv(path: Path, results: Results) -> None:
     """Write ``results.csv``; what is undefined is empty, never 0, and no text is a formula."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, _CSV, lineterminator="\n")
-        writer.writeheader()
-        for row in csv_rows(results):
-            writer.writerow({k: plain(spreadsheet_cell(v)) for k, v in row.items()})
+    rows = ([plain(row.get(k, "")) for k in _CSV] for row in csv_rows(results))
+    path.write_text(rows_text([_CSV, *rows]), encoding="utf-8", newline="")

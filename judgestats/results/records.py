@@ -47,23 +47,6 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-
-
-def spreadsheet_cell(value: Any) -> Any:
-    """A cell of a table that people open in a spreadsheet: text is never run as a formula.
-
-    Names of judges, items and verdicts were written by others. Files of data, which are read
-    again, keep their cells as they are.
-
-    Examples
-    --------
-    >>> spreadsheet_cell("=1+1"), spreadsheet_cell("gpt-4o"), spreadsheet_cell(-1.5)
-    ("'=1+1", 'gpt-4o', -1.5)
-    """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
 def _number(value: Any) -> float:
     if value is None:
         return math.nan

@@ -42,7 +42,6 @@ from judgestats.protocols.strategies.base import stage_kind
 from judgestats.results import Results, write_csv
 from judgestats.results import write_results as write_records
 from judgestats.results.decisions import DecisionOptions
-from judgestats.results.records import spreadsheet_cell
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of
 from judgestats.runner.common_parameters import settings_of, templates_of
@@ -50,6 +49,7 @@ from judgestats.runner.display import announce_progress, output_parameters, prin
 from judgestats.runner.prepare import STAGE_JUDGES
 from judgestats.runner.prompts import rendered
 from judgestats.runner.sources import source_name
+from judgestats.sinks import csv_text
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import INCOMPLETE, MOST_CHILDREN, RunWriter, metrics_of
 from judgestats.version import __version__
@@ -120,8 +120,8 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     """Write tables as CSV at full precision; no text in them is a formula of a spreadsheet."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
-        safe = table.rename(columns=spreadsheet_cell).map(spreadsheet_cell)
-        safe.to_csv(folder / f"{file_name(name)}.csv", index=False)
+        path = folder / f"{file_name(name)}.csv"
+        path.write_text(csv_text(table), encoding="utf-8", newline="")
 
 
 def write_results(folder: Path, analysis: Analysis, about: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.selections import rotations_of
 from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.results.numbers import apa_number
+from judgestats.sinks import csv_text
 from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.grade_score import grade_score_items
 from judgestats.stats.comparison.groups import kruskal_test, pairwise_mann_whitney
@@ -510,7 +511,7 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
     if analysis.experiment == "temperature" and preset == "distribution":
         centred = centred_distances(score_array(frame))
         results.append(centred)
-        rows = centred.result.tidy().to_csv(index=False, lineterminator="\n")
+        rows = csv_text(centred.result.tidy())
         files = {**analysis.files, "tables/centred_scores.csv": rows}
         analysis = dataclasses.replace(analysis, files=files)
     return dataclasses.replace(analysis, results=(*analysis.results, *results))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.deadlines import make_scratch_folder, scratch_folder
-from judgestats.errors import InputError, StoreError, printable
+from judgestats.errors import InputError, StoreError
 from judgestats.files.text import decode_json
 from judgestats.results import Results
 from judgestats.results.metric_names import quantity_of_metric
@@ -30,6 +30,7 @@ from judgestats.results.verdict_screen import (
     status_text,
     verdict_reason,
 )
+from judgestats.sinks import escape_note
 from judgestats.tracking.store import Store, redact_uri, store_faults
 
 if TYPE_CHECKING:
@@ -43,28 +44,20 @@ WHOLE_RUN = "whole run"
 def verdict_note(results: Results) -> str:
     """The run's description from its verdicts: outcomes, requirements, care, and question."""
     lines = [
-        f"**{WORDS[v.outcome]}** {markdown(verdict_reason([v]))}" for v in results.verdicts[:3]
+        f"**{WORDS[v.outcome]}** {escape_note(verdict_reason([v]))}" for v in results.verdicts[:3]
     ]
     lines += ["", "| | | estimate | needed | |", "|---|---|---|---|---|"]
     for v in results.verdicts[:3]:
         for r in v.requirements:
             status = f"**{r.status}**" if r.status == "fails" else status_text(r)
             cells = (v.subject.name, r.label, number_text(r))
-            texts = " | ".join(map(markdown, cells))
+            texts = " | ".join(map(escape_note, cells))
             lines.append(f"| {texts} | {threshold_text(r)} | {status} |")
-    care = [markdown(text) for severity, text in care_of(results) if severity != "minor"][:2]
+    care = [escape_note(text) for severity, text in care_of(results) if severity != "minor"][:2]
     question = PURPOSES[results.verdicts[0].purpose].question
     simulated = ["SIMULATED judges: no model was asked."] if results.all_simulated else []
     lines += ["", *simulated, *(f"Care: {text}" for text in care), "", f"Question: {question}"]
     return "\n".join(lines)
-
-
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~])")
-
-
-def markdown(text: str) -> str:
-    """A name or sentence as Markdown that can form no link, image, or table cell."""
-    return _MARKDOWN.sub(r"\\\1", printable(text, one_line=True)).replace("@", "@\u200d")
 
 
 SHARED = (
@@ -200,25 +193,25 @@ def _coordinates(subjects: Sequence[Subject]) -> dict[str, str]:
 
 
 def answer_note(results: Results) -> str:
-    """The run's description: the answer, what to use, then the question.
+    r"""The run's description: the answer, what to use, then the question.
 
     Examples
     --------
     >>> print(answer_note(Results(experiment="x", question="Is it?", results=(), answer="Yes.")))
-    **Yes.**
+    **Yes\.**
     <BLANKLINE>
     Is it?
     """
     names = ", ".join(results.simulated_judges)
-    simulated = f"SIMULATED: {names}. No model was asked for these." if names else ""
+    simulated = f"SIMULATED: {escape_note(names)}. No model was asked for these." if names else ""
     if results.all_simulated:
         simulated = "SIMULATED judges: no model was asked."
     advice = results.recommendation.text if results.recommendation is not None else ""
     parts = (
-        f"**{results.answer}**" if results.answer else "",
-        f"Use: {advice}" if advice else "",
+        f"**{escape_note(results.answer)}**" if results.answer else "",
+        f"Use: {escape_note(advice)}" if advice else "",
         simulated,
-        results.question,
+        escape_note(results.question),
     )
     return "\n\n".join(part for part in parts if part)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import math
 import re
@@ -24,6 +22,7 @@ from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.strategies import Wording
 from judgestats.protocols.strategies.base import stage_kind
 from judgestats.protocols.template import PromptTemplate, pair_name
+from judgestats.sinks import rows_text
 
 Student = Wording | Pairwise
 
@@ -592,16 +591,14 @@ def _lines(examples: Sequence[Example]) -> str:
 
 
 def _provenance(split: DataSplit) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
+    rows: list[list[Any]] = [
         ["file", "line", "run", "condition", "kind", "item_id", "order", "replicate", "verdict"]
-    )
+    ]
     for file, part in (("train.jsonl", split.train), ("validation.jsonl", split.validation)):
         for line, x in enumerate(part, start=1):
             place = [x.run, x.condition, x.kind, x.item_id, x.order, x.replicate, x.verdict]
-            writer.writerow([file, line, *place])
-    return out.getvalue()
+            rows.append([file, line, *place])
+    return rows_text(rows)
 
 
 _NEVER = (

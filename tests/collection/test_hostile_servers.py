@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gzip
 import json
 import os
 import random
@@ -60,6 +61,10 @@ def body(text: bytes, head: bytes = OK) -> bytes:
     return head + b"Content-Length: %d\r\n\r\n" % len(text) + text
 
 
+REPLY = (
+    b'{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", '
+    b'"content": "{\\"score\\": 7}"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 5}}'
+)
 HOSTILE = {
     "endless headers": (b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 500, collection.Kind.BROKEN),
     "one endless header": (b"HTTP/1.1 200 OK\r\nX: ", b"a" * 65536, collection.Kind.BROKEN),
@@ -89,6 +94,30 @@ HOSTILE = {
     "another encoding": (body('{"choices": []}'.encode("utf-16")), b"", collection.Kind.MALFORMED),
     "a bomb, compressed unasked": (
         body(b"\x1f\x8b\x08 no gzip", OK + b"Content-Encoding: gzip\r\n"),
+        b"",
+        collection.Kind.MALFORMED,
+    ),
+    "a real bomb, compressed unasked": (
+        body(
+            gzip.compress(REPLY[:-1] + b" " * 20_000_000 + b"}"),
+            OK + b"Content-Encoding: gzip\r\n",
+        ),
+        b"",
+        collection.Kind.TOO_LARGE,
+    ),
+    "a reply, compressed unasked": (
+        body(gzip.compress(REPLY), OK + b"Content-Encoding: gzip\r\n"),
+        b"",
+        collection.Kind.ANSWERED,
+    ),
+    "a compressed reply cut short": (
+        body(gzip.compress(REPLY)[:-9], OK + b"Content-Encoding: gzip\r\n"),
+        b"",
+        collection.Kind.MALFORMED,
+    ),
+    "a key twice": (body(REPLY[:-1] + b', "choices": []}'), b"", collection.Kind.MALFORMED),
+    "an error as the reason to end": (
+        body(REPLY.replace(b'"stop"', b'"error"')),
         b"",
         collection.Kind.MALFORMED,
     ),

@@ -1,6 +1,7 @@
 """One place opens outside files, runs programs, waits, and prints; read from the syntax tree."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -215,3 +216,71 @@ def test_the_lint_lets_bounded_waits_through(source):
 def test_the_lint_finds_a_program_however_it_is_imported():
     assert programs("from subprocess import run as r\nr(['x'])") == ["subprocess.run"]
     assert programs("import os\nos.system('x')") == ["os.system"]
+
+
+ESCAPES = ("html.escape", "csv.writer", "csv.DictWriter", "xml.sax.saxutils.escape")
+EXCHANGE = {"commands/label_page.py"}
+"""Files that judgestats reads again keep every cell as it is."""
+MARKUP = re.compile(r"</?[a-z]+[ >/]|\]\(|<!--")
+OWN_NAMES = {"compare.py", "renderer.py", "display.py", "cells.py"}
+"""Pictures and tables under names that judgestats made, and headings that are Markdown already."""
+TEXTS = {"name", "label", "judge", "item", "item_id", "condition", "column", "path", "file", "text"}
+"""What holds words of others, as a variable or an attribute."""
+
+
+def own_escapes(source: str) -> list[str]:
+    """Escapes that are not those of the sinks, and tables written around them."""
+    tree = ast.parse(source)
+    found = [name for name, _ in calls(tree) if name in ESCAPES]
+    return found + [
+        "to_csv"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr == "to_csv"
+        # a method of the package's own, which writes through the sink
+        and not (isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "Table")
+    ]
+
+
+def bare_texts(source: str) -> list[int]:
+    """F-strings with markup in which a text of others stands as it is."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.JoinedStr)
+        and any(isinstance(v, ast.Constant) and MARKUP.search(v.value) for v in node.values)
+        for v in node.values
+        if isinstance(v, ast.FormattedValue)
+        and isinstance(v.value, ast.Name | ast.Attribute)
+        and (v.value.id if isinstance(v.value, ast.Name) else v.value.attr) in TEXTS
+    ]
+
+
+def test_texts_of_others_pass_through_the_sinks():
+    found = {
+        f"{file}: {name}"
+        for file, text in sources().items()
+        if file not in {"sinks.py", *EXCHANGE}
+        for name in own_escapes(text)
+    }
+    assert found == set()
+
+
+def test_no_text_of_others_stands_bare_in_markup():
+    folders = ("reporting/", "results/", "tracking/", "analysis/", "stats/", "runner/", "commands/")
+    found = {
+        f"{file}:{line}"
+        for file, text in sources().items()
+        if file.startswith(folders)
+        for line in bare_texts(text)
+        if Path(file).name not in OWN_NAMES
+    }
+    assert found == set()
+
+
+def test_the_lints_of_the_sinks_find_what_they_should():
+    assert own_escapes("import html\nhtml.escape(x)") == ["html.escape"]
+    assert own_escapes("frame.to_csv('x')") == ["to_csv"]
+    assert bare_texts('f"<b>{judge}</b>"') == [1]
+    assert bare_texts('f"[{run.name}](x)"') == [1]
+    assert bare_texts('f"<b>{escape_html(judge)}</b>"') == bare_texts('f"{judge}"') == []

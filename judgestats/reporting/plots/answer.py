@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 
-from judgestats.reporting.document import clean
 from judgestats.reporting.numbers import number
 from judgestats.reporting.plots.base import (
     COLOURS,
@@ -26,6 +25,7 @@ from judgestats.reporting.plots.base import (
     wrap_unique,
     wrapped,
 )
+from judgestats.sinks import clean
 
 
 @dataclass(frozen=True, kw_only=True)

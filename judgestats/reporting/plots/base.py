@@ -19,7 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from judgestats.errors import InputError
-from judgestats.reporting.document import clean
+from judgestats.sinks import clean
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, the most different first (Okabe and Ito 2008); yellow is left out, since

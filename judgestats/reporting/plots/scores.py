@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 
 from judgestats.errors import InputError
-from judgestats.reporting.document import clean
 from judgestats.reporting.plots.base import (
     COLOURS,
     DIVERGING,
@@ -25,6 +24,7 @@ from judgestats.reporting.plots.base import (
     wrap_unique,
     wrapped,
 )
+from judgestats.sinks import clean
 
 _MAX_LEVELS = 21
 

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from judgestats.reporting.display import Markdown
-from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import DASH, integer, money, number
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import condition_table, with_bounds
@@ -17,6 +16,7 @@ from judgestats.results.numbers import (
     NEVER_REPEATED,
     TARGETS,
 )
+from judgestats.sinks import escape_markdown
 
 
 def recommendation(run: Run) -> Markdown:

@@ -11,12 +11,12 @@ import numpy as np
 from judgestats.data.matrices import status_table
 from judgestats.protocols.replies import is_cut
 from judgestats.reporting.display import Markdown
-from judgestats.reporting.document import escape_markdown
 from judgestats.reporting.numbers import integer, number, percent
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import condition_table
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.numbers import as_sentence
+from judgestats.sinks import escape_markdown
 
 
 def checks(run: Run) -> Table:

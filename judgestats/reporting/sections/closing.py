@@ -6,13 +6,14 @@ import re
 from typing import Any
 
 from judgestats.reporting.display import Markdown, Showable
-from judgestats.reporting.document import escape_markdown, verbatim
+from judgestats.reporting.document import verbatim
 from judgestats.reporting.explorer.run_page import PAGE
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import methods as methods_part
 from judgestats.reporting.sections.result_tables import results_tables
 from judgestats.reporting.tables import Column, Table
+from judgestats.sinks import escape_markdown
 
 methods = methods_part.methods
 

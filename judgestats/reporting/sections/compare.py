@@ -11,7 +11,7 @@ from typing import Any
 from judgestats.errors import InputError
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned, Markdown, Showable, with_next
-from judgestats.reporting.document import current_sink, escape_markdown, verbatim
+from judgestats.reporting.document import current_sink, verbatim
 from judgestats.reporting.numbers import (
     NOTHING,
     Measured,
@@ -31,6 +31,7 @@ from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test, write_results
 from judgestats.results.change_screen import change_outcome, change_sentences
 from judgestats.results.screen import NOT_GIVEN, differing_parameters
+from judgestats.sinks import escape_markdown
 
 
 def refusals(first: Run, second: Run) -> list[str]:

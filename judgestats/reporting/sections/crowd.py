@@ -8,11 +8,12 @@ from typing import Any
 
 from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned, Showable
-from judgestats.reporting.document import escape_markdown, verbatim
+from judgestats.reporting.document import verbatim
 from judgestats.reporting.numbers import DASH, integer, interval, is_missing, money, number
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results.records import rows_of_table
+from judgestats.sinks import escape_markdown
 
 SET = "accuracy_in_"
 """How columns begin that hold the accuracy on one set."""

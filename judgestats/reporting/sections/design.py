@@ -9,18 +9,12 @@ import pandas as pd
 
 from judgestats.data.request_fields import as_text, setting_sent
 from judgestats.reporting.display import Markdown, with_next
-from judgestats.reporting.document import (
-    escape_html,
-    escape_markdown,
-    escape_typst,
-    fallback,
-    shorten,
-    verbatim,
-)
+from judgestats.reporting.document import fallback, verbatim
 from judgestats.reporting.numbers import integer, name_reliability, number
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.quantities import QUANTITIES
+from judgestats.sinks import escape_html, escape_markdown, escape_typst, shorten
 
 _SIMULATED = "SIMULATED: no model was asked. These numbers show the method, not any real judge."
 
@@ -82,7 +76,7 @@ def overview(run: Run) -> Markdown:
         parts.append(inside + _same_items(run))
     if d.get("replicates"):
         parts.append(f"{_count(int(d['replicates']), 'independent judgment')} of each")
-    text = "; ".join(parts) + "."
+    text: str = "; ".join(parts) + "."
     if d.get("choices_per_request", 1) and int(d.get("choices_per_request") or 1) > 1:
         text += (
             f" Each request asked for {int(d['choices_per_request'])} choices; choices of one "
@@ -203,7 +197,7 @@ def _family(hypothesis: dict[str, Any]) -> str:
 def plan_notes(run: Run) -> Markdown:
     """What is compared with what, what happens to unread judgments, levels, seeds, margins."""
     p = run.plan
-    parts = [escape_markdown(p[key]) for key in ("blocks", "missing") if p.get(key)]
+    parts: list[str] = [escape_markdown(p[key]) for key in ("blocks", "missing") if p.get(key)]
     if p:
         tail = (
             f"Confidence intervals (CI) have level {number(run.level, leading_zero=False)}; "

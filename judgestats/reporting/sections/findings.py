@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgestats.reporting.display import Markdown, Showable, pointer
-from judgestats.reporting.document import clean, escape_markdown, verbatim
+from judgestats.reporting.document import verbatim
 from judgestats.reporting.numbers import Measured, Shown, address, column, label
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections import figures
@@ -28,6 +28,7 @@ from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import apa_number, with_names
 from judgestats.results.records import rows_of_table
 from judgestats.results.text import ResultText, family_sentence, print_of, words_of
+from judgestats.sinks import clean, escape_markdown
 
 
 def pair_table(run: Run) -> Table | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from judgestats.deprecated import warn_renamed_function
 from judgestats.reporting.display import Markdown
-from judgestats.reporting.document import current_sink, escape_markdown
+from judgestats.reporting.document import current_sink
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.exclusions import linked
 from judgestats.reporting.tables import Column, Table
@@ -25,6 +25,7 @@ from judgestats.results import (
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import TESTS
+from judgestats.sinks import escape_markdown
 
 Write = Callable[[str], str]
 

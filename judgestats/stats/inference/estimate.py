@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from judgestats.results.numbers import format_number, format_p, with_bounds
 from judgestats.results.quantities import omits_zero, symbol_of
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.results.text import estimate_text, null_text, sample_text
+from judgestats.sinks import escape_html
 
 
 def to_plain(value: Any) -> Any:
@@ -272,7 +272,7 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        return f"<pre class='judgestats'>{html.escape(str(self))}</pre>"
+        return f"<pre class='judgestats'>{escape_html(str(self))}</pre>"
 
 
 def notes_block(notes: Sequence[Note]) -> list[str]:
