@@ -263,10 +263,8 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
         if "stands twice" in str(error):  # which of the two was meant is not known; it is paid for
             text = body.decode("utf-8", "replace")
             return replace(_malformed(str(error), latency_s), body=(text,))
-        if "differ only" not in str(error):
-            kind = headers.get("content-type", "no content type")[:60]
-            return _malformed(f"the body is not JSON ({kind}, {len(body)} bytes)", latency_s)
-        reply = decode_json(body, keep_last=True)
+        kind = headers.get("content-type", "no content type")[:60]
+        return _malformed(f"the body is not JSON ({kind}, {len(body)} bytes)", latency_s)
     if not isinstance(reply, dict):
         return _malformed("the body is JSON but no object", latency_s)
     if status := error_in(reply):
