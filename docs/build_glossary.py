@@ -1,9 +1,9 @@
-"""docs/glossary.md: the words of screens and reports, from the declared quantities.
+"""docs/glossary.md: the terms of screens and reports, from the declared quantities.
 
     python docs/build_glossary.py            # write the page
     python docs/build_glossary.py --check    # CI: it is what the registry says
 
-What a number is stands in the registry alone; only the words of designs are told here.
+Quantities are defined in the registry; only terms of designs are defined here.
 """
 
 # ruff: noqa: E501 (sentences of the page)
@@ -30,37 +30,40 @@ from judgestats.results.quantities import (
 PAGE = Path(__file__).resolve().parent / "glossary.md"
 
 WORDS: Mapping[str, str] = {
-    "judge": "A model with its prompt, settings and way of replying. Another prompt is another judge.",
-    "item": "What is judged once: an answer to a question, or a pair of answers.",
-    "question, cluster": "What items share. Items of one question are not independent: they are "
-    "resampled and tested together.",
-    "condition": "What is compared: a judge at a temperature, with a guideline, a prompt.",
-    "replicate": "One of several judgments of the same item under the same condition.",
-    "unread": "A reply without a verdict. It is a status, never a number, and its share is reported.",
-    "scale": "The range that scores can have, as declared or found.",
-    "null, 95 % of chance results": "What the same coefficient gives where nothing is there to be "
-    "found: replications shuffled over items.",
-    "interval": "Where the number would lie in 95 of 100 studies like this one; over questions, not "
-    "over judgments.",
-    "margin": "The largest difference that does not matter, declared before the data are seen.",
-    "equivalence": "A difference shown to lie inside the margin. No significant difference is not "
-    "equivalence.",
-    "family, Holm": "The tests that one answer claims together; their p-values are adjusted so that "
-    "all its claims hold at once.",
-    "headline": "A sentence that a run answers its question with, and the records that it rests on.",
-    "gold, label": "The verdict that counts as right: a person's, or the data set's.",
-    "ceiling": "How well one person agrees with another on the same items: what a judge can reach.",
-    "screen": "What a command prints: at most 24 lines. `--all` prints everything.",
-    "journal": "The file of every answered call: the same command again asks only for what is missing.",
+    "Item": "What is judged once: an answer to a question, or a pair of answers.",
+    "Cluster": "Items that share a question, query, or document. They are not independent, so "
+    "intervals and tests treat a cluster as one unit.",
+    "Judge": "A model with its prompt and settings. Another prompt is another judge.",
+    "Condition": "One level of what is compared, e.g. a judge at one temperature.",
+    "Repeat": "One of several judgments of an item by the same judge.",
+    "Run": "A batch of repeats made together.",
+    "Status": "Of a judgment: `ok`, `not_applicable`, `unparsed`, `error`, or `missing`. Unparsed "
+    "replies are reported as a rate and never as a number.",
+    "Scale": "The range of possible scores, stated (`--scale`) or assumed from the data.",
+    "Cut-off": "The score from which an item passes.",
+    "Label": "A human or gold verdict or score. A gold label is from the key of a data set.",
+    "Human ceiling": "Agreement of one human rater with another on the same items.",
+    "95% CI": "Confidence interval: 95 of 100 such intervals contain the true value. Its unit is "
+    "the cluster, not the judgment.",
+    "Null 95th percentile": "95th percentile of a coefficient if repeats are shuffled over items.",
+    "Equivalence margin": "The largest difference that does not matter, stated before the data are seen.",
+    "Equivalence test": "Two one-sided tests against the margin (TOST). A difference that is not "
+    "significant is inconclusive, not equivalent.",
+    "Adjusted p": "p adjusted over a named family of tests (Holm), so that all claims of the "
+    "family hold at once.",
+    "Requirement": "A quantity with a threshold. It holds, fails, is open, or is not measured.",
+    "Caveat": "What limits a verdict: a blocker, major, or minor one, with what to do.",
+    "Finding": "The sentence that answers the question of a run, with the records it rests on.",
+    "Journal": "Durable record of paid calls. The same command again sends only missing calls.",
 }  # fmt: skip
-"""Words of designs and screens, which no registry holds."""
+"""Terms of designs and screens, which are in no registry."""
 
-ROOMS = {
-    "Reliability and spread": reliability,
-    "Verdicts, order and people": agreement,
-    "Is the judge right": validity,
-    "The judge as an instrument": robustness,
-    "Comparisons and costs": comparison,
+TABLES = {
+    "Consistency of scores": reliability,
+    "Verdicts, order, and agreement": agreement,
+    "Validity against labels": validity,
+    "Robustness and rating scales": robustness,
+    "Comparisons and cost": comparison,
 }
 
 
@@ -75,35 +78,31 @@ def number(value: float) -> str:
 
 
 def estimand(entry: Quantity) -> str:
-    """What a number is."""
-    notes = [UNITS[entry.unit]]
-    if math.isfinite(entry.nothing):
-        notes.append(f"{entry.nothing:g} where there is nothing")
-    if entry.better in {"higher", "lower"}:
-        notes.append(f"{entry.better} is better")
-    elif entry.better == "nothing":
-        notes.append(f"nearer to {entry.nothing:g} is better")
+    """A quantity: label, definition, unit, null value, key, and function."""
+    arrow = {"higher": " ↑", "lower": " ↓"}.get(entry.better, "")
+    null = f"{entry.nothing:g}" if math.isfinite(entry.nothing) else "-"
     name = entry.heading + (f" ({entry.symbol})" if entry.symbol else "")
     return row(
-        name,
+        name + arrow,
         entry.glossary,
-        "; ".join(notes),
+        UNITS[entry.unit],
+        null,
         f"`{entry.key}`",
         f"`{entry.function.rpartition(':')[2]}`",
     )
 
 
 def test(entry: TestKind) -> str:
-    """What a test is called, and where it is computed."""
+    """A test: label, key, and function."""
     return row(entry.heading, f"`{entry.key}`", f"`{entry.function}`")
 
 
 def tables() -> Iterable[str]:
-    """A table for each room of the registry."""
-    for title, room in ROOMS.items():
+    """A table for each part of the registry."""
+    for title, part in TABLES.items():
         yield f"## {title}\n"
-        yield "| name | what it tells | unit | key | function |\n|---|---|---|---|---|"
-        yield "\n".join(estimand(e) for e in sorted(room.ENTRIES, key=lambda e: e.heading.lower()))
+        yield "| label | definition | unit | null value | key | function |\n|---|---|---|---|---|---|"
+        yield "\n".join(estimand(e) for e in sorted(part.ENTRIES, key=lambda e: e.heading.lower()))
         yield ""
 
 
@@ -117,9 +116,9 @@ def page() -> str:
             "",
             "# Glossary",
             "",
-            "Words of screens, pages and `results.json`, from the registry that names every number. *Key* is its name in `results.csv`, *function* the one of `judgestats.stats` whose documentation says how it is computed.",
+            "Terms of screens, reports, and `results.json`. *Key* is the name in `results.csv`. *Function* is in `judgestats.stats`. Arrows: ↑ higher is better, ↓ lower is better.",
             "",
-            "| word | meaning |\n|---|---|",
+            "| term | meaning |\n|---|---|",
             words,
             "",
             *tables(),
@@ -136,8 +135,6 @@ if __name__ == "__main__":
     parser.add_argument("--check", action="store_true")
     if parser.parse_args().check:
         if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page():
-            sys.exit(
-                "docs/glossary.md is not what the registry says: python docs/build_glossary.py"
-            )
+            sys.exit("docs/glossary.md is out of date: run python docs/build_glossary.py")
     else:
         PAGE.write_text(page(), encoding="utf-8", newline="\n")

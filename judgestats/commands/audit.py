@@ -178,9 +178,12 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
                     "judge/models": ", ".join(judged.judges),
                     "data/items": path.name,
                     "data/reader": judged.reader,
-                    "data/sha256": digest,
+                    "data/sha256": digest[:12],
                     "data/streamed": streamed,
+                    "design/experiment": "audit",
                     "design/conditions": len(analysis.conditions),
+                    "design/items": judged.design["items"],
+                    "design/replicates": judged.design["replicates"],
                     **analysis.params,
                 }
             )

@@ -155,14 +155,12 @@ def _of_labels(
     if defaults:
         yield Caveat(
             code="default_thresholds", severity="minor", about="thresholds",
-            text=".80 is the minimum for TPR and TNR; .90 is the usual target.",
-            action="State yours: --require.",
+            text="Thresholds of .80 are minimums; .90 is usual.", action="See --require.",
         )  # fmt: skip
     if "_raters" in own and own["_raters"].estimate < 2:
         yield Caveat(
             code="one_labeller", severity="minor", about="labels",
-            text="One human rater: agreement between people is not known.",
-            action="Let a second person label 50 items.",
+            text="One human rater.", action="Let a second person label 50 items.",
         )  # fmt: skip
 
 
@@ -256,6 +254,5 @@ def _of_repeats(
     elif math.isnan(runs.estimate):
         yield Caveat(
             code="these_runs", severity="minor", about="runs",
-            text="There are too few runs to exclude a shift between runs.",
-            action="Interleave repeats, or make 5 runs.",
+            text="Too few runs to exclude a shift between runs.", action="Make 5 runs.",
         )  # fmt: skip

@@ -32,6 +32,8 @@ _STYLES: Mapping[Outcome, str] = {
 }  # fmt: skip
 _MOST_LINES, _MOST_VERDICTS, _MOST_CARE, _MOST_NAMES = 20, 3, 3, 3
 _LONGEST_NOTE, _MOST_KEYS, _MOST_CURVES = 100, 6, 3
+_LONGEST = 160
+"""Characters of a text on a screen."""
 _BOUNDS = frozenset({"sem_tail"})
 """Quantities that are limits themselves."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
@@ -529,7 +531,7 @@ def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:
     major = [text for severity, text in listed if severity != "minor"]
     minor = [text for severity, text in listed if severity == "minor"]
     joint = " · "
-    room = 2 * (width - 6) - 12  # two lines, wherever words break
+    room = min(2 * (width - 6) - 12, _LONGEST)  # two lines, wherever words break
     texts = [*major]
     short: list[str] = []
     for text in (_clean(t).rstrip(".") for t in minor):
@@ -545,4 +547,4 @@ def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:
 
 def _clean(text: str) -> str:
     text = printable(text, one_line=True)
-    return text if len(text) <= 160 else f"{text[:157]}..."
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -18,7 +18,7 @@ from judgestats.deadlines import make_scratch_folder, scratch_folder
 from judgestats.errors import InputError, StoreError
 from judgestats.files.text import decode_json
 from judgestats.results import Results
-from judgestats.results.metric_names import quantity_of_metric
+from judgestats.results.metric_names import ALIASES, quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.reliability import reliability_rows
@@ -151,6 +151,11 @@ def verdict_metrics(results: Results) -> dict[str, float]:
     items = (results.facts.get("design") or {}).get("items")
     if isinstance(items, int):
         out["n_items"] = float(items)
+    parsed = [m for m in results.measures if m.key == "unparsed_share" and m.n]
+    if len(judged) > 1 and parsed:
+        n = sum(m.n for m in parsed)
+        out["n_judgments"] = float(n)
+        out["unparsed_share"] = math.fsum(m.estimate * m.n for m in parsed) / n
     places = _coordinates(judged)
     found = [(m.key, m.subject.label, m.estimate, m.low, m.high) for m in results.measures
              if m.key in SHARED]  # fmt: skip
@@ -277,7 +282,8 @@ def key(text: str) -> str:
 
 def _curve_name(name: str) -> str:
     """A quantity against another, such as the temperature: ``curve/variance/JUDGE``."""
-    return "/".join(["curve", *map(slug, name.split("/")[1:])])
+    quantity, *judge = name.split("/")[1:]
+    return "/".join(["curve", ALIASES.get(quantity, quantity), *map(slug, judge)])
 
 
 def _texts(params: Mapping[str, Any] | None) -> dict[str, str]:

@@ -55,7 +55,9 @@ def test_of_many_effects_those_claimed_and_the_largest_are_drawn():
     shown = drawn(records, claimed=records[3].id)
     largest = [f"change {i}" for i in range(19, 8, -1)]
     assert list(shown.figure.labels) == ["change 3", *largest]
-    assert shown.caption == "Shifts. The largest 12 of 20 are drawn."
+    title, _, rest = shown.caption.partition(". ")
+    assert title.endswith("is highest for change 19 and lowest for change 3")
+    assert rest == "Shifts. The largest 12 of 20 are drawn."
 
 
 def test_of_many_conditions_those_that_the_answer_is_about_are_drawn():
@@ -126,8 +128,9 @@ def test_a_caption_names_the_panels_that_are_drawn(run_folder):
     drawing = Drawing(kind="dots", estimands=("icc1", "pearson"))
     shown = answer_figure(Run(run.folder, replace(run.records, drawing=drawing)))
     assert shown is not None
-    assert shown.caption.startswith("Reliability of one score, ICC(1,1). By condition, with 95 %")
-    assert "people" not in shown.caption, "there were no labels"
+    assert shown.caption.startswith("ICC(1,1) is highest for ")
+    assert "T=0 " not in shown.caption.partition(".")[0], "one draw was repeated there"
+    assert "Pearson" not in shown.caption, "there were no labels"
 
 
 def test_of_one_row_there_is_no_figure(run_folder):

@@ -328,7 +328,7 @@ class CriticalDifference(Figure):
         names, ranks = self._ranked_labels()
         order = "; ".join(f"{n} {r:.2f}" for n, r in zip(names, ranks, strict=True))
         groups = [f"{names[a]} to {names[b]}" for a, b in self._runs(names, ranks)]
-        joined = f" Not told apart: {'; '.join(groups)}." if groups else ""
+        joined = f" Not separated: {'; '.join(groups)}." if groups else ""
         return f"Critical-difference diagram, mean ranks: {order}.{joined}"
 
     def draw(self, ax: Axes) -> None:

@@ -205,9 +205,9 @@ def _uses_of_verdicts(run: Run) -> Table | Markdown:
         run,
         (
             Column(key="low", label="Agrees least on (items)"),
-            Column(key="low_value", label="Same as people", align="right"),
+            Column(key="low_value", label="Accuracy", align="right"),
             Column(key="high", label="Agrees most on (items)"),
-            Column(key="high_value", label="Same as people", align="right"),
+            Column(key="high_value", label="Accuracy", align="right"),
         ),
         rows,
         caption=(

@@ -13,7 +13,7 @@ from judgestats.reporting import plots
 from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections import data
-from judgestats.reporting.sections.measures import measured
+from judgestats.reporting.sections.measures import extremes_title, measured
 from judgestats.reporting.sections.result_tables import subject_of
 from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import (
@@ -30,15 +30,12 @@ from judgestats.results.numbers import bounds_of
 from judgestats.results.records import rows_of_table
 
 _MOST_ROWS = 36
-FILLED = (
-    "Filled squares: told apart by the test of the pair, adjusted for all pairs; the intervals "
-    "are not adjusted."
-)
+FILLED = "Filled squares: significant after adjustment for all pairs. Intervals are not adjusted."
 
 
 _JOINED = (
-    " Bars join conditions which lie within the critical difference (CD) of Nemenyi's comparisons: "
-    "not told apart, which does not show that they are equal."
+    " Bars join conditions within the critical difference (CD) of Nemenyi's comparisons: no "
+    "difference is significant, which does not show that they are equal."
 )
 
 
@@ -120,7 +117,8 @@ def variance_ratios(run: Run) -> Captioned | None:
         ),
         label="fig-ratios",
         caption=(
-            "Ratios of pooled within-item variances with intervals over questions, on a log axis. "
+            "A ratio of 1 means equal variance of repeats. Ratios of pooled within-item variances "
+            "with intervals over clusters, on a log axis. "
             f"{FILLED} Pairs with a variance of 0 have no ratio and are not shown."
         ),
     )  # fmt: skip
@@ -157,9 +155,9 @@ def equivalence(run: Run) -> list[Captioned]:
                 ),
                 label=f"fig-equivalence{number}",
                 caption=(
-                    "Is a difference shown to be small? Only an interval inside the declared "
-                    f"margin can say so; one that merely includes {neutral} does not. The verdicts "
-                    "beside are those of the tests, adjusted for all pairs."
+                    "An interval inside the margin shows equivalence; one that only includes "
+                    f"{neutral} does not. Results of the tests are at the right, adjusted for all "
+                    "pairs."
                 ),
             )
         )
@@ -233,21 +231,25 @@ def alignment(run: Run) -> Captioned | None:
     if not any(math.isfinite(r.estimate) for r in rows):
         return None
     has_ceiling = math.isfinite(people)
-    line = (
-        f"The line is what people score against one another ({people:.3f})."
-        if has_ceiling
-        else "The line is .5."
-    )
+    line = f"The line is the human ceiling ({people:.3f})." if has_ceiling else "The line is .5."
     return Captioned(
         figure=plots.Forest(
             rows=tuple(rows),
-            x_label="Agreement with people (1 / .5 / 0)",
+            x_label="Agreement with humans (1 / .5 / 0)",
             reference=people if has_ceiling else 0.5,
             level=run.level,
         ),
         label="fig-alignment",
-        caption=f"Agreement with people, with intervals over questions. {line}",
+        caption=f"{_extremes(rows, 'Agreement with humans')} Intervals are over clusters. {line}",
     )
+
+
+def _extremes(rows: Sequence[plots.EffectRow], what: str = "") -> str:
+    """Title of a figure of effects, from its first group."""
+    group = rows[0].group
+    own = [r for r in rows if r.group == group and group != "Baselines"]
+    names, values = [r.label for r in own], [r.estimate for r in own]
+    return extremes_title(what or group or "The coefficient", names, values)
 
 
 def _effect_in(
@@ -268,7 +270,7 @@ def costs(run: Run) -> Table | None:
     asked = "k" if "k" in table else "judgments_per_pair"
     if asked not in table or "alignment" not in table:
         return None
-    unit = "Judgments an answer" if asked == "k" else "Judgments a pair"
+    unit = "Judgments per answer" if asked == "k" else "Judgments per pair"
     cost = "cost_usd" if asked == "k" else "cost_per_pair"
     columns = [
         Column(key=asked, label=unit, format="number:2"),
@@ -276,7 +278,7 @@ def costs(run: Run) -> Table | None:
         Column(key="reliability", label="Reliability", format="coefficient:3"),
         Column(key="tie_share", label="Ties", format="percent:0"),
         Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
-        Column(key="alignment", label="Agreement with people", format="coefficient:3"),
+        Column(key="alignment", label="Agreement with humans", format="coefficient:3"),
     ]
     return data.condition_table(
         run,
@@ -314,14 +316,12 @@ def confidences(run: Run) -> list[Showable]:
     return [
         Captioned(
             figure=plots.Curves(
-                panels=(
-                    plots.CurvePanel(y_label="Share that was right", curves=curves, diagonal=True),
-                ),
+                panels=(plots.CurvePanel(y_label="Accuracy", curves=curves, diagonal=True),),
                 x_label="Stated confidence",
             ),
             label="fig-confidences",
-            caption="Share that was right by stated confidence, in bins with intervals; on the "
-            "dashed line a confidence is the chance of being right.",
+            caption="A calibrated judge lies on the dashed line. Accuracy by stated confidence, in "
+            "bins with intervals.",
         ),
         text,
     ]
@@ -354,7 +354,7 @@ def null_strip(run: Run) -> Captioned | None:
             if math.isfinite(number_of(r.get(kind)))
         ]
         what, name, also = (
-            ("Reliability of one judgment", "ICC(1,1)", "")
+            ("ICC(1,1)", "ICC(1,1)", "")
             if kind == "icc1"
             else ("Reliability", "Reliability", " So are those behind every mean, median and mode.")
         )
@@ -374,10 +374,7 @@ def null_strip(run: Run) -> Captioned | None:
             level=run.level,
         ),
         label="fig-null",
-        caption=(
-            f"{what} beside what the same computation yields when there is nothing to find: "
-            f"{shuffled}{also}"
-        ),
+        caption=(f"{_extremes(rows, what)} Each is drawn next to its null: {shuffled}{also}"),
     )
 
 
@@ -419,7 +416,7 @@ def _null_description(run: Run) -> str:
     if judges:
         parts.append("between judges, each judge's judgments are shuffled over items")
     if people:
-        parts.append("for agreement with people, what they said is shuffled over items")
+        parts.append("for agreement with humans, labels are shuffled over items")
     if order:
         parts.append("for order, positions are exchanged within items")
     return "; ".join(parts) + "."
@@ -435,15 +432,14 @@ def null_intro(run: Run) -> str:
     """What a null is, for the reader of the section."""
     if "grade_score" in run.conditions:
         return (
-            "How free a judge is of position can only be told beside what chance scores, which "
-            "depends on the number of options. A Grade Score inside the range of a judge that "
-            "selects at random shows nothing."
+            "A Grade Score is read next to its null, which depends on the number of options. A "
+            "Grade Score inside the range of a judge that selects at random shows nothing."
         )
     return (
         "A reliability is the share of the variance that belongs to the items. Each coefficient "
-        "stands beside what it yields when there is nothing to find: the judgments of each "
-        "replication are shuffled over the items and the coefficient is computed again. Its mean "
-        "and its 95th percentile are not 0, and a coefficient inside that range shows nothing."
+        "is shown next to its null: judgments of each repeat are shuffled over the items and the "
+        "coefficient is computed again. The mean and the 95th percentile of the null are not 0. A "
+        "coefficient inside that range shows nothing."
     )
 
 
@@ -477,7 +473,9 @@ def coefficients(run: Run) -> Captioned | None:
             rows=tuple(rows), x_label="Estimate", level=run.level, reference=math.nan, bounded=True
         ),
         label="fig-coefficients",
-        caption=f"Coefficients of verdicts with {100 * run.level:g} % intervals.",
+        caption=(
+            f"{_extremes(rows)} Coefficients of verdicts with {100 * run.level:g}% intervals."
+        ),
     )
 
 
@@ -495,8 +493,7 @@ def positions(run: Run) -> Captioned | None:
         ),
         label="fig-positions",
         caption=(
-            "Which response was preferred, by the place at which it was shown, both orders of each "
-            "pair taken together and ties left out: a judge without a preference for a place "
-            "prefers both equally often."
+            "A judge without position bias prefers both positions equally often. Share of "
+            "preferences by position, over both orders of each pair, without ties."
         ),
     )  # fmt: skip

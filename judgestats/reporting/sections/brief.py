@@ -65,10 +65,10 @@ def setting(run: Run) -> Table | Markdown | None:
     if design.get("items"):
         text = count(records, "facts.design.items")
         if design.get("clusters"):
-            text = text + " from " + count(records, "facts.design.clusters") + " questions"
+            text = text + " in " + count(records, "facts.design.clusters") + " clusters"
         add("Items", text)
     if design.get("replicates"):
-        add("Judgments of each", count(records, "facts.design.replicates"))
+        add("Repeats", count(records, "facts.design.replicates"))
     if design.get("scale") and "mean" in run.conditions:
         ends = [count(records, f"facts.design.scale.{i}") for i in (0, 1)]
         add("Scale", ends[0] + " to " + ends[1])
@@ -85,9 +85,9 @@ def setting(run: Run) -> Table | Markdown | None:
     return Table(
         columns=(Column(key="what", label="Design"), Column(key="value", label="This run")),
         rows=tuple(rows),
-        caption="What was analysed again."
+        caption="Design of the replication."
         if run.records.kind == "replication"
-        else "What was asked of whom.",
+        else "Design of the run.",
         label="tbl-setting",
     )
 
@@ -103,12 +103,12 @@ def call_store(run: Run) -> Table | None:
         columns=(
             Column(key="role", label="Role"),
             Column(key="question", label="Question"),
-            Column(key="test", label="Answered by"),
+            Column(key="test", label="Method"),
         ),
         rows=tuple({k: str(h.get(k, "")) for k in ("role", "question", "test")} for h in listed),
-        caption="The plan, as it was declared."
+        caption="Hypotheses and tests."
         if run.records.kind in {"audit", "replication"}
-        else "The plan, written to the run before the first judgment was asked for.",
+        else "Hypotheses and tests, recorded before the first judgment.",
         label="tbl-asked",
     )
 
@@ -141,9 +141,9 @@ def by_condition(run: Run) -> Table | None:
         for key in [k for k, values in bounds.items() if _is_one(values)]:
             highest = max((v for v in bounds.pop(key) if v.has_chance), key=lambda v: v.chance)
             text = highest.chance_shown()
-            chance.append(f"{_SHORT[key]}: 95 % of chance results below {text} in every condition.")
+            chance.append(f"{_SHORT[key]}: null 95th percentile below {text} in every condition.")
         columns += [
-            Column(key=f"chance_{key}", label=f"{_SHORT[key]}: 95 % of chance below", align="right")
+            Column(key=f"chance_{key}", label=f"{_SHORT[key]}: null 95th percentile", align="right")
             for key in bounds
         ]
     telling = [k for k in keys if k not in LOST] or list(LOST)
@@ -156,7 +156,7 @@ def by_condition(run: Run) -> Table | None:
     return Table(
         columns=tuple(columns),
         rows=tuple(rows[i] for i in shown),
-        caption="By condition.",
+        caption="Estimates by condition.",
         note=" ".join(
             filter(None, (*chance, kept_note(len(shown), len(table), "conditions", "conditions")))
         ),
@@ -305,7 +305,7 @@ def _tests(run: Run, tests: Sequence[Test]) -> Table | None:
         columns=tuple(columns),
         rows=tuple(rows),
         group="group",
-        caption="What was tested.",
+        caption="Tests, with effect sizes.",
         note=" ".join(filter(None, notes)),
         label="tbl-tests",
     )

@@ -65,7 +65,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
             "Did the server's software change while a judge was asked (its system fingerprint)?",
             "no fingerprint was reported" if most == 0 else
             "one fingerprint throughout" if most == 1 else f"up to {most} fingerprints a judge",
-            "cannot be told" if most == 0 else "no change seen" if most == 1 else
+            "not known" if most == 0 else "no change seen" if most == 1 else
             "part of the spread may come from the change",
         )  # fmt: skip
         if frame["finish_reason"].ne("").any():
@@ -117,7 +117,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
         related = table["mean_spread_correlation"].to_numpy(dtype=float)
         lowest = float(np.nanmin(related)) if np.isfinite(related).any() else math.nan
         yield (
-            "Do items with high means scatter less?",
+            "Do items with high means vary less?",
             f"correlation down to {number(lowest, leading_zero=False)}",
             "mean and spread are confounded: a smaller spread may only be a higher mean"
             if lowest < -0.3
@@ -268,12 +268,12 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
             *(
                 Column(key=key, label=label, format="coefficient:3")
                 for key, label in (
-                    ("commonest", "Commonest verdict, unread left out"),
-                    ("commonest_unread", "Commonest verdict, unread a category"),
-                    ("same_after_swap", "Same after a swap, unread left out"),
-                    ("same_after_swap_unread", "Same after a swap, unread a category"),
-                    ("same_as_people", "As people, unread left out"),
-                    ("same_as_people_unread", "As people, unread a category"),
+                    ("commonest", "Modal verdict, unparsed left out"),
+                    ("commonest_unread", "Modal verdict, unparsed a category"),
+                    ("same_after_swap", "Order consistency, unparsed left out"),
+                    ("same_after_swap_unread", "Order consistency, unparsed a category"),
+                    ("same_as_people", "Accuracy, unparsed left out"),
+                    ("same_as_people_unread", "Accuracy, unparsed a category"),
                 )
                 if any(not math.isnan(number_of(row[key])) for row in rows)
             ),
@@ -307,17 +307,17 @@ def _reliability_policies(run: Run) -> Table:
     """Reliability of one verdict with unread ones left out, and as a category."""
     columns = (
         Column(key="lost", label="Not read", format="integer"),
-        Column(key="vote_share", label="Reliability, unread left out", format="coefficient:3"),
+        Column(key="vote_share", label="Kappa, unparsed left out", format="coefficient:3"),
         Column(
             key="vote_share_unread_a_category",
-            label="Reliability, unread a category",
+            label="Kappa, unparsed a category",
             format="coefficient:3",
         ),
         *(
             Column(key=key, label=label, format="coefficient:3")
             for key, label in (
-                ("as_judged", "Judged correct, unread left out"),
-                ("as_judged_unread_not_correct", "Judged correct, unread as not"),
+                ("as_judged", "Judged correct, unparsed left out"),
+                ("as_judged_unread_not_correct", "Judged correct, unparsed as not"),
             )
             if key in run.conditions
         ),

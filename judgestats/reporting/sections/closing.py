@@ -33,7 +33,7 @@ def account(run: Run) -> Table | Markdown:
         "asked": "Judgments asked for",
         "answered": "Answered",
         "failed": "Failed",
-        "cached": "Taken from the journal (not asked again)",
+        "cached": "From the journal (no new call)",
         "requests": "Requests",
         "retries": "Retries",
         "tokens_in": "Tokens in",
@@ -61,7 +61,7 @@ def account(run: Run) -> Table | Markdown:
             Column(key="n", label="Number", align="right"),
         ),
         rows=tuple(rows),
-        caption="What was asked, answered and paid.",
+        caption="Calls, replies, and cost.",
         label="tbl-account",
     )
 

@@ -221,9 +221,9 @@ def shifts(held: Sequence[Pair]) -> Captioned | None:
         ),
         label="fig-shifts",
         caption=(
-            "Shift of the mean score against Run 1, paired by item, with intervals, which are "
-            "not adjusted. Filled squares: shifted by the test, adjusted for all that was tested. "
-            "A hollow one does not show that nothing changed."
+            "Filled squares changed significantly against Run 1, adjusted for all tests; a hollow "
+            "one does not show that nothing changed. Shift of the mean score, paired by item, with "
+            "unadjusted intervals."
         ),
     )
 

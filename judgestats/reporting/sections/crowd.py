@@ -77,7 +77,7 @@ def strategies(run: Run) -> Table | None:
         columns=tuple(kept),
         rows=tuple(rows),
         group="judge",
-        caption="What a final verdict takes, by strategy.",
+        caption="Tokens and cost per verdict, by strategy.",
         note=note,
         label="tbl-strategies",
     )
@@ -143,7 +143,7 @@ def costs(run: Run) -> Table | None:
         columns=(
             Column(key="strategy", label="Strategy"),
             Column(key="gain", label=f"Points gained, {100 * run.level:g}% CI", align="right"),
-            Column(key="tokens", label="Tokens a verdict", format="integer"),
+            Column(key="tokens", label="Tokens per verdict", format="integer"),
             Column(key="tokens_per_point", label="Tokens a point", align="right"),
             *(() if free else (price,)),
         ),
@@ -152,7 +152,7 @@ def costs(run: Run) -> Table | None:
         caption="What a point of accuracy costs: tokens of a verdict beyond the vanilla judge's, "
         "for each point in a hundred that is gained.",
         note="– where no gain is shown after adjustment: the price of nothing is not defined. "
-        "Intervals of a price are those of the gain; tokens and dollars are taken as known.",
+        "Intervals of a price are those of the gain; tokens and dollars are treated as known.",
         label="tbl-costs",
     )
 

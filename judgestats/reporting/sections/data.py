@@ -129,35 +129,35 @@ def condition_table(
 
 COEFFICIENTS = {
     "grade_score": "Grade Score",
-    "corrected": "Grade Score above chance",
-    "vote_share": "Reliability of one verdict",
-    "vote_share_all": "Reliability of all verdicts' shares",
-    "vote_share_unread_a_category": "Reliability, unread as a category",
-    "vote_share_unread_missing": "Reliability, unread left out",
-    "fleiss_kappa": "Fleiss' kappa of repetitions",
-    "fleiss_kappa_unread": "Fleiss' kappa, unread as a category",
-    "ac1": "AC1 of repetitions",
-    "self_agreement": "Same verdict on asking again",
-    "flip_rate": "Verdict changes on asking again",
-    "swap_consistency": "Same response after a swap",
-    "first_preference": "First place preferred, of items that lean",
-    "alignment": "Agreement with people (1 / .5 / 0)",
-    "accuracy": "Same verdict as people",
-    "accuracy_decided": "Same verdict as people, ties aside",
+    "corrected": "Grade Score, chance-corrected",
+    "vote_share": "Kappa (repeats)",
+    "vote_share_all": "Kappa of verdict shares",
+    "vote_share_unread_a_category": "Kappa, unparsed as a category",
+    "vote_share_unread_missing": "Kappa, unparsed left out",
+    "fleiss_kappa": "Fleiss' kappa",
+    "fleiss_kappa_unread": "Fleiss' kappa, unparsed as a category",
+    "ac1": "Gwet's AC1",
+    "self_agreement": "Observed agreement of repeats",
+    "flip_rate": "Flip rate",
+    "swap_consistency": "Order consistency",
+    "first_preference": "First-position preference",
+    "alignment": "Agreement with humans (1 / .5 / 0)",
+    "accuracy": "Accuracy",
+    "accuracy_decided": "Accuracy without ties",
     "padding_shift": "Padding shift, points of 1-10",
     "average": "Average of the sets",
     "best_share": "Best candidate chosen",
-    "circles": "Circular triads",
-    "kappa": "Cohen's kappa with people",
-    "chosen_preferred": "Chooses the preferred answer",
-    "chosen_right": "Chooses the right answer",
-    "unrelated_wins": "Chooses the unrelated answer",
+    "circles": "Intransitive triads",
+    "kappa": "Cohen's kappa",
+    "chosen_preferred": "Preferred answer chosen",
+    "chosen_right": "Correct answer chosen",
+    "unrelated_wins": "Distractor chosen",
     "as_judged": "Share judged correct",
-    "as_judged_unread_not_correct": "Judged correct, unread as not",
-    "vote_share_kappa": "Reliability, kappa estimator",
+    "as_judged_unread_not_correct": "Judged correct, unparsed as not",
+    "vote_share_kappa": "Kappa (repeats), kappa estimator",
     "reliability": "Reliability",
-    "alignment_unread_as_wrong": "Agreement, unread as wrong",
-    "noise": "Repetitions that differ",
+    "alignment_unread_as_wrong": "Agreement, unparsed as wrong",
+    "noise": "Repeats that differ",
 }
 """Columns that describe verdicts, in the order shown."""
 
@@ -364,9 +364,7 @@ def _as_it_is(frame: pd.DataFrame) -> Table:
     if {"condition", "judge", "temperature"} <= set(kept):
         kept.remove("condition")  # the columns beside it say the same
     shown = frame[kept[:_MOST_COLUMNS]].rename(columns=_heading)
-    return Table.from_frame(
-        shown, caption="What was measured, by condition.", label="tbl-conditions"
-    )
+    return Table.from_frame(shown, caption="Estimates by condition.", label="tbl-conditions")
 
 
 def _mean_interval(row: Mapping[str, Any], run: Run) -> str:

@@ -191,7 +191,7 @@ def exclusion_reasons(run: Run) -> Table | None:
             Column(key="n", label="Judgments", format="integer"),
         ),
         rows=tuple(rows),
-        caption="Why judgments were not read"
+        caption="Reasons of unparsed judgments"
         + (f" (the {_MOST_REASONS} commonest reasons)." if len(counted) > _MOST_REASONS else "."),
         label="tbl-reasons",
     )
@@ -238,7 +238,7 @@ def disagreements(run: Run) -> list[Showable]:
     table = Table(
         columns=tuple(filled(columns, rows)),
         rows=tuple(rows),
-        caption="Where judge and people differ most, the widest gaps of all conditions first.",
+        caption="Largest disagreements of judge and human, over all conditions.",
         note="Long texts are cut." * any(r[k] for r in rows for k in _TEXTS),
         label="tbl-disagreements",
     )

@@ -26,6 +26,7 @@ from judgestats.reporting.sections.data import full_condition, short_condition
 from judgestats.reporting.sections.measures import (
     LOST,
     any_of,
+    extremes_title,
     from_zero,
     heading,
     in_words,
@@ -84,13 +85,9 @@ def scores(run: Run) -> Captioned | None:
         ),
         label="fig-scores",
         caption=(
-            "Distribution of scores by condition. A judge that uses few of the scale's points can "
-            "neither scatter much nor tell items apart."
-            + (
-                " Scores of every scale are drawn in points of one."
-                if "scale" in run.conditions
-                else ""
-            )
+            "A judge that uses few points of the scale has a small SEM but separates few items. "
+            "Scores by condition."
+            + (" Scores of all scales are converted to one." if "scale" in run.conditions else "")
         ),
     )
 
@@ -112,10 +109,10 @@ def centred(run: Run) -> list[Captioned]:
                     )
                     for rows in own.values()
                 ),
-                x_label="Score less the item's mean",
+                x_label="Score minus the item's mean",
             ),
             label="fig-centred",
-            caption="Scores centred by item, as the study shows them: a wider row scatters more.",
+            caption="A wider row has a larger SEM. Scores minus the mean of their item.",
         )
     ]
 
@@ -166,9 +163,9 @@ def spread(run: Run) -> Captioned | None:
         ),
         label="fig-spread",
         caption=(
-            "Spread of repeated scores, item by item. Each thin line is an item over the "
-            "conditions; the points are means over items with their "
-            f"{100 * run.level:g} % intervals over questions."
+            "Repeats of some items vary more than those of others. Each thin line is the SD of "
+            "one item over the conditions. Points are means over items with "
+            f"{100 * run.level:g}% intervals over clusters."
         ),
     )
 
@@ -188,8 +185,8 @@ def mean_against_spread(run: Run) -> Captioned | None:
         ),
         label="fig-mean-spread",
         caption=(
-            "Mean score beside within-item variance. Near an end of the scale both move together: "
-            "less spread there may only be less room."
+            "Variance falls near the ends of the scale, whatever the judge (ceiling effect). "
+            "Within-item variance against the mean score."
             + (
                 " Only the first and the last condition of each line are named where there are "
                 "many; the table of conditions holds the numbers of all."
@@ -234,9 +231,9 @@ def reliability_by_k(run: Run) -> Captioned | None:
         figure=plots.Curves(panels=(panel,), x_label="Judgments averaged (k)", log=True),
         label="fig-by-k",
         caption=(
-            "Reliability of the mean of k judgments, stepped up from ICC(1,1) by Spearman and "
-            "Brown's formula; conditions without any spread are left out. Where there are more "
-            "than seven curves, the highest, middle and lowest are named."
+            "The mean of several repeats is more reliable than one score. ICC(1,k) is projected "
+            "from ICC(1,1) by the Spearman-Brown formula. Conditions without variance are left "
+            "out. With more than seven curves, the highest, middle, and lowest are named."
         ),
     )
 
@@ -293,12 +290,13 @@ def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
         return None
     curves = _curves(run, drawing) if drawing.kind == "curve" else None
     if curves is not None:
-        return Captioned(figure=curves, label="fig-answer", caption=drawing.caption)
+        caption = f"{_title(curves)} {drawing.caption}".strip()
+        return Captioned(figure=curves, label="fig-answer", caption=caption)
     drawn = _dots(run, drawing, most or _MOST_DOTS)
     if drawn is None:
         return None
     dots, more = drawn
-    caption = drawing.caption or _panels_named(dots)
+    caption = f"{_title(dots)} {drawing.caption or 'Estimates by condition with 95% intervals.'}"
     return Captioned(figure=dots, label="fig-answer", caption=caption + more)
 
 
@@ -311,9 +309,23 @@ def _default_drawing(run: Run) -> Drawing | None:
     return None
 
 
-def _panels_named(figure: plots.Dots) -> str:
-    """What a figure draws, where its experiment does not say it."""
-    return f"{'; '.join(panel.name for panel in figure.panels)}. By condition, with 95 % intervals."
+def _title(figure: plots.Dots | plots.Curves) -> str:
+    """The finding of the first panel."""
+    if isinstance(figure, plots.Dots):
+        panel = figure.panels[0]
+        drawn = [i for i in range(len(figure.labels)) if i not in figure.quiet]
+        return extremes_title(
+            panel.name or panel.x_label, [figure.labels[i] for i in drawn],
+            [panel.points[i].value for i in drawn],
+        )  # fmt: skip
+    curves = [c for c in figure.panels[0].curves if len(c.points) > 1]
+    if not curves:
+        return ""
+    first = max(curves, key=lambda c: abs(c.points[-1].value - c.points[0].value))
+    start, end = first.points[0].value, first.points[-1].value
+    verb = "rises" if end > start else "falls" if end < start else "stays"
+    span = f"from {number(start)} to {number(end)}" if end != start else f"at {number(start)}"
+    return f"{figure.panels[0].y_label} of {first.name} {verb} {span}."
 
 
 def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:

@@ -95,7 +95,7 @@ def pair_table(run: Run) -> Table | None:
     notes = [
         "Open: neither a difference nor equality is shown." * is_open,
         f"Equivalence within a margin: two one-sided tests, {' and '.join(levels)} intervals; "
-        "alike: shown to lie within it. All others: tests of a difference, 95 % intervals."
+        "alike: shown to lie within it. All others: tests of a difference, 95% intervals."
         if levels
         else "",
         kept_note(len(rows), n_pairs, "pairs", "pairs"),

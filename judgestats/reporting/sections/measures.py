@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from judgestats.errors import InputError
-from judgestats.reporting.numbers import Measured, address
+from judgestats.reporting.numbers import Measured, address, number
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.results import CONDITIONS, Column, Estimate, Table, quantity_of
@@ -18,28 +19,28 @@ _COLUMNS = {
 }
 """Columns of the table of conditions under the names of the registry."""
 _LABELS = {
-    "icc1": "Reliability of one score, ICC(1,1)",
-    "accuracy_all": "Right with all repeats averaged",
-    "unread_share": "Not read",
-    "unanswered_share": "Not answered",
+    "icc1": "ICC(1,1)",
+    "accuracy_all": "Accuracy with all repeats averaged",
+    "unread_share": "Unparsed rate",
+    "unanswered_share": "Failed calls",
     "mean": "Mean score",
-    "pearson": "Correlation with people, r",
-    "vote_share": "Reliability of one verdict",
+    "pearson": "Pearson's r",
+    "vote_share": "Kappa (repeats)",
     "reliability": "Reliability",
     "cost_usd": "Cost",
     "k": "Judgments averaged",
-    "tokens": "Tokens of a verdict",
-    "tokens_per_pair": "Tokens of a verdict on a pair",
-    "cost_per_pair": "Cost of a pair",
+    "tokens": "Tokens per verdict",
+    "tokens_per_pair": "Tokens per pair",
+    "cost_per_pair": "Cost per pair",
     "printed_omega": "Omega as printed",
     "published_omega": "Omega, recomputed",
-    "published_omega_null_mean": "Omega, replications shuffled",
+    "published_omega_null_mean": "Omega, repeats shuffled",
     "accuracy_as_counted": "Accuracy, ties as errors",
     "accuracy_shared": "Accuracy, ties shared",
-    "people_who_pass": "People who pass",
+    "people_who_pass": "Annotators the judge may replace",
     "pass_without_margin": "... with no margin",
-    "win_rate_people": "Win rate by people",
-    "win_rate_judge": "Win rate by the judge",
+    "win_rate_people": "Win rate (human)",
+    "win_rate_judge": "Win rate (judge)",
 }
 _SHARES = frozenset({"unread_share", "unanswered_share", "tie_share"})
 _BOUNDED = frozenset(
@@ -52,6 +53,37 @@ _BOUNDED = frozenset(
 )
 LOST = ("unread_share", "unanswered_share")
 """Shares of judgments without a verdict: a reply that could not be read, and no reply."""
+
+
+def extremes_title(what: str, names: Sequence[str], values: Sequence[float]) -> str:
+    """A figure's title as a finding: which of the rows drawn are highest and lowest.
+
+    Conditions at T = 0 repeat one draw and are named only where there are no others.
+
+    Parameters
+    ----------
+    what : str
+        The quantity.
+    names : sequence of str
+    values : sequence of float
+
+    Examples
+    --------
+    >>> extremes_title("ICC(1,1)", ["a", "b"], [.94, .81])
+    'ICC(1,1) is highest for a and lowest for b.'
+    >>> extremes_title("ICC(1,1)", ["a"], [.94])
+    'ICC(1,1) is 0.94 for a.'
+    """
+    known = [(v, n) for v, n in zip(values, names, strict=True) if math.isfinite(v)]
+    known = [(v, n) for v, n in known if not n.endswith("T=0")] or known
+    if not known:
+        return f"{what} has no estimate."
+    (low, lowest), (high, highest) = min(known), max(known)
+    if len(known) == 1:
+        return f"{what} is {number(high)} for {highest}."
+    if low == high:
+        return f"{what} is {number(high)} in every row."
+    return f"{what} is highest for {highest} and lowest for {lowest}."
 
 
 def any_of(run: Run, key: str) -> bool:

@@ -218,7 +218,7 @@ def _null_sentence(run: Run, write: Write) -> str:
     )
     if not ways:
         return ""
-    text = f"What chance gives: the same coefficient after {_listed(map(write, ways))}"
+    text = f"Null: the same coefficient after {_listed(map(write, ways))}"
     tested = any(null.p == null.p for null in nulls)
     return f"{text}; {_SHUFFLED}" if tested else f"{text}."
 

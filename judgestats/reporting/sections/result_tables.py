@@ -78,7 +78,7 @@ def estimates_table(
         columns = [c for c in columns if c.key != "term"]  # the group's name says it
     columns, note = said_once(columns, rows, ("term", "n"))
     if any(c.key == "q95" for c in columns):
-        note += "Null: the same computation where nothing is to be found. "
+        note += "Null: the same computation with repeats shuffled. "
     return Table(
         columns=tuple(columns),
         rows=tuple(rows),
@@ -265,7 +265,7 @@ def comparisons_table(
         Column(key="pair", label="Pair"),
         Column(key="estimate", label="Estimate", format="number:3"),
         Column(key="ci", label="Interval", align="right"),
-        Column(key="hangs", label="Hangs on"),
+        Column(key="hangs", label="Influential item"),
         Column(key="statistic", label="Statistic", format="number:2"),
         Column(key="p", label="p", format="p"),
         Column(key="p_adjusted", label="p, adjusted", format="p"),

@@ -100,7 +100,7 @@ def parts(run: Run) -> Table | None:
         Column(key="harmonic_of_means", label="Their harmonic mean", format="coefficient:3"),
         Column(key="grade_score", label="Grade Score", format="coefficient:3"),
         Column(key="chance", label="By chance", format="coefficient:3"),
-        Column(key="corrected", label="Above chance", format="coefficient:3"),
+        Column(key="corrected", label="Chance-corrected", format="coefficient:3"),
     )
     return condition_table(
         run,

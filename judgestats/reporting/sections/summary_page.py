@@ -326,7 +326,7 @@ def _advised(run: Run) -> str:
     tied = [name for name in advice.tied if name != advice.chosen]
     told = not advice.chosen and all(run.called(name) in advice.text for name in tied)
     if 0 < len(tied) < _MOST_TIED and not told:
-        first = "Not told from it" if advice.chosen else "Not told apart"
+        first = "Tied with it" if advice.chosen else "Tied"
         text += f" {first}: {'; '.join(name_reliability(run.called(name)) for name in tied)}."
     return f"::: {{.advice}}\n\n**Use.** {text}\n\n:::"
 
@@ -470,7 +470,7 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
         key = of_several[0]
         taken = [measured(run, i, key) for i, _ in listed]
         shown = [Shown(((f"{m.value:,.0f}", m.at[0]),)) if m.is_finite else NOTHING for m in taken]
-        return shown, "tokens a verdict" if key == "tokens" else "tokens a pair"
+        return shown, "tokens per verdict" if key == "tokens" else "tokens per pair"
     repeats = {str(r["condition"]): i for i, r in enumerate(run.table("repeats"))}
     if not repeats:
         return [], ""
@@ -480,4 +480,4 @@ def _price(run: Run, listed: list[tuple[int, dict[str, Any]]]) -> tuple[list[Sho
         where = address("repeats", f"rows.{place}.tokens")
         value = runs_number_of(resolve(records, where)) if place is not None else math.nan
         out.append(Shown(((f"{value:,.0f}", where),)) if math.isfinite(value) else NOTHING)
-    return (out, "tokens a judgment") if any(s is not NOTHING for s in out) else ([], "")
+    return (out, "tokens per judgment") if any(s is not NOTHING for s in out) else ([], "")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from judgestats.reporting.display import Captioned, Markdown, Showable
 from judgestats.reporting.numbers import DASH, Shown, address, name_reliability, words
+from judgestats.reporting.plots.requirements import RequirementPlot, RequirementRow
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
-from judgestats.results.purposes import threshold_text
+from judgestats.results.purposes import decided_of, threshold_text
 from judgestats.results.summary import brief_of
-from judgestats.results.verdict import Requirement
+from judgestats.results.verdict import ORDER, Requirement
 from judgestats.results.verdict_screen import (
+    WORDS,
     facts_of,
     number_text,
     status_text,
@@ -17,7 +22,7 @@ from judgestats.results.verdict_screen import (
     verdict_groups,
 )
 
-_MOST_ROWS, _MOST_CARE = 12, 4
+_MOST_ROWS, _MOST_COLUMNS, _MOST_DRAWN, _MOST_CARE = 12, 5, 12, 4
 
 
 def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
@@ -51,8 +56,9 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     if records.finding:
         parts.append(Markdown(words(records, address("", "finding"))))
     parts.append(requirement_table(run))
-    if figure is not None:
-        parts.append(figure)
+    drawn = requirement_figure(run) or figure
+    if drawn is not None:
+        parts.append(drawn)
     count = len(records.care[:_MOST_CARE])
     if count:
         listed = "\n".join(f"- {words(records, address('', f'care.{i}'))}" for i in range(count))
@@ -61,7 +67,49 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
 
 
 def requirement_table(run: Run) -> Table:
-    """Every requirement of every subject, what decides first: estimate, threshold, status."""
+    """Every requirement: of one subject a row each, of several a column each with its threshold."""
+    verdicts = [v for v in run.records.verdicts if v.requirements]
+    keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
+    caption = "Requirements, estimates with 95% confidence intervals, and whether they hold."
+    if len(verdicts) > 1 and len(keys) <= _MOST_COLUMNS:
+        return _by_subject(run, keys, caption)
+    return _by_requirement(run, caption)
+
+
+def _by_subject(run: Run, keys: Sequence[str], caption: str) -> Table:
+    """A row per subject, the worst first where not all fit; a column per requirement."""
+    records = run.records
+    names = subject_names(records)
+    listed = list(enumerate(records.verdicts))
+    if len(listed) > _MOST_ROWS:
+        listed.sort(key=lambda pair: ORDER.index(pair[1].outcome))
+    rows: list[dict[str, object]] = []
+    heads: dict[str, str] = {}
+    for i, verdict in listed[:_MOST_ROWS]:
+        row: dict[str, object] = {
+            "subject": names[verdict.subject.label], "verdict": WORDS[verdict.outcome]
+        }  # fmt: skip
+        for j, r in enumerate(verdict.requirements):
+            heads.setdefault(r.key, f"{r.label}\n{threshold_text(r)}")
+            shown, status = _shown(i, j, r), status_text(r)
+            told = "" if r.status == "holds" and status == "holds" else f" {status}"
+            row[r.key] = status if r.status == "not_measured" else shown + told
+        rows.append(row)
+    measured = [k for k in keys if any(row.get(k) not in {None, "not measured"} for row in rows)]
+    columns = (
+        Column(key="subject", label="Judge"),
+        Column(key="verdict", label="Verdict"),
+        *(Column(key=k, label=heads[k], align="left") for k in (measured or keys)),
+    )
+    left = len(listed) - len(rows)
+    note = f"{left} more are in the record." if left > 0 else ""
+    return Table(
+        columns=columns, rows=tuple(rows), caption=caption, note=note, label="tbl-requirements"
+    )
+
+
+def _by_requirement(run: Run, caption: str) -> Table:
+    """A row per requirement and subject, what decides first where not all fit."""
     records = run.records
     names = subject_names(records)
     listed = [
@@ -70,33 +118,80 @@ def requirement_table(run: Run) -> Table:
         for j, r in enumerate(verdict.requirements)
     ]
     order = {"fails": 0, "open": 1, "holds": 2, "not_measured": 3}
-    many = len(records.verdicts) > 1
     if len(listed) > _MOST_ROWS:
         listed.sort(key=lambda row: order[row[3].status])
     left = len(listed) - _MOST_ROWS
     rows = [
         {
-            "subject": names[verdict.subject.label],
-            "quantity": r.label,
-            "estimate": _shown(i, j, r),
-            "needed": threshold_text(r),
-            "status": status_text(r),
+            "subject": names[verdict.subject.label], "quantity": r.label,
+            "estimate": _shown(i, j, r), "needed": threshold_text(r), "status": status_text(r),
         }
         for i, j, verdict, r in listed[:_MOST_ROWS]
-    ]
+    ]  # fmt: skip
     columns = (
         Column(key="quantity", label="Quantity"),
         Column(key="estimate", label="Estimate\n[95% CI]", align="right"),
         Column(key="needed", label="Needed"),
         Column(key="status", label="Status"),
     )
-    subject = (Column(key="subject", label="Judge"),) if many else ()
+    subject = (Column(key="subject", label="Judge"),) if len(records.verdicts) > 1 else ()
     return Table(
         columns=(*subject, *columns),
         rows=tuple(rows),
-        caption="Requirements, estimates with 95% confidence intervals, and whether they hold.",
+        caption=caption,
         note=f"{left} more rows are in the record." if left > 0 else "",
         label="tbl-requirements",
+    )
+
+
+def requirement_figure(run: Run) -> Captioned | None:
+    """What decides, as a forest plot titled by the finding; None where nothing was measured.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    Captioned or None
+        Of several subjects the deciding quantity of the worst verdict; of one subject all its
+        requirements that lie between 0 and 1.
+    """
+    records = run.records
+    names = subject_names(records)
+    verdicts = sorted(records.verdicts, key=lambda v: ORDER.index(v.outcome))
+    found = next(
+        (v for v in verdicts if v.decisive and math.isfinite(v.decisive.estimate)), None
+    )  # fmt: skip
+    if found is None or found.decisive is None:
+        return None
+    key = found.decisive.key
+    same = [(names[v.subject.label], r) for v in records.verdicts for r in v.requirements
+            if r.key == key]  # fmt: skip
+    if len(same) == 1:
+        alike = found.decisive.bounded and found.decisive.direction != "within"
+        shared = [r for r in found.requirements if r.bounded and r.direction != "within"]
+        same = [(r.label, r) for r in (shared if alike else [found.decisive])]
+    drawn = [(name, r) for name, r in same if math.isfinite(r.estimate)]
+    drawn.sort(key=lambda pair: -pair[1].estimate)
+    quantity = decided_of(key, records)
+    one = len({r.label for _, r in drawn}) == 1
+    bounds = (quantity.low, quantity.high) if one else (0.0, 1.0)
+    rows = tuple(
+        RequirementRow(
+            name=name, value=r.estimate, low=r.low, high=r.high, threshold=r.threshold, top=r.top,
+            direction=r.direction, status=status_text(r), text=number_text(r),
+        )
+        for name, r in drawn[:_MOST_DRAWN]
+    )  # fmt: skip
+    label = f"{drawn[0][1].label}, needed {threshold_text(drawn[0][1])}" if one else "Estimate"
+    who = names[found.subject.label]
+    sentence = found.sentence.removeprefix("it ")
+    title = f"{who} {sentence}" if sentence != found.sentence else f"{who}: {sentence}"
+    return Captioned(
+        figure=RequirementPlot(rows=rows, x_label=label, bounds=bounds),
+        label="fig-answer",
+        caption=f"{title} Estimates with 95% intervals; the failing side is shaded.",
     )
 
 

@@ -10,17 +10,17 @@ from typing import Literal
 UNITS = {
     "probability": "share or probability, from 0 to 1",
     "probability difference": "difference of two shares, from -1 to 1",
-    "coefficient": "coefficient of its own range",
+    "coefficient": "coefficient",
     "points": "points of the scale",
     "squared points": "squared points of the scale",
     "logits": "logits (log odds)",
-    "ratio": "ratio, 1 where nothing differs",
+    "ratio": "ratio",
     "ranks": "mean ranks",
     "standard deviations": "standard deviations",
     "bits": "bits",
     "count": "count",
     "labels": "labels",
-    "place": "place in an order, 1 is the best",
+    "place": "rank, 1 is best",
     "tokens": "tokens",
     "USD": "US dollars",
     "seconds": "seconds",
@@ -48,7 +48,7 @@ class Needs:
     kind : str
         Of the data, and so of the first arguments of the quantity's function.
     repeats : int
-        So many judgments of an item in one order.
+        Repeats per item and order.
     option : str
         Option of the plan without which the quantity is not computed.
     size : {"any", "memory", "counts"}
@@ -93,7 +93,7 @@ class Quantity:
     low, high : float
         The range that it can have.
     nothing : float
-        Its value where nothing differs or is related, NaN where it has none that is fixed.
+        Its value under the null hypothesis, NaN where that is not fixed.
     better : {"higher", "lower", "nothing", "none"}
         Which end speaks for a judge. Of ``nothing`` a departure from `nothing` to either side
         speaks against one, so that a bound from above holds its size; ``none`` has no direction.

@@ -1,0 +1,106 @@
+"""Titles of figures are findings: a sentence with a verb, never the name of a quantity."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import judgestats as js
+from judgestats.reporting.plots.requirements import RequirementPlot
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.verdicts import requirement_figure, requirement_table
+from judgestats.results.quantities import QUANTITIES
+
+CAPTION = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>", re.S)
+VERB = re.compile(
+    r"\b(is|are|has|have|rises?|falls?|stays?|passes|fails|flips|repeats|lies|prefers|means|shows"
+    r"|changed|varies|vary|explains|differ|detects)\b"
+)
+PHRASES = {q.heading.casefold() for q in QUANTITIES.values()} | {
+    q.title.casefold() for q in QUANTITIES.values() if q.title
+}
+
+
+def titles(html: str) -> list[str]:
+    """First sentences of the captions of figures."""
+    texts = [re.sub(r"<[^>]+>", "", c).strip() for c in CAPTION.findall(html)]
+    drawn = [re.sub(r"^Figure\s*\d+\.?\s*", "", t) for t in texts if t.startswith("Figure")]
+    return [re.split(r"(?<=[.:])\s", t)[0] for t in drawn]
+
+
+def test_no_title_of_a_figure_names_a_quantity(report: dict[str, Path]) -> None:
+    found = titles(report["html"].read_text("utf-8"))
+    assert found
+    for title in found:
+        assert VERB.search(title), title
+        assert title.rstrip(".").casefold() not in PHRASES
+        numbers = re.findall(r"(?<![\w(,])-?\d*\.?\d+(?![\w,)])", title)
+        assert len(numbers) <= 2, title
+
+
+def gate_rows(rates: dict[str, tuple[float, float]]) -> list[dict[str, object]]:
+    rng = np.random.default_rng(5)
+    rows = []
+    for i in range(300):
+        y = int(rng.random() < 0.6)
+        for judge, (tpr, tnr) in rates.items():
+            right = rng.random() < (tpr if y else tnr)
+            rows.append({"item": f"q{i}", "judge": judge, "label": ("fail", "pass")[y],
+                         "verdict": ("fail", "pass")[y if right else 1 - y]})  # fmt: skip
+    return rows
+
+
+@pytest.fixture(scope="module")
+def gates() -> Run:
+    rows = gate_rows({"good": (0.97, 0.95), "bad": (0.95, 0.5)})
+    found = js.audit(rows, n_resamples=99)
+    return Run.of(found.run) if hasattr(Run, "of") else found.run
+
+
+def test_what_decides_is_drawn_for_every_judge_and_titled_by_its_finding(gates) -> None:
+    made = requirement_figure(gates)
+    assert made is not None
+    assert made.caption.startswith("bad passes ")
+    figure = made.figure
+    assert isinstance(figure, RequirementPlot)
+    assert [row.name for row in figure.rows] == ["good", "bad"]  # by estimate
+    assert [row.status for row in figure.rows] == ["holds", "fails"]
+    low, high = figure._limits()
+    assert low < 0.5
+    assert 0.8 < high <= 1.0
+    assert "fails" in figure.alt
+
+
+def test_judges_are_rows_and_requirements_columns_with_their_thresholds(gates) -> None:
+    table = requirement_table(gates)
+    heads = [c.label for c in table.columns]
+    assert heads == ["Judge", "Verdict", "TPR\n≥ .80", "TNR\n≥ .80"]  # nothing was judged twice
+    assert [row["verdict"] for row in table.rows] == ["DO NOT USE", "USE WITH CARE"]
+    assert str(table.rows[0]["tnr"]).endswith(" fails")
+
+
+def test_page_one_is_short_and_has_no_p_value(tmp_path, report: dict[str, Path]) -> None:
+    html = report["html"].read_text("utf-8")
+    page = html[html.index("<main") if "<main" in html else 0 :].partition("<h2")[0]
+    bare = re.sub(r"<(table|svg|figcaption|style|nav|script).*?</\1>", " ", page, flags=re.S)
+    text = re.sub(r"<[^>]+>", " ", bare)
+    assert not re.search(r"\bp\s*[=<≤]", text)
+
+
+def test_a_wide_interval_does_not_set_the_axis() -> None:
+    from judgestats.reporting.plots.requirements import RequirementRow
+
+    def row(name: str, value: float, low: float, high: float) -> RequirementRow:
+        return RequirementRow(
+            name=name, value=value, low=low, high=high, threshold=0.5, top=np.nan,
+            direction="max", status="open", text="",
+        )  # fmt: skip
+
+    figure = RequirementPlot(
+        rows=(row("a", 0.4, 0.35, 0.46), row("b", 0.6, 0.1, 12.0)), x_label="SEM"
+    )
+    assert figure._limits()[1] < 2
+    assert figure.render() is not None
