@@ -33,6 +33,7 @@ from judgestats.reporting.sections.result_tables import (
     subject_of,
     titled,
 )
+from judgestats.reporting.sections.study_tests import study_tests
 from judgestats.reporting.sections.summary_page import above, advises_repeats
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import (
@@ -224,7 +225,7 @@ def results(run: Run) -> list[Showable]:
     estimates = [
         r for r in _spread_out(run, listed) if isinstance(r, Estimate) and r.id not in shown_above
     ]
-    return [_tests(run, tests), _estimates(run, estimates), pair_table(run)]
+    return [_tests(run, tests), study_tests(run), _estimates(run, estimates), pair_table(run)]
 
 
 def _spread_out(run: Run, listed: Sequence[Record]) -> list[Record]:
