@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,6 +39,8 @@ _CODES = {s.value: STATUSES.index(COUNT_OF[s]) for s in Status} | {Status.OK.val
 MAX_MB = 20.0
 """Size of a page in megabytes above which texts, then items, are left out."""
 _MOST_JUDGMENTS, _MOST_ITEMS, _MOST_LABELS = 500_000, 300_000, 200
+_MARKS = re.compile(r"\*\*|`|^#+ ")
+"""Markdown that a title is shown without."""
 _NONE = -1
 ItemTexts = Mapping[str, Sequence[tuple[str, str]]]
 """Of each item: name and text of each part that was judged, e.g. ``("Answer", "It is blue.")``."""
@@ -127,7 +130,7 @@ def view_payload(
     most = min(_MOST_ITEMS, int(_MOST_JUDGMENTS / max(len(judged.frame) / n_items, 1)))
     if n_items > most:
         keep = _sampled(judged.frame, flagged, most)
-    steps = ("all", "no requests", "no replies beside explanations", "flagged replies", "none")
+    steps = ("all", "no requests", "no replies next to explanations", "flagged replies", "none")
     for step in steps if keep_texts else ("none",):
         made = _built(results, judged, texts, step, flagged, keep, decisions, cutoff, keep_texts)
         if len(data := packed(made)) <= fits:
@@ -374,7 +377,7 @@ def _built(
             parts[name][i] = kept.number(text)
         second = own[1][1].strip().split("\n")[0] if len(own) > 1 else ""
         title = f"{lines[i]} · {second}" if lines[i] in repeated and second else lines[i]
-        titles.append(kept.number(title[:300]))
+        titles.append(kept.number(_MARKS.sub("", title)[:300]))
     judgments: dict[str, Any] = {
         "item": code.tolist(), "column": frame["column"].tolist(),
         "repeat": frame["repeat"].tolist(), "value": _numbers(frame["value"]),
@@ -456,7 +459,7 @@ def _add_replies(
     gone = dict.fromkeys(columns, pd.Series(False, index=frame.index))
     if step != "all":
         gone["request"] = pd.Series(True, index=frame.index)
-    if step == "no replies beside explanations" and "explanation" in columns:
+    if step == "no replies next to explanations" and "explanation" in columns:
         gone["raw"] = columns["explanation"].ne("")
     elif step in {"flagged replies", "none"}:
         off = ~frame["item_id"].isin(flagged) | (step == "none")
