@@ -22,6 +22,7 @@ import pytest
 import judgestats
 from judgestats.cli import main
 from judgestats.data.demo import demo_judgments
+from judgestats.data.readers.labels import with_labels
 from judgestats.errors import InputError
 from judgestats.redaction import keep_secret
 from judgestats.reporting.explorer import blind_payload, html_page, page, view_payload, write_page
@@ -243,6 +244,14 @@ def test_decisions_are_a_labels_file_that_opens_again(
     assert row["label"] == row["human_label"]
     assert row["view"].startswith("#mode=flips&item=")
     decisions = pd.DataFrame([row])
+    with pytest.raises(InputError, match="decisions of reviewers who saw the verdict"):
+        with_labels(tmp_path / "judged.csv", frame.drop(columns="label"), decisions)
+    blind = pd.DataFrame({"item_id": frame["item_id"].unique()[:9], "label": "pass"})
+    both = pd.concat([blind.assign(blind="true"), decisions], ignore_index=True).fillna("")
+    choices = judgments(9, kind="choice", unparsed=0.0, missing=0.0).drop(columns="label")
+    joined = with_labels(tmp_path / "judged.csv", choices, both)
+    assert joined.loc[joined["label"].ne(""), "item_id"].nunique() == 9
+    assert "1 decisions of reviewers (judge 0, human 1" in joined.attrs["notes"][0]
     again = opened(frame, row["view"], decisions=decisions)
     shown = again.js("document.getElementById('decide').textContent")
     assert 'Earlier decisions: reviewer: human right (=1+1, "x")' in shown

@@ -459,6 +459,28 @@ def with_labelled_rows(
     return labelled.drop(columns=persons), [f"{sentence}.", *notes]
 
 
+def _without_decisions(where: Path | str, table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Labels without decisions of reviewers, who saw the verdict and chose the items."""
+    if not {"blind", "resolution"} <= set(table):
+        return table, []
+    seen = table["blind"].astype(str).str.casefold().eq("false")
+    counts = table["resolution"][seen].value_counts()
+    words = [f"{name} {counts.get(name, 0)}" for name in ("judge", "human", "unclear")]
+    if seen.all():
+        raise InputError(
+            f"{where}: all {len(table)} rows are decisions of reviewers who saw the verdict, so "
+            "they give no rate. Draw labels with judgestats labels plan; judgestats view --labels "
+            "shows decisions."
+        )
+    if not seen.any():
+        return table, []
+    note = (
+        f"{int(seen.sum())} decisions of reviewers ({', '.join(words)}) enter no rate, because "
+        "the verdict was seen."
+    )
+    return table[~seen].reset_index(drop=True), [note]
+
+
 def joined_labels(
     source: Path | str,
     out: pd.DataFrame,
@@ -504,7 +526,7 @@ def joined_labels(
             "the labels",
             clean_cells(pd.DataFrame(clean_json(labels))).rename(columns=str),
         )
-    table = table.reset_index(drop=True)
+    table, notes = _without_decisions(where, table.reset_index(drop=True))
     keys = _keys(where, table, item)
     own = out["item_id"] if names is None else names
     ids = joined_ids(table, tuple(keys))
@@ -529,7 +551,6 @@ def joined_labels(
             f"{', '.join(map(repr, given[:3]))}, here "
             f"{', '.join(map(repr, list(people.index[:3])))}. Give both files the same ids."
         )
-    notes: list[str] = []
     without = [i for i in given if i not in set(people.index)]
     spare = [i for i in people.index if i not in set(given)]
     name = where.name if isinstance(where, Path) else where

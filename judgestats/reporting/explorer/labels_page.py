@@ -99,7 +99,7 @@ def label_server(
     Returns
     -------
     server, address
-        The token is in the fragment: it is in no request line, survives a reload, and goes into no cookie.
+        The token is in the fragment: it survives a reload and is sent in no request line.
 
     Raises
     ------

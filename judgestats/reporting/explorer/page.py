@@ -20,7 +20,7 @@ MODULES = (  # a module follows those that it imports
     "detail", "counts", "figure", "matrix", "blind", "main",
 )  # fmt: skip
 _MARK = '<meta name="generator" content="judgestats view">'
-"""Line that marks a page of judgestats file."""
+"""Line that marks a page of judgestats."""
 
 
 @cache
