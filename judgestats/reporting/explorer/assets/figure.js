@@ -3,7 +3,7 @@
 
 import { countTable, fillCounts } from "./counts.js";
 import { byId, el, replace, token } from "./dom.js";
-import { count, fixed } from "./format.js";
+import { count, fixed, ticks } from "./format.js";
 import { outcomeOf } from "./select.js";
 
 const PAD = { left: 34, right: 8, top: 8, bottom: 26 };
@@ -292,15 +292,6 @@ export class Figure {
     return [s.x(clamp(b.x[0], from - out, to + out)), s.y(clamp(b.y[1], 0, this.top * 1.05)),
       s.x(clamp(b.x[1], from - out, to + out)), s.y(clamp(b.y[0], 0, this.top * 1.05))];
   }
-}
-
-/** At most six round numbers of an axis. */
-function ticks(from, to) {
-  const rough = (to - from) / 5 || 1, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((m) => m * power >= rough) * power;
-  const out = [];
-  for (let v = Math.ceil(from / step) * step; v <= to + step / 1e6; v += step) out.push(Number(v.toPrecision(8)));
-  return out;
 }
 
 export function figureTitle(store) {
