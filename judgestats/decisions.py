@@ -10,6 +10,7 @@ from judgestats.analysis.decisions.change import Change, ChangeMonitor
 from judgestats.analysis.decisions.next_labels import NextLabels, next_labels
 from judgestats.analysis.decisions.operating_point import OperatingPoint, operating_point
 from judgestats.analysis.decisions.panel import Panel, effective_votes
+from judgestats.analysis.decisions.stopping import StoppingRule
 
 __all__ = [
     "Automation",
@@ -19,6 +20,7 @@ __all__ = [
     "NextLabels",
     "OperatingPoint",
     "Panel",
+    "StoppingRule",
     "automation_certificate",
     "cascade_certificate",
     "effective_votes",

@@ -45,7 +45,7 @@ def test_the_file_is_an_action_and_names_every_variable() -> None:
         ({"REQUIRE": "icc_1_1=.95", "ALLOW": "cannot-tell"}, 0, "**CANNOT TELL**"),
         ({"FOR": "score"}, 0, "**PASS** judge: "),
         ({"FOR": "score", "STRICT": "true"}, 1, "No human labels"),
-        ({"FOR": "gate"}, 2, "needs pass / fail verdicts"),
+        ({"FOR": "gate"}, 3, "no scores with pass / fail labels"),
         ({"MIN": "reliabilty=.9"}, 2, "Did you mean"),
         ({"MAX": "reliability=.9"}, 2, "Write reliability=.9 (at least .9)."),
         ({"REQUIRE": "reliability=1.5"}, 2, "lies between -1 and 1; 1.5 is outside"),

@@ -276,7 +276,7 @@ def _stratum_names(judge: Floats, strata: Ints) -> list[str]:
     """Verdict and place of each stratum, the least confident first."""
     seen: dict[str, int] = {}
     out = []
-    for h in range(int(strata.max()) + 1):
+    for h in np.unique(strata).tolist():
         value = judge[strata == h][0]
         word = _NAMES[2] if math.isnan(value) else _NAMES[int(value)]
         seen[word] = seen.get(word, 0) + 1

@@ -1,0 +1,74 @@
+"""Stopping rule: reference values, both kinds of stop, and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judgestats import stats
+from judgestats.decisions import StoppingRule
+from judgestats.errors import InputError
+from judgestats.stats.inference.spending import spending_bounds
+from tests.analysis.decisions.reference import agree, data
+
+
+def measured(x):
+    found = stats.icc(x, form="ICC(1,1)", interval="f", n_permutations=0)
+    return found.estimate, found.interval.low, found.interval.high
+
+
+def test_reference_values():
+    x = data("dec_until")[["r1", "r2", "r3"]].to_numpy(float)
+    made = {}
+    first = measured(x[:20])
+    made |= {"icc_at_20": first[0], "icc_limits_at_20": first[1:]}
+    for width in (0.15, 0.1):
+        rule = StoppingRule.parse(f"icc_1_1:width<={width}", max_items=300)
+        for n in rule.planned:
+            rule = rule.look(n, *measured(x[:n]))
+            if rule.reached:
+                break
+        made[f"stop_icc_width_{width}"] = rule.items
+        made[f"icc_at_stop_{width}"] = measured(x[: rule.items])
+        assert rule.saved_share == pytest.approx(1 - rule.items / 300)
+    agree("dec_until", made)
+    for looks in (5, 10):
+        bounds = spending_bounds(np.arange(1, looks + 1) / looks)
+        agree("dec_until", {f"obf_bounds_{looks}": bounds}, tolerance=1e-6)
+
+
+def test_a_verdict_stop_uses_the_bound_of_its_look():
+    rule = StoppingRule.parse("difference!=0", max_items=400, first=80, step=80)
+    assert rule.planned == (80, 160, 240, 320, 400)
+    rule = rule.look(80, 0.4, 0.18, 0.62)
+    assert not rule.reached
+    assert rule.looks[0].bound == pytest.approx(4.877, abs=1e-3)
+    rule = rule.look(160, 0.4, 0.24, 0.56)
+    assert rule.reached
+    last = rule.looks[-1]
+    assert last.low == pytest.approx(0.4 - 3.357 * 0.16 / 1.959964, abs=1e-3)
+    assert "above 0 is shown" in rule.screen()[0]
+    with pytest.raises(InputError, match="none is left"):
+        rule.look(240, 0.4, 0.2, 0.6)
+
+
+def test_a_width_beyond_the_maximum_is_said_after_the_first_look():
+    rule = StoppingRule.parse("icc_1_1:width<=.05", max_items=100).look(20, 0.7, 0.5, 0.85)
+    assert rule.projected == 980
+    assert "more than the maximum" in " ".join(rule.screen())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("icc_1_1:width<=0", "above 0"),
+        ("icc_1_1", "takes NAME:width"),
+        ("icc_1_1:width<=.1 or difference!=0", "joins two stops"),
+        ("cost:width<=.1", "not measured"),
+    ],
+)
+def test_refusals(text, said):
+    with pytest.raises(InputError, match=said):
+        StoppingRule.parse(text, max_items=300, measured=["icc_1_1", "sem"])
+    with pytest.raises(InputError, match="the next is at 20"):
+        StoppingRule.parse("sem:width<=.3", max_items=300).look(25, 1, 0.9, 1.1)
