@@ -26,9 +26,9 @@ from judgestats.api import read_judgments
 from judgestats.commands.arguments import Args, table_options
 from judgestats.errors import InputError, guard_output
 from judgestats.results.purposes import read_requirements
-from judgestats.results.records import spreadsheet_cell
 from judgestats.results.verdict import Subject, decide
 from judgestats.runner import display as console
+from judgestats.sinks import csv_text
 
 EXITS = {"USE": 0, "USE_WITH_CARE": 0, "DO_NOT_USE": 1, "CANNOT_TELL": 3}
 """Exit code of what is required; 0 where nothing is."""
@@ -243,13 +243,13 @@ def _write_routes(path: Path, made: Decision, judged: Sequence[JudgedItems]) -> 
         raise InputError("decide automate: this decision has no routes.")
     words = {1.0: "pass", 0.0: "fail"}
     table = pd.DataFrame({
-        "item_id": [spreadsheet_cell(str(i)) for i in items],
-        "route": [spreadsheet_cell(route) for route in made.routes],
+        "item_id": [str(i) for i in items],
+        "route": made.routes,
         "verdict": [words.get(v, "") for v in verdicts],
         "confidence": made.confidence,
     })  # fmt: skip
     with guard_output(path):
-        table.to_csv(path, index=False)
+        path.write_text(csv_text(table), encoding="utf-8", newline="\n")
 
 
 def _named_numbers(text: str, option: str, example: str) -> dict[str, float]:
