@@ -192,13 +192,19 @@ def designs() -> list[str]:
         "D": ("crowd", "rejection_sampling"),
     }
     rows = [
-        [s, f"`{n}`", f"`{preset}`", told]
+        [s, f"`{n}`", f"`{preset}`", wording(n), told]
         for s, ns in names.items()
         for n in ns
         for preset, told in presets(n)
     ]
     return ["## The designs", "", "What `-P preset=` sets; a test holds every declared cell to the study.", "",
-            *table(["study", "experiment", "preset", "sets"], rows)]  # fmt: skip
+            *table(["study", "experiment", "preset", "wording", "sets"], rows)]  # fmt: skip
+
+
+def wording(name: str) -> str:
+    """Whether the study's own text can be sent, and what brings it."""
+    study = load_design(name).study
+    return f"original available (`items fetch {study}`)" if study else "paraphrase only"
 
 
 def grade_score() -> list[str]:

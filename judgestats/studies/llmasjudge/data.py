@@ -33,6 +33,9 @@ GUIDELINE_LEVELS: Mapping[str, str] = {
 }
 """The study's names of its guidelines, and what judgestats calls them."""
 
+NOT_SENT = ("paragraphs", "subscores")
+"""Guidelines that the authors' programs never sent: both arms asked with the plain prompt."""
+
 _JUDGE = "gpt-4o-mini"  # experiments with one judge leave its name out
 _EXPERIMENTS = {"exp3b": "anchors", "exp3c": "words", "exp3d": "paragraphs", "exp3e": "subscores"}
 _REASONING = {"exp2a": "before", "exp2b": "after"}

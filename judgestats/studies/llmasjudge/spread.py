@@ -21,6 +21,7 @@ from judgestats.studies.claims import Claim, Options, now, then
 from judgestats.studies.llmasjudge.data import (
     MARGIN,
     MINI,
+    NOT_SENT,
     LLMasJudgeData,
     adjusted,
     complete,
@@ -267,6 +268,7 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
     if not data.guidelines:
         return about.not_examined("no variances by guideline")
     levels = {"none": data.variances, **data.guidelines}
+    floor = _noise_floor(data)
     places = sorted({key for cells in data.guidelines.values() for key in cells})
     results: list[NamedResult] = []
     old: dict[str, TestResult] = {}
@@ -281,8 +283,9 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
             results.append(
                 then(f"guidelines.then.{where}", f"Variances by guideline, {where}", old[where])
             )
-        names, table = complete(cells, data.n_items)
-        lost += [f"{n} ({where})" for n in cells if n not in names]
+        sent = {level: cell for level, cell in cells.items() if level not in NOT_SENT}
+        names, table = complete(sent, data.n_items)
+        lost += [f"{n} ({where})" for n in sent if n not in names]
         if len(names) < 2:
             continue
         pairing = paired(table, names, options)
@@ -298,7 +301,7 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
         return about.examined(
             verdict="open",
             reproduced=listed(old),
-            because=f"No temperature has complete arrays to be paired: {', '.join(lost)}.",
+            because=f"No temperature has complete arrays to be paired: {', '.join(lost)}.{floor}",
             results=results,
         )
     family = adjust_family(new, family="spread by guideline, one test per judge and temperature")
@@ -316,8 +319,33 @@ def guidelines(data: LLMasJudgeData, options: Options) -> Claim:
     return about.examined(
         verdict=verdict,
         reproduced=listed(old),
-        because=f"{why[0].upper()}{why[1:]} ({adjusted(family)}).{out}",
+        because=f"{why[0].upper()}{why[1:]} ({adjusted(family)}).{out}{floor}",
         results=results,
+    )
+
+
+def _noise_floor(data: LLMasJudgeData) -> str:
+    """That two arms sent the plain prompt, and how far runs of that prompt lie apart."""
+    again = [level for level in NOT_SENT if level in data.guidelines]
+    if not again:
+        return ""
+    ratios = [
+        float(run.mean() / first.mean())
+        for place, first in data.variances.items()
+        for level in again
+        if (run := data.guidelines[level].get(place)) is not None
+        if run.size == first.size == data.n_items and first.mean() > 0
+    ]
+    apart = (
+        " Mean variances of these two further runs of the plain prompt are "
+        f"{min(ratios):.2f} to {max(ratios):.2f} times those of the first: the claim's noise floor."
+        if ratios
+        else ""
+    )
+    return (
+        f" Not testable from the data: {' and '.join(again)}. Their programs (experiment_3d.py, "
+        "experiment_3e.py) call evaluate_all_responses of core.py, which sends the plain prompt."
+        f"{apart}"
     )
 
 
