@@ -65,7 +65,7 @@ def test_answers_are_short_tidy_and_drawn() -> None:
     found = inside_a_loop(lambda: js.audit(hostile, n_resamples=99))
     assert len(repr(found)) < 250
     assert "print it for all" in repr(found)
-    assert str(found).rstrip().endswith(found.sentence.split()[-1])
+    assert str(found).startswith(("USE", "DO NOT USE", "CANNOT TELL"))
     assert set(found.results["kind"]) == {"estimate", "test", "comparison"}
     assert found.results["id"].is_unique
     assert {"scores", "null", "spread"} <= set(found.figures)

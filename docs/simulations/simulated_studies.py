@@ -17,8 +17,7 @@ import tempfile
 from pathlib import Path
 
 from judgestats.cli import main
-from judgestats.results import read_results
-from judgestats.results.answers import number_of
+from judgestats.results import number_of, read_results
 
 TABLE = Path(__file__).with_suffix(".csv")
 STUDIES = {"C": "grade_score", "D": "crowd"}

@@ -23,7 +23,6 @@ from judgestats.analysis.crosscheck import crosscheck_table as crosscheck_table
 from judgestats.analysis.crosscheck import with_crosscheck as with_crosscheck
 from judgestats.analysis.dispersion_comparison import spread_headlines as spread_headlines
 from judgestats.analysis.dispersion_comparison import spread_questions as spread_questions
-from judgestats.analysis.dispersion_levels import spread_sentence as spread_sentence
 from judgestats.analysis.drift_tests import both_runs as both_runs
 from judgestats.analysis.drift_tests import match_conditions as match_conditions
 from judgestats.analysis.families import AnalysisPlan as AnalysisPlan
@@ -40,7 +39,7 @@ from judgestats.analysis.pair_methods import credit_by_pair as credit_by_pair
 from judgestats.analysis.pair_methods import fewer_pairs as fewer_pairs
 from judgestats.analysis.pair_methods import method_pairs as method_pairs
 from judgestats.analysis.recommendation import Costs as Costs
-from judgestats.analysis.recommendation import recommend_best as recommend_best
+from judgestats.analysis.recommendation import best_conditions as best_conditions
 from judgestats.analysis.records import Analysis as Analysis
 from judgestats.analysis.records import NamedResult as NamedResult
 from judgestats.analysis.records import smallest_adjusted as smallest_adjusted

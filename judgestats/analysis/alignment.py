@@ -12,12 +12,11 @@ import pandas as pd
 from judgestats.analysis.alignment_methods import (
     MARGIN,
     alignment_headlines,
-    alignment_sentence,
+    best_methods,
     compare_methods,
     compare_temperatures,
     consistency_of,
     describe,
-    recommend_method,
     temperature_described,
 )
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, published
@@ -193,8 +192,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += consistency_of(table)
     results += reference_results(pairs, declared)
     headlines = alignment_headlines(compared, table, at)
-    recommended, best = recommend_method(methods, rows, pairs.table.clusters, at, declared.level)
-    results += best
+    results += best_methods(methods, rows, pairs.table.clusters, at, declared.level)
     return Analysis(
         experiment="alignment",
         question=declared.question,
@@ -206,7 +204,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             compared="difference.",
             lines=("alignment.people", "alignment.always_tie", "alignment.random"),
         ),
-        sentence=alignment_sentence(headlines, table, compared, ceiling, at),
         headlines=(*headlines, *temperature_described(methods, results)),
         conditions=shown,
         condition_records=tuple(conditions_of(shown, judged=set(frame["condition"]))),
@@ -216,7 +213,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *weighted_limitations(frame),
             *fewer_pairs(declared, pairs),
         ),
-        recommendation=recommended,
         metrics={"agreement/people": ceiling.estimate} if ceiling else {},
         condition_metrics={
             str(r["condition"]): metrics_of(r, _METRICS)

@@ -19,19 +19,17 @@ from judgestats.analysis.families import (
     one_family,
     restrict_pairs,
 )
-from judgestats.analysis.recommendation import Costs, recommend_best
+from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import (
     NamedResult,
-    Recommendation,
     named_results,
     results_by_subject,
 )
 from judgestats.analysis.selections import add_estimate, condition_row, label_shares
-from judgestats.analysis.summary_rows import described, format_coefficient
+from judgestats.analysis.summary_rows import described
 from judgestats.arrays import Floats
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Claim, Headline
-from judgestats.results.numbers import adjusted_p, apa_number, bounds_of, with_bounds
 from judgestats.stats.agreement.human import alignment_by_category
 from judgestats.stats.agreement.position import first_position_preference, swap_consistency
 from judgestats.stats.agreement.raw_agreement import percent_agreement
@@ -452,119 +450,25 @@ def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
     return own[own["alignment"].notna()].sort_values("alignment", ascending=False, kind="stable")
 
 
-def alignment_sentence(
-    headlines: Sequence[Headline],
-    table: pd.DataFrame,
-    compared: Mapping[str, Compared],
-    ceiling: Estimate | None,
-    at: float,
-) -> str:
-    """What was found of every judge, in one sentence."""
-    floors = {
-        judge: [h for h in headlines if (h.hypothesis, h.about.judge) == ("difference", judge)]
-        for judge in compared
-    }
-    text = "; ".join(
-        _judge_sentence(h, floors[judge], compared[judge], _own(table, judge, at), at)
-        for judge in compared
-        for h in headlines
-        if h.id == f"headline.methods.{judge}"
-    )
-    if not compared:
-        each = (
-            f"{r['condition']} {format_coefficient(r, 'alignment')}" for _, r in table.iterrows()
-        )
-        text = f"Agreement with people: {'; '.join(each)}; methods were not compared"
-    read = table.groupby("judge", sort=False)["alignment"].count()
-    mute = [str(judge) for judge, n in read.items() if n == 0]
-    text += f"; no verdict of {' and '.join(mute)} could be read" if mute else ""
-    if ceiling is not None and not math.isnan(ceiling.estimate):
-        text += f"; people score {ceiling.short()} against one another"
-    return f"{text}."
-
-
-def _judge_sentence(
-    headline: Headline,
-    floors: Sequence[Headline],
-    compared: Compared,
-    own: pd.DataFrame,
-    at: float,
-) -> str:
-    """Whether methods differ, the best as observed, what it beats, and what is open."""
-    row, judge = own.iloc[0], headline.about.judge
-    best = str(row["factor_method"])
-    text = (
-        f"{judge}: {best} has the highest agreement with people at {heat(at)} (score "
-        f"{format_coefficient(row, 'alignment')})"
-    )
-    above = [h for h in floors if h.claim == "differs" and h.direction == "higher"]
-    below = [h for h in floors if h not in above]
-    names = [[h.id.rpartition(".")[2] for h in hs] for hs in (above, below)]
-    text += f", better than {' and '.join(names[0])}" if above else ""
-    text += f", not shown better than {' or '.join(names[1])}" if below else ""
-    p = f"adjusted p {adjusted_p(headline)}"
-    if headline.claim == "undefined":
-        return f"{text} (methods could not be compared: {headline.reason})"
-    if headline.claim == "equivalent":
-        return f"{text}; all methods are shown to lie within {MARGIN:g} of one another ({p})"
-    if headline.claim == "open":
-        return f"{text}; methods are not told apart ({_largest(compared)}; {p})"
-    shown = [r.p_adjusted < LEVEL for r in compared.shifts.rows]
-    apart = [m for m in _others(compared.shifts.rows, best, shown) if m not in _BASELINES]
-    alike = [m for m in _others(compared.equal.rows, best, compared.equal.shown) if m not in apart]
-    rest = sorted(set(own["factor_method"]) - {best, *apart, *alike})
-    text += f"; methods differ ({p})"
-    text += f", told apart from it: {', '.join(apart)}" if apart else ""
-    text += f", shown to be within {MARGIN:g} of it: {', '.join(alike)}" if alike else ""
-    return text + (f", neither told apart nor shown alike: {', '.join(rest)}" if rest else "")
-
-
-def _largest(compared: Compared) -> str:
-    """The methods furthest apart with their interval, and whether the margin is ruled out."""
-    usable = [r for r in compared.equal.rows if r.interval is not None]
-    if not usable:
-        return "no difference has an interval"
-    row = max(usable, key=lambda r: abs(r.estimate))
-    low, high = bounds_of(row.interval)
-    out = (
-        "ruled out here, but not for all together" if max(-low, high) < MARGIN else "not ruled out"
-    )
-    lead = "largest difference" if len(compared.equal.rows) > 1 else "difference"
-    return (
-        f"{lead}, {row.a} less {row.b}, {with_bounds(row.estimate, low, high, bounded=True)} (90 % "
-        f"interval), so one of {apa_number(MARGIN, bounded=True)} is {out}"
-    )
-
-
-def _others(rows: Sequence[Any], name: str, chosen: Sequence[bool]) -> list[str]:
-    """What the chosen comparisons with a name compare it with."""
-    return sorted(
-        str(r.b if r.a == name else r.a)
-        for r, taken in zip(rows, chosen, strict=True)
-        if taken and name in {r.a, r.b}
-    )
-
-
-def recommend_method(
+def best_methods(
     methods: Sequence[pair_methods.Method],
     rows: Sequence[Mapping[str, Any]],
     clusters: Any,
     at: float,
     level: float,
-) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
-    """The cheapest method that is shown to be hardly worse than the best."""
+) -> tuple[NamedResult, ...]:
+    """Comparisons of the methods with the best one, with what each spends."""
     usable = [
         (m, r)
         for m, r in zip(methods, rows, strict=True)
         if np.isclose(m.temperature, at, equal_nan=True) and not np.isnan(m.credit).all()
     ]
-    given = recommend_best(
+    return best_conditions(
         {str(r["condition"]): m.credit for m, r in usable},
         clusters,
         spent=Costs.from_rows(
             [r for _, r in usable],
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
         ),
-        margin=MARGIN, level=level, what="agreement with people", each="a pair",
-    ) if len(usable) > 1 else None  # fmt: skip
-    return (None, ()) if given is None else (given[0], (given[1],))
+        margin=MARGIN, level=level, what="agreement with people",
+    ) if len(usable) > 1 else ()  # fmt: skip

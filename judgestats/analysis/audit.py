@@ -14,8 +14,8 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis, with_omega_mo
 from judgestats.analysis.judged_systems import with_systems
 from judgestats.analysis.leaderboard import STRENGTH
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation
-from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated, not_repeated_in
+from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
 from judgestats.analysis.score_audit import audit_scores
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.single_shot import single_shot_plan, single_shot_verdict_plan
@@ -159,7 +159,6 @@ def _merged(
     for word, part in named:
         own = replace(part, condition_records=part.records().conditions)
         parts.append(_separate_ids(own, {r.id for p in parts for r in p.results}, word))
-    parts = _merge_limitations(parts)
     first = parts[0]
     drawn = [str(c) for a in parts if a.arrays for c in a.conditions["condition"]]
     if sum(bool(a.arrays) for a in parts) > 1:
@@ -168,14 +167,10 @@ def _merged(
     return replace(
         first,
         question=" ".join(dict.fromkeys(a.question for a in parts)),
-        sentence=" ".join(dict.fromkeys(a.sentence for a in parts)),
         conditions=pd.concat([a.conditions for a in parts], ignore_index=True),
         condition_records=tuple(c for a in parts for c in a.condition_records),
         described=tuple(r for a in parts for r in a.described),
         rows=_merged_rows(row for a in parts for row in a.rows),
-        recommendation=_merged_advice(
-            [(word, a.recommendation) for (word, _), a in zip(named, parts, strict=True)]
-        ),
         figures=tuple(f for a in parts for f in a.figures),
         results=tuple(r for a in parts for r in a.results),
         headlines=tuple(h for a in parts for h in a.headlines),
@@ -191,19 +186,6 @@ def _merged(
         metrics={k: v for a in [*parts[1:], first] for k, v in a.metrics.items()},
         condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
     )
-
-
-def _merged_advice(named: list[tuple[str, Recommendation | None]]) -> Recommendation | None:
-    """The first advice; where that of other criteria is not the same, each behind its criterion."""
-    given = [(word, advice) for word, advice in named if advice is not None]
-    if not given or named[0][1] is None or named[0][0] in {"", _WORDS}:
-        return named[0][1]
-    first = given[0][1]
-    if len({advice.sentences for _, advice in given}) == 1:
-        return first
-    heads = [f"{word}: {advice.sentences[0]}" for word, advice in given if advice.sentences]
-    rest = [s for _, advice in given for s in advice.sentences[1:]]
-    return replace(first, sentences=tuple(dict.fromkeys([*heads, *rest])))
 
 
 def _merged_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -268,23 +250,6 @@ def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
     ]
     most = read.groupby(["condition", "item_id", "order"]).size().groupby("condition").max()
     return not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
-
-
-def _merge_limitations(analyses: list[Analysis]) -> list[Analysis]:
-    """The parts with what holds for one of them under its conditions' names, for all said once."""
-    whole = [NOT_REPEATED in a.limitations for a in analyses]
-    if all(whole):
-        return [
-            replace(a, sentence=a.sentence.replace(f" {NOT_REPEATED}", "")) for a in analyses[:-1]
-        ] + analyses[-1:]
-    out = []
-    for part, all_of_it in zip(analyses, whole, strict=True):
-        if not all_of_it:
-            out.append(part)
-            continue
-        named = not_repeated_in([str(name) for name in part.conditions["condition"]])
-        out.append(replace(part, sentence=part.sentence.replace(NOT_REPEATED, named)))
-    return out
 
 
 _QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"

@@ -10,14 +10,12 @@ import pandas as pd
 
 from judgestats.analysis.conversion import effect_number
 from judgestats.analysis.design import THESE_RUNS
-from judgestats.analysis.families import LEVEL, claim_of, restrict_pairs
+from judgestats.analysis.families import claim_of, restrict_pairs
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.single_shot import format_human_correlation
-from judgestats.analysis.summary_rows import clauses
 from judgestats.analysis.validity_raters import PANEL_GAIN
 from judgestats.data.readers.columns import folded
 from judgestats.data.verdict_kinds import PREFERENCES
-from judgestats.results import Claim, Headline, adjusted_p, hangs_on
+from judgestats.results import Claim, Headline
 from judgestats.results.numbers import count_noun
 from judgestats.stats.inference.multiplicity import p_adjust, p_bounds
 from judgestats.stats.inference.result import (
@@ -243,68 +241,6 @@ def _p_of(result: Result) -> tuple[float, float]:
     )
 
 
-def audit_sentence(
-    cells: pd.DataFrame, headlines: Sequence[Headline], results: Sequence[NamedResult]
-) -> str:
-    """The answer in one sentence.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        One row a condition.
-    headlines : sequence of Headline
-    results : sequence of NamedResult
-        What they rest on.
-
-    Returns
-    -------
-    str
-    """
-    parts = []
-    for _, row in cells.iterrows():
-        if math.isnan(row["icc1"]):
-            parts.append(f"{row['condition']}: reliability undefined ({row['icc1_reason']})")
-            continue
-        parts.append(
-            f"{row['condition']}: "
-            f"{' and '.join(clauses(row))}{format_human_correlation(row.to_dict())}"
-        )
-    text = "; ".join(parts)
-    for headline in headlines:
-        if headline.rests_on[0] != "spread.all" or headline.claim == "undefined":
-            continue
-        p = adjusted_p(headline)
-        if headline.claim == "differs":
-            text += f"; the conditions differ in spread (paired by item, adjusted p {p})"
-        else:
-            text += (
-                f"; no difference in spread was detected (paired by item, adjusted p {p}"
-                f"{_widest(results)}), which does not show that they are equal"
-            )
-    return f"{text}{_shift(headlines, results)}."
-
-
-def _shift(headlines: Sequence[Headline], results: Sequence[NamedResult]) -> str:
-    """The largest difference of means, where one is shown."""
-    headline = next((h for h in headlines if h.rests_on[0] == "shift.all"), None)
-    shown = [
-        row
-        for r in results
-        if r.id == "shift.all" and isinstance(r.result, Comparisons)
-        for row in r.result.rows
-        if row.p_adjusted < LEVEL
-    ]
-    if not (headline and headline.p_adjusted < LEVEL and shown):
-        return ""
-    row = max(shown, key=lambda r: abs(r.estimate))
-    pairs = f", the largest of {len(shown)} such differences" if len(shown) > 1 else ""
-    return (
-        f"; mean scores differ{in_these_runs(row)}: {row.a} minus {row.b} {row.with_bounds()} "
-        f"points{pairs} "
-        f"(paired by item, adjusted p {adjusted_p(headline)})"
-    )
-
-
 def in_these_runs(result: Result | Comparison) -> str:
     """Words behind a difference of means whose runs are not identified; empty where they are.
 
@@ -322,25 +258,6 @@ def in_these_runs(result: Result | Comparison) -> str:
     rows = result.rows if isinstance(result, Comparisons) else (result,)
     targets = {getattr(row, "details", {}).get("target", "") for row in rows}
     return f" in {THESE_RUNS}" if THESE_RUNS in targets else ""
-
-
-def _widest(results: Sequence[NamedResult]) -> str:
-    """The GMD ratio (that of variances where these alone are known) furthest from 1."""
-    by_id = {r.id: r.result for r in results}
-    named = "gmd.all" if "gmd.all" in by_id else "ratio.all"
-    candidates = [by_id[named]] if named in by_id else []
-    rows = [
-        row
-        for ratios in candidates
-        if isinstance(ratios, Comparisons)
-        for row in ratios.rows
-        if 0 < row.estimate < math.inf
-    ]
-    if not rows:
-        return ""
-    row = max(rows, key=lambda r: abs(math.log(r.estimate)))
-    what = "GMD ratio" if named == "gmd.all" else "ratio of variances"
-    return f"; largest {what} {row.a} / {row.b} {row.with_bounds()}{hangs_on(row.details)}"
 
 
 _Z = 1.959964

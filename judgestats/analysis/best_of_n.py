@@ -24,7 +24,7 @@ from judgestats.analysis.families import (
     most_reliable,
     shared_clusters,
 )
-from judgestats.analysis.recommendation import MARGIN_ICC, recommend_votes
+from judgestats.analysis.recommendation import MARGIN_ICC, best_votes
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
@@ -42,12 +42,10 @@ from judgestats.analysis.summary_rows import (
     choice_rows,
     declared_row,
     described,
-    format_coefficient,
     ranked,
     results_row,
 )
 from judgestats.data.columns import Condition
-from judgestats.data.request_fields import heat
 from judgestats.results import Headline
 from judgestats.stats.agreement.order_effects import option_win_rate
 from judgestats.stats.agreement.raw_agreement import mean_share
@@ -408,13 +406,11 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += across_judges(choices, table, declared)
     results += answers_right(frame, declared)
     results += accuracy_relation(frame, choices, table, declared)
-    recommended, best = recommend_votes(
+    results += best_votes(
         table, {name: c.values for name, c in choices.items()},
         next(iter(choices.values())).cluster,
-        one="choice", reaches=_reaches,
-        validity="Reliability is not validity: compare the choices with people or targets too.",
+        one="choice",
     )  # fmt: skip
-    results += best
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -423,12 +419,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             "chosen_preferred",
             caption="Reliability of one choice, and how often it is the preferred answer.",
         ),
-        sentence=_sentence(table),
         headlines=(*audit_headlines(results), *headlines, *_described(results, table)),
         conditions=table,
         results=tuple(sort_results(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),
-        recommendation=recommended,
         rows=(
             *choice_rows(table["condition"]),
             results_row(
@@ -474,15 +468,6 @@ def _warm(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["temperature"] != 0) & (table["vote_share"] > 0)]
 
 
-def _reaches(row: Mapping[str, Any]) -> str:
-    """How many choices reach .80 and .90."""
-    few, need = float(row["judgments_for_80"]), float(row["judgments_for_90"])
-    if need <= 1:
-        return "one choice already reaches .90"
-    first = "one choice reaches" if few <= 1 else f"the shares of {few:.0f} choices reach"
-    return f"{first} .80, the shares of {need:.0f} choices .90"
-
-
 def _described(results: Sequence[NamedResult], table: pd.DataFrame) -> tuple[Headline, ...]:
     """How far one choice and the shares of all can be relied on, where that says something."""
     names = [str(c) for c in _warm(table)["condition"]]
@@ -494,20 +479,3 @@ def _described(results: Sequence[NamedResult], table: pd.DataFrame) -> tuple[Hea
     above = " above T = 0" if (table["temperature"] == 0).any() else ""
     text = f"one choice's reliability{above}: {one}; of the shares of all repeats: {all_}"
     return (told.headline("reliability", text),)
-
-
-def _sentence(table: pd.DataFrame) -> str:
-    usable = _warm(table)
-    if usable.empty:
-        return (
-            "At no temperature above 0 was a choice more reliable than chance would make it; at "
-            "T = 0 one draw is repeated."
-        )
-    parts = []
-    for judge, own in usable.groupby("judge", sort=False):
-        values = [
-            f"{format_coefficient(row, 'vote_share')} at {heat(row['temperature'])}"
-            for row in own.to_dict("records")
-        ]
-        parts.append(f"{judge} {', '.join(values)}")
-    return f"Reliability of one choice of the best answer: {'; '.join(parts)}."

@@ -584,7 +584,7 @@ def _cluster_statistic(
     coefficient: Callable[[Floats], Floats],
 ) -> ClusterStatistic | None:
     """From the sums that a coefficient is made of, items x conditions x sums."""
-    codes = cluster_codes(clusters, len(parts), where="recommend_reliable")
+    codes = cluster_codes(clusters, len(parts), where="best_reliable")
     sizes = np.bincount(codes).astype(float)
     if sizes.size < 2:
         return None

@@ -14,8 +14,6 @@ from judgestats.analysis.crowd_conclusions import (
     describe,
     limits_of,
     plan,
-    recommended,
-    sentence_of,
     side_by_side,
 )
 from judgestats.analysis.crowd_data import StrategyVerdicts, gold_labels, strategy_verdicts
@@ -139,12 +137,10 @@ def analyse(
             "tokens",
             caption="How often each strategy is right, and what a verdict takes.",
         ),
-        sentence=sentence_of(judges, table, gains, by_id, headlines, declared),
         headlines=headlines,
         conditions=table,
         results=tuple(by_role(results)),
         limitations=tuple(limits_of(frame, pipelines, table, items)),
-        recommendation=recommended(judges, table, gains, declared),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
         rows=_rows(table, gains),

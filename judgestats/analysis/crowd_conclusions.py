@@ -12,19 +12,17 @@ import pandas as pd
 from judgestats.analysis.crowd_data import StrategyVerdicts
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, published
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.records import NamedResult, Recommendation, named_results
+from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.selections import (
     add_estimate,
     condition_row,
     selection_limits,
     spent_on_a_verdict,
 )
-from judgestats.analysis.summary_rows import format_percent
 from judgestats.data.columns import Condition
 from judgestats.items.records import Item
 from judgestats.protocols.strategies import requested_strategies
 from judgestats.protocols.template import pair_name
-from judgestats.results import Headline, adjusted_p
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.position import first_position_preference, swap_consistency
 from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share, percent_agreement
@@ -277,95 +275,9 @@ def _hypotheses() -> tuple[Hypothesis, ...]:
     )
 
 
-def sentence_of(
-    judges: Sequence[StrategyVerdicts],
-    table: pd.DataFrame,
-    gains: Mapping[str, Comparisons],
-    results: Mapping[str, NamedResult],
-    headlines: Sequence[Headline],
-    declared: AnalysisPlan,
-) -> str:
-    """The answer, judge by judge, in one sentence."""
-    parts = []
-    for judged in judges:
-        gain = gains.get(judged.name)
-        if gain is None:
-            continue
-        own = _own(table, judged)
-        vanilla = own[own["factor_strategy"] == REFERENCE].iloc[0]
-        better = sorted(better_than_vanilla(gain, declared), key=lambda r: -r.estimate)
-        text = f"{judged.name}: vanilla is right in {format_percent(vanilla, 'accuracy')}"
-        if better:
-            best = better[0]
-            text += f"; {best.a} is better by {best.with_bounds(times=100, digits=1)} points"
-        else:
-            text += "; no strategy is shown to be better"
-        trend = f"scaling.accuracy.{judged.name}"
-        if trend in results:
-            [claimed] = [h for h in headlines if h.rests_on[0] == trend]
-            text += f"; {_trend_sentence(claimed)}"
-        parts.append(text)
-    return (
-        f"{'; '.join(parts)}."
-        if parts
-        else "The vanilla judge was not asked, so no gain over it can be told."
-    )
-
-
 def better_than_vanilla(gain: Comparisons, declared: AnalysisPlan) -> list[Comparison]:
     """The strategies that are shown to be right more often than the vanilla judge."""
     return [r for r in gain.rows if r.p_adjusted < 1 - declared.level and r.estimate > 0]
-
-
-def _own(table: pd.DataFrame, judged: StrategyVerdicts) -> pd.DataFrame:
-    """The rows of one judge at one temperature."""
-    return table[table["condition"].isin(set(judged.rows["condition"]))]
-
-
-def _trend_sentence(trend: Headline) -> str:
-    if trend.claim == "undefined":
-        return "a trend of accuracy with k cannot be tested"
-    p = f"(Page's test, adjusted p {adjusted_p(trend)})"
-    if trend.claim != "differs":
-        return f"no trend of accuracy with k is shown {p}"
-    return f"accuracy {'rises' if trend.direction == 'higher' else 'falls'} with k {p}"
-
-
-def recommended(
-    judges: Sequence[StrategyVerdicts],
-    table: pd.DataFrame,
-    gains: Mapping[str, Comparisons],
-    declared: AnalysisPlan,
-) -> Recommendation | None:
-    """The cheapest strategy of those shown to be better than vanilla, by judge."""
-    parts, kept = [], []
-    for judged in judges:
-        if judged.name not in gains:
-            continue
-        judge = judged.name
-        if all(math.isnan(r.estimate) for r in gains[judge].rows):  # nothing was read
-            continue
-        better = {r.a: r for r in better_than_vanilla(gains[judge], declared)}
-        own = _own(table, judged)
-        own = own[own["factor_strategy"].isin(better.keys())]
-        if own.empty:
-            kept.append(judge)
-            continue
-        row = own.sort_values(["tokens", "factor_strategy"]).iloc[0]
-        name = str(row["factor_strategy"])
-        parts.append(
-            f"{judge}: {name} is the cheapest strategy shown to beat vanilla "
-            f"({better[name].with_bounds(times=100, digits=1)} points more, "
-            f"{float(row['tokens']):,.0f} tokens a verdict)"
-        )
-    if kept:
-        takes = table[table["factor_strategy"] == REFERENCE]["tokens"].mean()
-        others = table[table["factor_strategy"] != REFERENCE]["tokens"]
-        parts.append(
-            f"{' and '.join(kept)}: keep the vanilla prompt ({takes:,.0f} tokens a verdict; the "
-            f"others take {others.min():,.0f} to {others.max():,.0f}); nothing is shown to beat it"
-        )
-    return Recommendation(sentences=tuple(f"{t}." for t in parts)) if parts else None
 
 
 def limits_of(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,17 +27,14 @@ from judgestats.analysis.families import (
     strata_of,
 )
 from judgestats.analysis.limits import common_limits
-from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
+from judgestats.analysis.recommendation import MARGIN_ICC, best_reliable
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
 from judgestats.analysis.summary_rows import ranked, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import EXTRA, sort_levels
-from judgestats.results import Headline, adjusted_p, apa_number, bounds_of, name_of, with_bounds
-from judgestats.results.text import hangs_on
-from judgestats.stats.dispersion.dispersion_test import SpreadResult
-from judgestats.stats.dispersion.equivalence import EquivalenceResult
+from judgestats.results import Headline, name_of
 
 MARGIN = 1.5
 """Declared margin of equivalence: a ratio of variances between 1/1.5 and 1.5 matters little."""
@@ -111,76 +107,6 @@ def spread_hypotheses(*, across: str, each: str, ratio: str) -> tuple[Hypothesis
     )
 
 
-def spread_sentence(
-    headlines: Sequence[Headline],
-    *questions: SpreadQuestion,
-    detail: Callable[[Headline, SpreadResult], str] | None = None,
-) -> str:
-    """The answer in plain sentences, one a question, as the headlines claim.
-
-    Parameters
-    ----------
-    headlines : sequence of Headline
-        From `spread_headlines`.
-    *questions : SpreadQuestion
-    detail : callable, optional
-        What else to tell of a stratum in which spread differs, or is alike; by default the
-        largest ratio.
-
-    Returns
-    -------
-    str
-        Of a question without strata nothing: see `nothing_compared`.
-    """
-    return " ".join(
-        _answer([h for h in headlines if h.hypothesis == q.id and h.about.stratum in q.spreads], q,
-                detail)
-        for q in questions
-        if q.strata
-    )  # fmt: skip
-
-
-def _answer(
-    headlines: Sequence[Headline],
-    question: SpreadQuestion,
-    detail: Callable[[Headline, SpreadResult], str] | None,
-) -> str:
-    across = question.across
-    parts: dict[str, list[str]] = {}
-    for h in headlines:
-        name = h.about.stratum
-        spread, equal = question.spreads[name], question.equivalence[name]
-        more = detail(h, spread) if detail else _widest(spread) if h.claim == "differs" else ""
-        if h.claim == "differs" and equal.all_shown:
-            more += "; all ratios are shown to lie within the declared margin"
-        if h.claim == "open":
-            more += _furthest(spread, equal) + (f"; {h.reason}" if h.reason else "")
-        if h.claim == "undefined":
-            more += f"; {h.reason}" if h.reason else ""
-        p = "" if math.isnan(h.p_adjusted) else f"; adjusted p {adjusted_p(h)}"
-        rest = (more + p).removeprefix("; ")
-        kind = f"{h.claim} {h.direction}" if h.claim == "differs" and detail else h.claim
-        parts.setdefault(kind, []).append(f"{name} ({rest})" if rest else name)
-    text = "; ".join(
-        lead.format(across=across) + " for " + "; ".join(parts[kind])
-        for kind, lead in _LEADS.items()
-        if kind in parts
-    )
-    return f"{text[0].upper()}{text[1:]}."
-
-
-_DIFFERS = "the within-item variance differs between {across}"
-_LEADS = {
-    "differs higher": f"{_DIFFERS}, and is larger at the highest than at the lowest,",
-    "differs": _DIFFERS,
-    "differs lower": f"{_DIFFERS}, and is smaller at the highest than at the lowest,",
-    "differs ": _DIFFERS,
-    "equivalent": "all {across} are shown to scatter about alike (within the declared margin)",
-    "open": "neither a difference between {across} nor equality was shown",
-    "undefined": "a comparison of {across} could not be computed",
-}
-
-
 def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
     """Why no levels were compared: one was judged, or of fewer than two anything could be read.
 
@@ -212,36 +138,6 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
     else:
         text = f"No two {across} were judged alike in everything else, so they were not compared"
     return f"{text}."
-
-
-def _furthest(spread: SpreadResult, equal: EquivalenceResult) -> str:
-    """The largest GMD ratio, then that of variances: is the margin ruled out?"""
-    first = _widest(spread)
-    usable = [r for r in equal.rows if r.estimate > 0 and math.isfinite(r.estimate) and r.interval]
-    if not usable:
-        return f"{first}; no ratio of variances has an interval"
-    row = max(usable, key=lambda r: abs(math.log(r.estimate)))
-    low, high = bounds_of(row.interval)
-    inside = equal.margin[0] < low and high < equal.margin[1]
-    out = "ruled out here, but not with all comparisons together" if inside else "not ruled out"
-    lead = "largest ratio of variances" if len(equal.rows) > 1 else "ratio of variances"
-    on = next((hangs_on(r.details) for r in spread.ratios.rows if {r.a, r.b} == {row.a, row.b}), "")
-    on = on if "effective clusters" not in first else ""  # said once
-    return (
-        f"{first}; {lead}, {row.a} to {row.b}, {with_bounds(row.estimate, low, high)} (90 % "
-        f"interval){on}, so a ratio of {apa_number(equal.margin[1])} is {out}"
-    )
-
-
-def _widest(spread: SpreadResult) -> str:
-    """The largest ratio in words, of what the test compares (of variances where it is these)."""
-    family = spread.gmd_ratios or spread.ratios
-    what = "variance" if family is spread.ratios else "mean difference of two repeats"
-    usable = [r for r in family.rows if r.estimate > 0 and math.isfinite(r.estimate)]
-    if not usable:
-        return ""
-    row = max(usable, key=lambda r: abs(math.log(r.estimate)))
-    return f"; {what} of {row.a} {row.with_bounds()}{hangs_on(row.details)} times that of {row.b}"
 
 
 _ID = "vary."
@@ -420,7 +316,6 @@ class LevelComparison:
         comparison: Compared,
         declared: AnalysisPlan,
         *,
-        text: str = "",
         claims: Sequence[Headline] = (),
         further: Sequence[NamedResult] = (),
     ) -> Analysis:
@@ -430,8 +325,6 @@ class LevelComparison:
         ----------
         comparison : Compared
         declared : AnalysisPlan
-        text : str
-            Behind the sentence on the spread.
         claims : sequence of Headline
             Beyond those on the spread.
         further : sequence of NamedResult
@@ -443,13 +336,11 @@ class LevelComparison:
         """
         cells, questions = comparison.cells, comparison.questions
         headlines = spread_headlines(*questions)
-        sentence = spread_sentence(headlines, *questions)
         if not any(question.strata for question in questions):
             why = nothing_compared(cells, self.vary, across=self.across)
             headlines = (nothing_claimed(why), *headlines)
-            sentence = f"{why} {sentence}".rstrip()
         arrays = cell_arrays(comparison.array)
-        recommended, best = recommend_reliable(cells, comparison.array)
+        best = best_reliable(cells, comparison.array)
         return Analysis(
             experiment=self.experiment,
             question=declared.question,
@@ -460,7 +351,6 @@ class LevelComparison:
                 results=spread_results(*questions),
                 compared="posthoc.nemenyi.",
             ),
-            sentence=sentence + text,
             headlines=(*headlines, *claims),
             described=comparison.described.estimates,
             rows=score_rows(cells["condition"]),
@@ -475,7 +365,6 @@ class LevelComparison:
                 *comparison.described.results,
             ),
             limitations=tuple(common_limits(comparison.frame, cells, comparison.array)),
-            recommendation=recommended,
             metrics=spread_metrics(questions[0].spreads),
             condition_metrics=comparison.described.metrics,
             arrays=arrays,

@@ -166,7 +166,6 @@ def drift(
     analysis = Analysis(
         experiment="drift",
         question=_QUESTION,
-        sentence="",
         headlines=headlines,
         conditions=table,
         results=(

@@ -505,21 +505,6 @@ def headlines_of_rows(
         )  # fmt: skip
 
 
-def untested(headlines: Sequence[Headline]) -> tuple[str, ...]:
-    """The judges of whom nothing could be tested, as a sentence; none where all could.
-
-    Examples
-    --------
-    >>> one = Headline(id="a", hypothesis="h", claim="undefined", about=About(judge="mute"))
-    >>> untested([one])
-    ('Of mute nothing could be tested.',)
-    """
-    judges = dict.fromkeys(h.about.judge for h in headlines if h.about.judge)
-    tested = {h.about.judge for h in headlines if h.claim != "undefined"}
-    mute = [judge for judge in judges if judge not in tested]
-    return (f"Of {', '.join(mute)} nothing could be tested.",) if mute else ()
-
-
 def direction_of(difference: float) -> Literal["", "higher", "lower"]:
     """Of a difference.
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation, named_results
-from judgestats.analysis.summary_rows import declared_row, format_coefficient, ranked
+from judgestats.analysis.records import Analysis, NamedResult, named_results
+from judgestats.analysis.summary_rows import declared_row, ranked
 from judgestats.data.columns import Condition
 from judgestats.protocols.selection import UNRELATED
-from judgestats.results import About, Headline, Row, apa_number
+from judgestats.results import About, Row
 from judgestats.stats.agreement.grade_score import grade_score, grade_score_items
 from judgestats.stats.agreement.order_effects import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate
@@ -178,12 +178,10 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
             "grade_score",
             caption="Grade Score by condition.",
         ),
-        sentence=_sentence(table),
         headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(results),
         limitations=(*_limits(frame, table, rotations), *selections.unanswered(results, declared)),
-        recommendation=_recommend(table, headlines),
         rows=_rows(table["condition"]),
         condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
     )
@@ -325,77 +323,7 @@ def _limits(
     return limits
 
 
-def _sentence(table: pd.DataFrame) -> str:
-    parts = []
-    for judge, own in table.groupby("judge", sort=False):
-        usable = own.dropna(subset=["grade_score"]).sort_values("grade_score")
-        if usable.empty:
-            parts.append(f"{judge} not known")
-            continue
-        low, high = usable.iloc[0], usable.iloc[-1]
-        span = format_coefficient(low, "grade_score")
-        if len(usable) > 1:
-            ends = [
-                f"{format_coefficient(row, 'grade_score')} "
-                f"({str(row['condition']).removeprefix(f'{judge}, ')})"
-                for row in (low, high)
-            ]
-            span = f"from {' to '.join(ends)}"
-        parts.append(f"{judge} {span}")
-    chance = sorted(apa_number(v, bounded=True) for v in table["chance"])
-    about = " to ".join(dict.fromkeys((chance[0], chance[-1])))
-    return (
-        f"Grade Score (1 is free of position, chance scores {about}, always the first place 0): "
-        f"{'; '.join(parts)}."
-    )
-
-
 def _largest_share_id(identity: str, result: Result) -> str:
     """Id of the share of a place that lies farthest from what no preference gives."""
     far = largest_position_share(result)
     return f"{identity}/{far.name}" if far else ""
-
-
-def _recommend(table: pd.DataFrame, headlines: Sequence[Headline]) -> Recommendation | None:
-    """What prompt, unrelated option and places call for, where they were compared."""
-
-    def tested(hypothesis: str) -> tuple[list[Headline], int]:
-        """Those shown, and how many were tested."""
-        own = [h for h in headlines if h.hypothesis == hypothesis and h.claim != "undefined"]
-        return [h for h in own if h.claim == "differs"], len(own)
-
-    parts = []
-    shown, n = tested("position")
-    if shown:
-        parts.append(
-            f"Places are preferred in {len(shown)} of {n} conditions: show the options "
-            "in all rotations, and take the option that is selected most."
-        )
-    elif n:
-        parts.append(
-            "No preference for a place is shown, which does not show that there is none: keep "
-            "rotating the options."
-        )
-    shown, n = tested("prompt")
-    if n:
-        parts.append(
-            f"The judge prompts differ in {len(shown)} of {n} comparisons: prefer those "
-            "whose difference from the first is above 0."
-            if shown
-            else "No judge prompt is shown to be better than another."
-        )
-    shown, n = tested("unrelated")
-    if n:
-        raised, lowered = (sum(h.direction == d for h in shown) for d in ("higher", "lower"))
-        parts.append(
-            f"An unrelated option is shown to raise the score above chance in {raised} of {n} "
-            f"comparisons and to lower it in {lowered}"
-            + (": it is no remedy." if lowered > raised else ".")
-        )
-    if not parts:
-        return None
-    if int(table["n_replications"].max()) < 2:
-        parts.append(
-            f"Repeat the rotations ({option('repeats', '2')}) to tell position from noise."
-        )
-    return Recommendation(sentences=tuple(parts), rests_on=tuple(h.rests_on[0] for h in headlines))

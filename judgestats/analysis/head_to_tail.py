@@ -27,7 +27,6 @@ from judgestats.analysis.summary_rows import (
     choice_rows,
     declared_row,
     described,
-    format_coefficient,
     ranked,
 )
 from judgestats.data.columns import Condition
@@ -124,13 +123,11 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     estimated = audit_headlines(results)
     between, headlines = _judges(choices, table, declared)
     results += between
-    recommended, best = recommendation.recommend_votes(
+    results += recommendation.best_votes(
         table, {name: c.values for name, c in choices.items()},
         next(iter(choices.values())).cluster,
-        one="verdict", reaches=recommendation.verdicts_reach,
-        validity="Check a sample of its verdicts by hand: reliability is not validity.",
+        one="verdict",
     )  # fmt: skip
-    results += best
     results = selections.sort_results(results, declared)
     return Analysis(
         experiment=declared.experiment,
@@ -140,7 +137,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             "vote_share",
             caption="Share judged correct, and reliability of one verdict.",
         ),
-        sentence=_sentence(table, headlines),
         headlines=(
             *estimated,
             *headlines,
@@ -164,7 +160,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 short="the published standard error knows nothing of other questions",
             ),
         ),
-        recommendation=recommended,
         rows=(
             declared_row("accuracy_as_judged", table["condition"], ids="accuracy.{}"),
             *choice_rows(table["condition"], one="verdict"),
@@ -314,19 +309,6 @@ def _item_shares(choices: selections.Choices) -> Any:
     read = (choices.values != "").sum(axis=1)
     right = (choices.values == "correct").sum(axis=1)
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)
-
-
-def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
-    parts = []
-    for row in table.to_dict("records"):
-        parts.append(f"{row['condition']} {format_coefficient(row, 'as_judged')}")
-    text = f"Accuracy as judged: {'; '.join(parts)}."
-    if not headlines:
-        return text
-    shown = [h.about.stratum for h in headlines if h.claim == "differs"]
-    if not shown:
-        return f"{text} No difference between judges is shown, which does not show that none is."
-    return f"{text} Judges differ in that share: {'; '.join(shown)}."
 
 
 _SAYS: Mapping[Claim, str] = {

@@ -110,7 +110,6 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         experiment="audit",
         question=declared.question,
         drawing=ranked(*DRAWN_VERDICTS),
-        sentence=verdict_audit.verdict_sentence(table_of),
         headlines=audit_headlines(results),
         conditions=table_of,
         results=tuple(results),

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.audit import audit_read, plan_for
-from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, restrict_to_claims
+from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.coefficients import (
     computed,
     condition_metrics,
@@ -24,7 +24,7 @@ from judgestats.analysis.coefficients import (
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_compared
 from judgestats.analysis.ratings import ratings_of, true_score_of
-from judgestats.analysis.recommendation import recommend_reliable
+from judgestats.analysis.recommendation import best_reliable
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeat_errors import sem_by_design, with_repeat_errors
 from judgestats.analysis.repeat_limits import lost_metrics
@@ -160,12 +160,11 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         metrics |= by_condition[labels[0]]
     if test is not None:
         metrics["spread/p_value"] = test.p_value
-    advice, rests_on = recommend_reliable(table, cells)
+    rests_on = best_reliable(table, cells)
     analysis = Analysis(
         experiment="audit",
         question=_QUESTION,
         drawing=ranked(*DRAWN_SCORES),
-        sentence=audit_sentence(table, headlines, compared),
         headlines=headlines,
         conditions=table,
         results=(*results, *compared, *rests_on),
@@ -178,7 +177,6 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             *not_compared(sum(c.temperature != 0 for c in reduced.columns)),
             *left_out(reduced, skipped),
         ),
-        recommendation=advice,
         metrics=metrics,
         condition_metrics=by_condition,
         arrays=_figure_cells(reduced, cells),

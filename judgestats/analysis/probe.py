@@ -15,8 +15,6 @@ from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.probe_answer import (
     claims_by_judge,
     probe_headlines,
-    probe_recommendation,
-    probe_sentence,
     quantity_of,
 )
 from judgestats.analysis.probe_tests import (
@@ -389,7 +387,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     return Analysis(
         experiment="probe",
         question=declared.question,
-        sentence=probe_sentence(claims, by_id),
         headlines=headlines,
         conditions=table,
         results=(*results, *card_counts(claims, judges), *(scored.results if scored else ())),
@@ -401,7 +398,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             ),
             *_left_out(judges, probes, items),
         ),
-        recommendation=probe_recommendation(headlines),
         drawing=_drawing(where, drawn_changes(where, shown, headlines)),
         rows=card_rows(where, shown),
         condition_metrics=scored.metrics if scored else {},

@@ -6,11 +6,10 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from judgestats.analysis.families import claim_of, direction_of, untested
+from judgestats.analysis.families import claim_of, direction_of
 from judgestats.analysis.probe_tests import ProbedJudge, identity
-from judgestats.analysis.records import Recommendation
-from judgestats.protocols.probes import PROBES, Kind, Probe
-from judgestats.results import About, Claim, Headline, apa_number
+from judgestats.protocols.probes import Kind, Probe
+from judgestats.results import About, Claim, Headline
 from judgestats.stats.inference.multiplicity import Family
 from judgestats.stats.inference.result import Result, TestResult
 
@@ -168,106 +167,3 @@ def _says(claim: Claim, hypothesis: str, direction: str) -> str:
         worse = direction == "lower"
         return "Worse answers fare worse, as they should" if worse else "Worse answers fare better"
     return _SAYS.get((hypothesis, claim), "Could not be tested")
-
-
-def probe_sentence(claims: Mapping[str, Sequence[Headline]], results: Mapping[str, Result]) -> str:
-    """The answer: of each judge what moves it, what succeeds, and whether it sees what is worse.
-
-    Parameters
-    ----------
-    claims : mapping of judge to headlines
-        As `claims_by_judge` gives it.
-    results : mapping of id to Result
-    """
-    sentences = [_judge_sentence(own, where, results) for where, own in claims.items() if own]
-    return f"{'; '.join(sentences)}." if sentences else "Nothing could be compared."
-
-
-def _judge_sentence(own: Sequence[Headline], where: str, results: Mapping[str, Result]) -> str:
-    parts = []
-    for hypothesis, verb, none in (
-        ("moved", "is moved by", "no change was seen to move it"),
-        ("scale", "orders answers otherwise on", "no scale was seen to change the order"),
-        ("attack", "is taken in by", "no attack was seen to succeed"),
-    ):
-        of = [h for h in own if h.hypothesis == hypothesis]
-        hit = [
-            f"{_ON.get(h.about.varied, h.about.varied)} ({_size(h, results)})"
-            for h in of
-            if h.claim == "differs"
-        ]
-        small = sum(h.claim == "equivalent" for h in of)
-        if hit:
-            parts.append(f"{verb} {_joined(hit)}")
-        elif of:
-            parts.append(f"{none}, {small} of {len(of)} shown not to" if small else none)
-    parts += _unseen(own)
-    return f"{where}: {', '.join(parts)}"
-
-
-def _unseen(own: Sequence[Headline]) -> list[str]:
-    """That a judge was not seen to notice what is worse, where fairness was asked for."""
-    parts = []
-    for scores, what in ((True, "answer"), (False, "answer in a comparison")):
-        of = [h for h in own if (PROBES[h.about.varied].asks == "scores") == scores]
-        controls = [h for h in of if h.hypothesis == "control"]
-        if any(h.hypothesis == "moved" for h in of) and not any(
-            h.direction == "lower" for h in controls
-        ):
-            seen = f"it was not seen to notice a worse {what}"
-            parts.append(
-                f"{seen if controls else f'no worse {what} was shown'}, so nothing is called fair"
-            )
-    return parts
-
-
-_ON = {p.name: p.does for p in PROBES.values() if p.kind == "scale"}
-
-
-def _size(headline: Headline, results: Mapping[str, Result]) -> str:
-    """The size of an effect that was shown."""
-    test = results[headline.rests_on[0]]
-    value = test.effect.estimate if isinstance(test, TestResult) and test.effect else math.nan
-    if headline.estimand == "attack_success":
-        return f"{100 * value:.0f} % of questions"
-    sign = "+" if value > 0 else ""
-    if headline.estimand == "rank_loss":
-        return f"the order loses {apa_number(value)} of its agreement"
-    if headline.estimand == "preference_shift":
-        return f"{sign}{apa_number(100 * value, digits=0)} in 100 verdicts"
-    return f"{sign}{apa_number(value)}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def probe_recommendation(headlines: Sequence[Headline]) -> Recommendation | None:
-    """What the effects that were found call for; None where nothing could be tested."""
-    if all(h.claim == "undefined" for h in headlines):
-        return None
-    shown = [
-        h
-        for h in headlines
-        if h.claim == "differs" and h.hypothesis in {"moved", "scale", "attack"}
-    ]
-    advice: dict[str, list[str]] = {}
-    for h in shown:
-        judges = advice.setdefault(PROBES[h.about.varied].advice, [])
-        if h.about.judge not in judges:
-            judges.append(h.about.judge)
-    if not advice:
-        return Recommendation(
-            sentences=(
-                (
-                    "No effect was found that calls for a correction; what was not shown to be "
-                    "small stays open and needs more questions."
-                ),
-                *untested(headlines),
-            )
-        )
-    texts = [f"{what} ({_joined(who)})" for what, who in advice.items()]
-    return Recommendation(
-        sentences=(*(f"{t[0].upper()}{t[1:]}." for t in texts), *untested(headlines)),
-        rests_on=tuple(h.rests_on[0] for h in shown),
-    )

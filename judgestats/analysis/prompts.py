@@ -14,17 +14,16 @@ from judgestats.analysis.families import (
     AnalysisPlan,
     Hypothesis,
     claim_headline,
-    untested,
 )
 from judgestats.analysis.limits import Limit, common_limits
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation, named_results
+from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import cell_arrays, score_conditions
 from judgestats.analysis.summary_rows import declared_row
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.data.pairs import scores_of
 from judgestats.data.request_fields import heat
-from judgestats.results import About, Claim, Drawing, Headline, Row, apa_number
+from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Estimates, TestResult
@@ -105,31 +104,6 @@ def crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
         for r in results
         for part, words in _PARTS.items()
     }
-
-
-def crossed_sentence(results: Sequence[NamedResult], *, pairs: bool) -> tuple[str, ...]:
-    """On what two judgments of an answer are best spent, over the judges of each temperature."""
-    said = []
-    for entry in results:
-        terms = entry.result
-        if not isinstance(terms, Estimates) or terms.terms[0].reason:
-            continue
-        errors: Mapping[str, float] = {
-            words: terms[f"error_of_{plan}"].estimate
-            for plan, words in (
-                ("prompt_twice", "one judge asked twice in one wording errs"),
-                ("two_prompts", "one judge asked in two wordings errs"),
-                ("two_judges", "two judges asked in one wording err"),
-            )
-        }
-        unit = "of a verdict" if pairs else "points"
-        best, *rest = sorted(errors, key=lambda w: errors[w])
-        others = ", ".join(f"{w} by {apa_number(errors[w])}" for w in rest)
-        said.append(
-            f"Where the mean of all these judges and wordings is wanted ({entry.about.stratum}), "
-            f"{best} by {apa_number(errors[best])} {unit}, {others}."
-        )
-    return tuple(said)
 
 
 def few_judges(results: Sequence[NamedResult]) -> list[Limit]:
@@ -250,7 +224,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="prompts",
         question=declared.question,
-        sentence=_sentence(tests, headlines, pairs=pairs),
         headlines=headlines,
         conditions=described.table,
         results=(*results, *crossed, *described.results),
@@ -260,7 +233,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *few_judges(crossed),
             *_negative_share_limits(tests),
         ),
-        recommendation=_advice(tests, headlines, crossed, pairs=pairs),
         drawing=Drawing(
             kind="dots",
             rows=tuple(f"wording.{where}/wording_share" for where in tests),
@@ -341,63 +313,3 @@ def _headline(where: str, test: TestResult, family: Family, about: About) -> Hea
         estimand="wording_share", rests_on=(own,), family="wording", reason=test.reason,
         size=f"{own}/wording_share",
     )  # fmt: skip
-
-
-def _sentence(
-    tests: Mapping[str, TestResult], headlines: Sequence[Headline], *, pairs: bool
-) -> str:
-    parts = []
-    for headline in headlines:
-        where = headline.about.stratum
-        test = tests[where]
-        if test.reason:
-            parts.append(f"{where}: {test.reason}")
-            continue
-        same, other = (test.effects[k].estimate for k in ((3, 4) if pairs else (1, 2)))
-        moves = (
-            f"{100 * same:.0f} % of the verdicts change when asked again and {100 * other:.0f} % "
-            "in other words"
-            if pairs
-            else f"repeated scores have an SD of {apa_number(same)} points in the same words and "
-            f"of {apa_number(other)} in other words"
-        )
-        shown = "" if headline.claim == "differs" else ", which is not more than chance allows"
-        parts.append(f"{where}: {moves}{shown}")
-    return f"{'; '.join(parts)}." if parts else "Nothing could be compared."
-
-
-def _advice(
-    tests: Mapping[str, TestResult],
-    headlines: Sequence[Headline],
-    crossed: Sequence[NamedResult],
-    *,
-    pairs: bool,
-) -> Recommendation | None:
-    """Whether two scores are better spent on two wordings or on one; None where none was tested."""
-    if all(h.claim == "undefined" for h in headlines):
-        return None
-    shown = [h for h in headlines if h.claim == "differs"]
-    mute = (*crossed_sentence(crossed, pairs=pairs), *untested(headlines))
-    if not shown:
-        return Recommendation(
-            sentences=(
-                "No judge was seen to judge otherwise in other words; that none does is not shown.",
-                "Keep to one wording, and name it.",
-                *mute,
-            )
-        )
-    parts, unit = [], "of a verdict" if pairs else "points"
-    for headline in shown:
-        details = tests[headline.about.stratum].details
-        two, one = (apa_number(details[k]) for k in ("two_wordings", "one_wording"))
-        parts.append(f"{headline.about.stratum} errs by {two} rather than {one} {unit}")
-    return Recommendation(
-        sentences=(
-            (
-                f"Ask once in each of two wordings rather than twice in one: {'; '.join(parts)}, "
-                "measured by the judge's own mean over all wordings."
-            ),
-            *mute,
-        ),
-        rests_on=tuple(h.rests_on[0] for h in shown),
-    )

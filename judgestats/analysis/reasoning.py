@@ -23,7 +23,7 @@ from judgestats.analysis.families import (
 from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
-from judgestats.results import About, Claim, Headline, adjusted_p
+from judgestats.results import About, Claim, Headline
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.ratios import ratio_of_ratios
@@ -100,7 +100,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return _COMPARED.concluded(
         compared,
         declared,
-        text=_alike(interaction, claims),
         claims=claims,
         further=further,
     )
@@ -207,21 +206,3 @@ _SAYS: Mapping[Claim, str] = {
     "is not shown, nor that it changes them alike",
     "undefined": "whether reasoning changes the variance of all judges alike could not be computed",
 }
-
-
-def _alike(interaction: Comparisons | None, claims: Sequence[Headline]) -> str:
-    """Whether reasoning changes all judges alike, as a sentence; empty for one judge."""
-    if interaction is None:
-        return ""
-    parts = [
-        f"{row.a} and {row.b} (their variance ratios differ by the factor {row.with_bounds()}, "
-        f"adjusted p {adjusted_p(row)})"
-        for row, claim in zip(interaction.rows, claims, strict=True)
-        if claim.claim == "differs"
-    ]
-    if parts:
-        return f" Reasoning does not change the spread of all judges alike: {'; '.join(parts)}."
-    return (
-        " That reasoning changes the spread of the judges by different factors was not shown, nor "
-        "that it changes them alike."
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -30,7 +30,7 @@ from judgestats.results import (
     Table,
     Test,
 )
-from judgestats.results import Recommendation as ResultsRecommendation
+from judgestats.results.change_screen import change_finding
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.numbers import format_number, short_names, with_names
 from judgestats.results.records import Role, plain
@@ -45,7 +45,6 @@ from judgestats.stats.inference.estimate import Result
 __all__ = [
     "Analysis",
     "NamedResult",
-    "Recommendation",
     "by_role",
     "condition_result",
     "conditions_of",
@@ -124,44 +123,17 @@ def by_role(results: Iterable[NamedResult]) -> list[NamedResult]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommendation:
-    """What to do, and what it costs; `cost_usd` is None where the price is not known.
-
-    `sentences` say it, one after another; `chosen` is the condition recommended, `tied` those that
-    were not told from it, `rests_on` the ids of the results behind it; `counted` is what is counted
-    where it has no mean (``choices``).
-    """
-
-    sentences: tuple[str, ...]
-    replicates: int | None = None
-    counted: str = ""
-    cost_usd: float | None = None
-    chosen: str = ""
-    tied: tuple[str, ...] = ()
-    reason: str = ""
-    rests_on: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """All that it says."""
-        return " ".join(self.sentences)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Analysis:
     """Everything an analysis found.
 
     Attributes
     ----------
     experiment, question : str
-    sentence : str
-        The answer, in one plain sentence.
     conditions : DataFrame
         One row a condition.
     results : tuple of NamedResult
     limitations : tuple of str
         Those that follow from these data.
-    recommendation : Recommendation or None
     metrics : mapping of name to number
         Of the whole experiment, named for the MLflow UI.
     condition_metrics : mapping of condition to mapping
@@ -192,15 +164,15 @@ class Analysis:
         How verdicts are made.
     decisions : tuple of mapping
         What the data certify beyond verdicts, as records.
+    finding : str
+        One sentence where no claim says it: how many claims of a study hold.
     """
 
     experiment: str
     question: str
-    sentence: str
     conditions: pd.DataFrame
     results: tuple[NamedResult, ...]
     limitations: tuple[str, ...] = ()
-    recommendation: Recommendation | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     condition_metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     curves: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
@@ -216,6 +188,7 @@ class Analysis:
     measures: tuple[Measure, ...] = ()
     decision: DecisionOptions = field(default_factory=DecisionOptions)
     decisions: tuple[Mapping[str, Any], ...] = ()
+    finding: str = ""
 
     def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""
@@ -244,8 +217,10 @@ class Analysis:
         kind, title = own.pop("kind", self._records.kind), str(own.pop("title", ""))
         held = replace(self._records, kind=kind, title=title, facts=plain(own))
         held = replace(held, verdicts=verdicts_of(held, self.decision))
-        care = tuple(text for _, text in care_of(held)) if held.verdicts else ()
-        finding = finding_of(held) if held.verdicts else ""
+        care = tuple(text for _, text in care_of(held))
+        finding = self.finding or finding_of(held)
+        if kind in {"drift", "comparison"}:
+            finding = change_finding(held)
         return replace(held, finding=finding, care=care)
 
     def __str__(self) -> str:
@@ -255,7 +230,7 @@ class Analysis:
         table = self.conditions.to_html(index=False, float_format=format_number)
         return (
             f"<h4>{escape_html(self.question)}</h4>{table}"
-            f"<p><strong>{escape_html(self.sentence)}</strong></p>"
+            f"<p><strong>{escape_html(finding_of(self.records()))}</strong></p>"
         )
 
 
@@ -280,13 +255,11 @@ def results_of(analysis: Analysis) -> Results:
     found = _shorten_names(Results(
         experiment=analysis.experiment,
         question=analysis.question,
-        answer=analysis.sentence,
         results=(*_table(analysis.conditions), *records),  # type: ignore[arg-type]
         families=tuple(families),
         headlines=tuple(_sized(analysis.headlines, {record.id for record in records})),
         conditions=analysis.condition_records or tuple(conditions_of(analysis.conditions)),
         rows=tuple(_rows(analysis.rows, {record.id for record in records})),
-        recommendation=_recommendation(analysis),
         limitations=tuple(_limitation(text) for text in analysis.limitations),
         figures=(*analysis.figures, *_arrays(analysis.arrays)),
         drawing=analysis.drawing,
@@ -301,12 +274,8 @@ def results_of(analysis: Analysis) -> Results:
 
 
 def _shorten_names(results: Results) -> Results:
-    """With advice and limitations that call conditions as the screen and the page do."""
-    names, given = short_names(results), results.recommendation
-    if given is not None:
-        sentences = tuple(with_names(text, names) for text in given.sentences)
-        text = with_names(given.text, names)
-        given = replace(given, sentences=sentences, text=text)
+    """With limitations that call conditions as the screen and the page do."""
+    names = short_names(results)
     notes = tuple(
         replace(
             note,
@@ -317,7 +286,7 @@ def _shorten_names(results: Results) -> Results:
         )
         for note in results.limitations
     )
-    return replace(results, recommendation=given, limitations=notes)
+    return replace(results, limitations=notes)
 
 
 def _drop_missing_limits(results: Results) -> dict[str, dict[str, float]]:
@@ -549,12 +518,3 @@ def _level(value: Any) -> str | float | None:
 def _is_count(value: Any) -> bool:
     number = plain(value)
     return isinstance(number, (int, float)) and float(number).is_integer()
-
-
-def _recommendation(analysis: Analysis) -> ResultsRecommendation | None:
-    given = analysis.recommendation
-    if given is None:
-        return None
-    values = {f.name: getattr(given, f.name) for f in fields(given)}
-    cost = math.nan if given.cost_usd is None else float(given.cost_usd)
-    return ResultsRecommendation(text=given.text, **{**values, "cost_usd": cost})

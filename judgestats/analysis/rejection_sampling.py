@@ -32,7 +32,6 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import (
     Analysis,
     NamedResult,
-    Recommendation,
     by_role,
     named_results,
 )
@@ -44,80 +43,18 @@ from judgestats.analysis.selections import (
     selection_limits,
     spent_on_a_verdict,
 )
-from judgestats.analysis.summary_rows import declared_row, format_coefficient, ranked, results_row
+from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
 from judgestats.items.answers import labelled_shares
 from judgestats.items.records import Item
-from judgestats.results import About, Claim, apa_number
+from judgestats.results import About, Claim
 from judgestats.stats.agreement.preference import intransitive_triads
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.comparison.paired_categories import cochran_q_test
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Comparisons
-
-
-def sentence_of(table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float) -> str:
-    """Shares of best answers by strategy, and what is gained over a random one; judge by judge."""
-    if "best_share" not in table:
-        return (
-            "The items have no labels on these candidates, so it is not known whether the chosen "
-            "ones are the better ones."
-        )
-    parts = []
-    for (judge, temperature), own in table.groupby(
-        ["judge", "temperature"], sort=False, dropna=False
-    ):
-        who = judge_at(judge, temperature)
-        text = ", ".join(
-            f"{format_coefficient(r, 'best_share')} by {r['factor_strategy']}"
-            for r in own.to_dict("records")
-        )
-        listed = f"{who} chooses the candidate that labels prefer in {text}"
-        if who in compared:
-            shown = [r for r in compared[who].rows if r.p_adjusted < 1 - level]
-            listed += (
-                f" ({'; '.join(f'{r.a} and {r.b} differ' for r in shown)})"
-                if shown
-                else " (no difference between strategies is shown)"
-            )
-        parts.append(listed)
-    chance = apa_number(float(table["best_at_random"].mean()), bounded=True)
-    return f"{'; '.join(parts)}. A candidate drawn at random would be it in {chance}."
-
-
-def recommend(
-    table: pd.DataFrame, compared: Mapping[str, Comparisons], *, level: float
-) -> Recommendation | None:
-    """By judge: the strategy shown to choose better, or the one that takes least."""
-    parts = []
-    equal: dict[str, list[str]] = {}
-    for (judge, temperature), own in table.groupby(
-        ["judge", "temperature"], sort=False, dropna=False
-    ):
-        who = judge_at(judge, temperature)
-        if who not in compared:
-            continue
-        least = own.sort_values("tokens" if "tokens" in own else "cost_usd").iloc[0]
-        shown = [r for r in compared[who].rows if r.p_adjusted < 1 - level]
-        better = {r.a if r.estimate > 0 else r.b for r in shown}
-        worse = {r.b if r.estimate > 0 else r.a for r in shown}
-        best = own[own["factor_strategy"].isin(better - worse)]
-        if best.empty:
-            equal.setdefault(str(least["factor_strategy"]), []).append(who)
-        else:
-            row = best.sort_values("best_share", ascending=False).iloc[0]
-            parts.append(
-                f"{who}: {row['factor_strategy']} is shown to choose the labelled best more often"
-                + (f" ({float(row['tokens']):,.0f} tokens a verdict)" if "tokens" in row else "")
-            )
-    parts += [
-        f"{' and '.join(judges)}: no strategy is shown to choose better than another, which does "
-        f"not show that they are equal; {least} takes least"
-        for least, judges in equal.items()
-    ]
-    return Recommendation(sentences=tuple(f"{t}." for t in parts)) if parts else None
 
 
 def judge_at(judge: Any, temperature: Any) -> str:
@@ -296,7 +233,6 @@ def analyse(
             "tokens",
             caption="How often the candidate that labels prefer is chosen, and what that takes.",
         ),
-        sentence=sentence_of(table, compared, level=declared.level),
         headlines=tuple(headlines),
         conditions=table,
         results=tuple(by_role(results)),
@@ -314,7 +250,6 @@ def analyse(
                 short="nothing is trained on the choices",
             ),
         ),
-        recommendation=recommend(table, compared, level=declared.level),
         rows=(
             declared_row("best_chosen", table["condition"], ids="best.{}"),
             results_row(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.audit_answer import audit_headlines, audit_sentence, restrict_to_claims
+from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.instrument import (
@@ -26,7 +26,7 @@ from judgestats.analysis.limits import (
     not_compared,
 )
 from judgestats.analysis.ratings import true_score_of
-from judgestats.analysis.recommendation import recommend_reliable
+from judgestats.analysis.recommendation import best_reliable
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_limits import (
     NOT_REPEATED,
@@ -38,9 +38,7 @@ from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, sc
 from judgestats.analysis.single_shot import (
     described_once,
     other_results,
-    repetition,
     single_shot_conditions,
-    single_shot_sentence,
     with_people,
 )
 from judgestats.analysis.summary_rows import (
@@ -51,7 +49,7 @@ from judgestats.analysis.summary_rows import (
 )
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_raters import drawn_as
-from judgestats.analysis.validity_rates import check_rates, recommend_by_labels
+from judgestats.analysis.validity_rates import check_rates
 from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.data.pairs import scores_of
 from judgestats.data.parse import WEIGHTED
@@ -83,12 +81,11 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += comparison_results(compared, shifts)
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     results = restrict_to_claims(results, headlines)
-    advice, rests_on = recommend_reliable(cells, array)
+    rests_on = best_reliable(cells, array)
     return Analysis(
         experiment="audit",
         question=declared.question,
         drawing=ranked(*DRAWN_SCORES),
-        sentence=audit_sentence(cells, headlines, results),
         headlines=headlines,
         conditions=cells,
         results=(*results, *rests_on),
@@ -100,7 +97,6 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *leniency_limits(results),
             *instrument_limits(frame, declared, results),
         ),
-        recommendation=recommend_by_labels(results, frame) or advice,
         described=described.estimates,
         condition_records=tuple(
             replace(c, estimates=_single_run_estimates(c.estimates)) if once[c.label] else c
@@ -146,7 +142,6 @@ def _audit_once(
         experiment="audit",
         question=declared.question,
         drawing=ranked(*DRAWN_SCORES),
-        sentence=single_shot_sentence(table, results),
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
@@ -158,7 +153,6 @@ def _audit_once(
             *leniency_limits(results),
             *instrument_limits(frame, declared, results),
         ),
-        recommendation=repetition(frame, seed=declared.seed),
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
         rows=(
             score_rows(table["condition"])[-1],

@@ -29,11 +29,10 @@ from judgestats.analysis.pair_methods import (
     reference_results,
 )
 from judgestats.analysis.pair_methods import described as aggregates_described
-from judgestats.analysis.recommendation import Costs, recommend_best
+from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import (
     Analysis,
     NamedResult,
-    Recommendation,
     by_role,
     conditions_of,
     named_results,
@@ -51,7 +50,6 @@ from judgestats.analysis.summary_rows import (
     aligned_rows,
     described,
     factor_curve,
-    format_coefficient,
     results_row,
 )
 from judgestats.arrays import Floats
@@ -159,61 +157,20 @@ def bought(
     return (told.headline("bought", says + "; ".join(filter(None, parts))),)
 
 
-def sentence_of(
-    headlines: Sequence[Headline],
-    asked: Sequence[Averaged],
-    gains: Comparisons | None,
-    small: EquivalenceResult | None,
-) -> str:
-    """Gain, shown to be small, or open: judge by judge, as the headlines claim."""
-    if gains is None or small is None:
-        return f"{headlines[0].reason}."
-    by_name = {one.where: one for one in asked}
-    margin = f"{small.margin[1]:g}"
-    parts = []
-    for headline, row, equal in zip(headlines, gains.rows, small.rows, strict=True):
-        one = by_name[headline.about.stratum]
-        if math.isnan(row.estimate):
-            parts.append(f"{one.where}: agreement with people is not known ({row.reason})")
-            continue
-        k = max(one.sizes)
-        first, last = (format_coefficient(one.made["mean", n].row, "alignment") for n in (1, k))
-        text = (
-            f"{one.where}: agreement with people {first} with one judgment and {last} with the "
-            f"mean of {k} (difference {row.with_bounds(bounded=True)})"
-        )
-        if headline.claim == "differs":
-            text += ", a gain" if headline.direction == "higher" else ", a loss"
-            text += f" shown to be under {margin}" if equal.p_adjusted <= small.alpha else ""
-        elif headline.claim == "equivalent":
-            text += f", shown to differ by less than {margin}"
-        else:
-            text += f", which shows neither a gain nor that there is none of {margin}"
-        parts.append(text)
-    return f"{'; '.join(parts)}."
-
-
-def recommend(
+def best_aggregates(
     every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
-) -> tuple[Recommendation | None, tuple[NamedResult, ...]]:
-    """The cheapest way that is shown to be hardly worse than the best."""
+) -> tuple[NamedResult, ...]:
+    """Comparisons of the ways to aggregate with the best one, with what each spends."""
     usable = [a for a in every if not np.isnan(a.credit).all()]
-    if not usable:
-        return None, ()
-    given = recommend_best(
+    return best_conditions(
         {a.name: a.credit for a in usable}, questions,
         spent=Costs.from_rows(
             [a.row for a in usable],
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="k",
         ),
         margin=declared.margins["alignment_score"], level=declared.level,
-        what="agreement with people", each="a pair",
-    )  # fmt: skip
-    if given is None:
-        return None, ()
-    best, result = given
-    k = next((int(a.row["k"]) for a in usable if a.name == best.chosen), None)
-    return replace(best, replicates=k), (result,)
+        what="agreement with people",
+    ) if usable else ()  # fmt: skip
 
 
 SIZES = (1, 3, 5, 10, 20)
@@ -341,8 +298,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += [r for one in [*every, *beside] for r in one.results]
     results += [r for one in asked for r in _omega(one, answers, declared)]
     results += reference_results(pairs, declared)
-    recommended, best = recommend(every, questions, declared)
-    results += best
+    results += best_aggregates(every, questions, declared)
     table = pd.DataFrame([one.row for one in [*every, *beside]])
     headlines = headlines_of(asked, gains, small)
     told = bought(asked, [p.name for p in panels], results)
@@ -359,7 +315,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             only={"aggregate": ("one", "mean")},
             lines=("alignment.people",),
         ),
-        sentence=sentence_of(headlines, asked, gains, small),
         headlines=(*headlines, *told),
         conditions=table,
         results=tuple(by_role(results)),
@@ -369,7 +324,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *weighted_limitations(frame),
             *fewer_pairs(declared, pairs),
         ),
-        recommendation=recommended,
         condition_records=tuple(conditions_of(table, judged=set(frame["condition"]))),
         condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in [*every, *beside]},
         rows=_rows([one.name for one in [*every, *beside]]),

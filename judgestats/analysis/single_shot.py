@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +20,8 @@ from judgestats.analysis.ratings import (
     ratings_of,
     ratings_results,
 )
-from judgestats.analysis.records import NamedResult, Recommendation, condition_result
-from judgestats.analysis.repeat_limits import NOT_REPEATED, OF_REPEATS, short_number
-from judgestats.analysis.summary_rows import format_coefficient
+from judgestats.analysis.records import NamedResult, condition_result
+from judgestats.analysis.repeat_limits import OF_REPEATS
 from judgestats.analysis.validity import is_pass_fail, score_validity, to_pass_fail
 from judgestats.analysis.validity_raters import (
     PANEL,
@@ -36,19 +33,12 @@ from judgestats.analysis.validity_rates import choices_by_k, right_answers
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.analysis.verdict_consistency import orders_shown
 from judgestats.data.matrices import ScoreArray
-from judgestats.results.numbers import count_noun, format_number
 from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.estimate import Estimate, Result
-from judgestats.stats.planning.design import plan_study
-from judgestats.stats.planning.pilot import PilotComponents
 from judgestats.stats.validity.scores import AccuracyByK
 
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
-_ASSUMED = (0.5, 0.8)
-_WIDTH = 0.2
-_ITEMS = (30, 50, 75, 100, 150, 200, 300, 400)
-_REPLICATIONS = (2, 3, 5)
 
 
 def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
@@ -259,130 +249,6 @@ def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
         if of.interval is not None:
             row[f"{key}_low"], row[f"{key}_high"] = of.interval.low, of.interval.high
     return row
-
-
-def format_human_correlation(row: Mapping[Any, Any]) -> str:
-    """``, correlation with people's ratings .66 [.39, .84]``, where ratings are known."""
-    if row.get("of_pairs", 0.0) == 1:
-        return (
-            f"; it scores what people pass above what they fail in "
-            f"{format_coefficient(row, 'accuracy')} of pairs, with the mean of {row['k']:.0f} in "
-            f"{format_coefficient(row, 'accuracy_all')}"
-        )
-    if not math.isnan(row.get("accuracy_all", math.nan)):
-        return (
-            f"; its best scored answer is the right one in {format_coefficient(row, 'accuracy')} "
-            f"of the questions, with the mean of {row['k']:.0f} in "
-            f"{format_coefficient(row, 'accuracy_all')}"
-        )
-    if math.isnan(row.get("pearson", math.nan)):
-        return ""
-    return f", correlation with people's ratings {format_coefficient(row, 'pearson')}"
-
-
-def single_shot_sentence(table: pd.DataFrame, results: list[NamedResult]) -> str:
-    """What was found, and that consistency is not known."""
-    parts = []
-    for row in table.to_dict("records"):
-        if math.isnan(row["mean"]):
-            parts.append(f"{row['condition']}: no score could be read")
-            continue
-        text = f"{row['condition']}: mean {short_number(row['mean'])}"
-        if not math.isnan(row["sd"]):
-            text += f", SD {short_number(row['sd'])}"
-        text += f" ({row['n_ok']} scores)"
-        parts.append(text + format_human_correlation(row))
-    between = next((r.result for r in results if r.id == "judges.icc2"), None)
-    if isinstance(between, Estimate) and not math.isnan(between.estimate):
-        bounds = between.interval
-        shown = ""
-        if bounds and not (math.isnan(bounds.low) or math.isnan(bounds.high)):
-            shown = f" [{short_number(bounds.low)}, {short_number(bounds.high)}]"
-        parts.append(f"agreement between judges ICC(2,1) {short_number(between.estimate)}{shown}")
-    return f"{'; '.join(parts)}. {NOT_REPEATED}"
-
-
-@functools.cache
-def _smallest_study(assumed: float, seed: int) -> Mapping[str, float] | None:
-    """The fewest judgments of one judge that tell an assumed reliability closely enough."""
-    return plan_study(
-        PilotComponents(item_variance=assumed, residual_variance=(1 - assumed,)),
-        goal="reliability",
-        target_width=_WIDTH,
-        items=_ITEMS,
-        replications=_REPLICATIONS,
-        n_simulations=200,
-        seed=seed,
-    ).cheapest
-
-
-def repetition(frame: pd.DataFrame, *, seed: int = 0, verdicts: bool = False) -> Recommendation:
-    """What a repetition would cost, and how many items and repeats a study of consistency needs.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The parsed judgments, each asked once.
-    seed : int
-        Of the simulated studies.
-    verdicts : bool
-        Verdicts in words: what a repetition takes is told, and no study is planned.
-
-    Returns
-    -------
-    Recommendation
-        `cost_usd` is that of two more judgments of an item, where the costs are known.
-
-    Notes
-    -----
-    The reliability is what such a study would find out, so the plan is given for two assumed
-    values; the width of an interval of ICC(1) depends on nothing else but the sizes.
-    """
-    items = int(frame["item_id"].nunique())
-    calls = frame.drop_duplicates(["condition", "item_id", "order"])
-    further = 2 * len(calls)
-    costs = frame["cost_usd"]
-    each = float(costs.mean()) if len(costs) and costs.notna().all() else math.nan
-    tokens = (frame["tokens_in"] + frame["tokens_out"]).mean()
-    takes = ""
-    if not math.isnan(each):
-        takes = f", at ${each * further:.4g}"
-    elif not math.isnan(tokens):
-        takes = f", some {format_number(float(tokens) * further, digits=3)} tokens"
-    sentences = []
-    if verdicts:
-        sentences.append(
-            "No number of repeats can be advised: every verdict was asked for once, so what asking "
-            "again would give is not known."
-        )
-    sentences.append(
-        f"Judge the same {count_noun(items, 'item', 'items')} twice more with nothing changed: "
-        f"{further:,} further judgments{takes}."
-    )
-    if not verdicts:
-        sentences.append("How much that tells depends on the reliability, which is not known yet.")
-    pairs = set(frame["choice"].unique()) <= {"a", "b", "tie", ""}
-    if verdicts and pairs and frame["order"].nunique() < 2:
-        sentences.append(
-            "Judge pairs in both orders too: repeats cannot average out a liking for a place."
-        )
-    for assumed in () if verdicts else _ASSUMED:
-        best = _smallest_study(assumed, seed)
-        if best is None:
-            continue
-        cost = "" if not each > 0 else f", ${each * best['calls']:.4g} a judge"
-        sentences.append(
-            f"Were one judgment's reliability {assumed:g}, a 95 % interval no wider than "
-            f"{_WIDTH:g} would take {best['items']:g} items judged {best['replications']:g} times "
-            f"each{cost}."
-        )
-    sentences.append(
-        "Repetition tells consistency, not validity: agreement with people tells more."
-    )
-    return Recommendation(
-        sentences=tuple(sentences),
-        cost_usd=None if math.isnan(each) else 2 * each,
-    )
 
 
 Found = list[tuple[str, str, Result]]

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.records import NamedResult
-from judgestats.results import QUANTITIES, About, Drawing, Headline, Quantity, quantity_of
+from judgestats.results import QUANTITIES, About, Drawing, Headline, quantity_of
 from judgestats.results import Row as ResultsRow
-from judgestats.results.numbers import apa_number, estimate_parts, with_bounds
-from judgestats.results.records import LOST
+from judgestats.results.numbers import estimate_parts, with_bounds
 from judgestats.stats.inference.estimate import Estimate
 
 _ALL = "{}"
@@ -420,30 +419,6 @@ def described(results: Sequence[NamedResult]) -> Description:
 Row = Mapping[Any, Any] | pd.Series
 
 
-def format_coefficient(row: Row, key: str) -> str:
-    """A coefficient that cannot exceed 1, with its interval where the row has one.
-
-    Parameters
-    ----------
-    row : mapping or Series
-        A row of a table of conditions: ``key``, ``key_low`` and ``key_high``.
-    key : str
-        The coefficient's column.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> format_coefficient({"icc1": 0.9494, "icc1_low": 0.91, "icc1_high": 0.972}, "icc1")
-    '.949 [.910, .972]'
-    >>> format_coefficient({"icc1": 1.0}, "icc1")
-    '1.00'
-    """
-    return with_bounds(*_parts(row, key), bounded=True)
-
-
 def format_number(row: Row, key: str) -> str:
     """A number of any size, with its interval where the row has one.
 
@@ -466,67 +441,6 @@ def format_percent(row: Row, key: str) -> str:
     share, *bounds = (100 * v for v in _parts(row, key))
     number, interval = estimate_parts(share, *bounds, digits=1)
     return f"{number} % {interval}".rstrip()
-
-
-def format_reliability(row: Row) -> str:
-    """ICC(1,1) with its interval; one below 1 that has none is not estimable.
-
-    Examples
-    --------
-    >>> format_reliability({"icc1": 0.51}), format_reliability({"icc1": 1.0})
-    ('.51 [not estimable]', '1.00')
-    """
-    text = format_coefficient(row, "icc1")
-    value, low, _ = _parts(row, "icc1")
-    return f"{text} {LOST}" if math.isnan(low) and value < 1 else text
-
-
-def format_sem(row: Row) -> str:
-    """The standard error of one judgment in score points, with its interval.
-
-    Parameters
-    ----------
-    row : mapping or Series
-        A row of a table of conditions: ``sem`` and its bounds.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> format_sem({"sem": 0.5, "sem_low": 0.4, "sem_high": 0.6})
-    '0.50 [0.40, 0.60]'
-    >>> format_sem({"sem": 0.5})
-    '0.50 [not estimable]'
-    """
-    low, high = (float(row.get(f"sem_{end}", math.nan)) for end in ("low", "high"))
-    sem = float(row["sem"])
-    if math.isnan(high) and sem > 0:
-        return f"{apa_number(sem)} {LOST}"
-    return with_bounds(sem, low, high)
-
-
-def clauses(row: Row) -> list[str]:
-    """What a sentence says of a condition: a clause per declared quantity in its row.
-
-    Examples
-    --------
-    >>> clauses({"icc1": 0.8, "icc1_low": 0.7, "icc1_high": 0.87, "flip_rate": 0.25})
-    ['one judgment has reliability .80 [.70, .87]', 'flip rate .25']
-    """
-    return [
-        quantity.says.format(_worded(row, quantity))
-        for quantity in QUANTITIES.values()
-        if quantity.says and not math.isnan(row.get(quantity.name, math.nan))
-    ]
-
-
-def _worded(row: Row, quantity: Quantity) -> str:
-    own = {"sem": format_sem, "icc_1_1": format_reliability}.get(quantity.key)
-    if own is not None:
-        return own(row)
-    return with_bounds(*_parts(row, quantity.name), bounded=quantity.bounded)
 
 
 def _parts(row: Row, key: str) -> tuple[float, float, float]:

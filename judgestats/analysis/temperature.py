@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,13 +23,12 @@ from judgestats.analysis.dispersion_comparison import (
 )
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, published, strata_of
 from judgestats.analysis.limits import common_limits
-from judgestats.analysis.recommendation import MARGIN_ICC, recommend_reliable
+from judgestats.analysis.recommendation import MARGIN_ICC, best_reliable
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
-from judgestats.analysis.summary_rows import factor_curve, format_sem, score_rows
+from judgestats.analysis.summary_rows import factor_curve, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
-from judgestats.data.request_fields import heat
 from judgestats.results import About, Headline, name_of
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.inference.multiplicity import adjust_family
@@ -40,7 +39,6 @@ _QUESTION = (
 )
 _DRAWN = f"{name_of('sem')} with 95 % intervals, by sampling temperature. At 0 sampling is off."
 _ACROSS = "temperatures above 0"
-_ZERO = "T = 0 asks for no sampling: it is described and not compared."
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
@@ -118,23 +116,16 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     )
     spreads = questions[0].spreads
     headlines = spread_headlines(*questions)
-    sentence = dispersion_levels.spread_sentence(
-        headlines, questions[0], detail=_extremes(strata, cells)
-    )
     if not strata:
         why = dispersion_levels.nothing_compared(sampled, "temperature", across=_ACROSS)
-        headlines, sentence = (nothing_claimed(why), *headlines), why
+        headlines = (nothing_claimed(why), *headlines)
     zero = _zero_temperature_headlines(described)
-    recommended, best = recommend_reliable(cells, array)
+    best = best_reliable(cells, array)
     arrays = cell_arrays(array)
     return Analysis(
         experiment="temperature",
         question=declared.question,
         drawing=factor_curve("temperature", "sem", caption=_DRAWN),
-        sentence=" ".join(
-            t for t in (sentence, _ZERO if zero else "",
-                        dispersion_levels.spread_sentence(headlines, *questions[1:])) if t
-        ),
         headlines=(*headlines, *zero, *(mean_described(questions[0]) if strata else ())),
         described=described.estimates,
         rows=score_rows(cells["condition"]),
@@ -149,7 +140,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *described.results,
         ),
         limitations=tuple(common_limits(frame, cells, array)),
-        recommendation=recommended,
         metrics=_metrics(spreads),
         condition_metrics=described.metrics,
         curves=_curves(strata_of(cells, vary="temperature"), cells),
@@ -212,23 +202,6 @@ def _compare_judges(
 def _stratum_cells(stratum: Stratum, cells: pd.DataFrame) -> pd.DataFrame:
     """The stratum's conditions, from the coldest to the hottest."""
     return cells[cells["condition"].isin(stratum.conditions)].sort_values("temperature")
-
-
-def _extremes(
-    strata: Sequence[Stratum], cells: pd.DataFrame
-) -> Callable[[Headline, SpreadResult], str]:
-    """The SEM at a stratum's lowest and highest temperature, in words."""
-    ends = {s.name: _stratum_cells(s, cells).iloc[[0, -1]] for s in strata}
-
-    def extremes(headline: Headline, spread: SpreadResult) -> str:
-        del spread  # the rows hold the intervals
-        low, high = (row for _, row in ends[headline.about.stratum].iterrows())
-        return (
-            f"SEM {format_sem(low)} points at {heat(low['temperature'])}, "
-            f"{format_sem(high)} at {heat(high['temperature'])}"
-        )
-
-    return extremes
 
 
 def _metrics(spreads: Mapping[str, SpreadResult]) -> dict[str, float]:

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pandas as pd
 
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.supplements import Rows
-from judgestats.data.readers.verdicts import ALL_OTHERS, KEPT_FAR
+from judgestats.data.readers.verdicts import ALL_OTHERS
 from judgestats.errors import InputError
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import addresses_judge, imitates_frame
@@ -167,7 +167,6 @@ def with_read_notes(analysis: Analysis, notes: Iterable[str]) -> Analysis:
     ----------
     analysis : Analysis
     notes : iterable of str
-        Where one names scores that are kept and lie far from all others, nothing is recommended.
 
     Returns
     -------
@@ -179,8 +178,4 @@ def with_read_notes(analysis: Analysis, notes: Iterable[str]) -> Analysis:
         else Limit(note, code="far_scores", short=note.partition(". ")[0])
         for note in notes
     )
-    advice = analysis.recommendation
-    if advice is not None and any(KEPT_FAR in note for note in limits):
-        reason = "some scores lie far from all others and may be mistakes"
-        advice = Recommendation(sentences=(f"None is recommended: {reason}.",), reason=reason)
-    return replace(analysis, limitations=(*analysis.limitations, *limits), recommendation=advice)
+    return replace(analysis, limitations=(*analysis.limitations, *limits))

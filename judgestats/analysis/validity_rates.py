@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.ratings import passes_of_items
-from judgestats.analysis.records import NamedResult, Recommendation
 from judgestats.data.matrices import ScoreArray
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
@@ -216,7 +215,6 @@ def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[
 
 _RIGHT = frozenset({"yes", "true", "1", "1.0", "correct", "right"})
 _LEAST = 30
-_MOST_TOLD = 6
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -360,78 +358,3 @@ def _row(kind: str, part: AccuracyByK) -> dict[str, Any]:
         row[f"{key}_low"] = of.interval.low if of.interval else math.nan
         row[f"{key}_high"] = of.interval.high if of.interval else math.nan
     return row | {"recommended": part.recommended, "shown": part.shown}
-
-
-def recommend_by_labels(
-    results: Sequence[NamedResult], frame: pd.DataFrame
-) -> Recommendation | None:
-    """How many judgments to take, by what they buy in accuracy; None without such results.
-
-    Parameters
-    ----------
-    results : sequence of NamedResult
-        ``people.by_k`` of each condition.
-    frame : DataFrame
-        Tells what a judgment costs.
-
-    Returns
-    -------
-    Recommendation or None
-    """
-    by_k = {
-        r.about.conditions[0]: (r.id, r.result)
-        for r in results
-        if isinstance(r.result, AccuracyByK) and r.about.conditions
-    }
-    if not by_k:
-        return None
-    own = frame[frame["condition"].isin(by_k)]
-    tokens = (own["tokens_in"] + own["tokens_out"]).groupby(own["condition"]).mean()
-    cost = own.groupby("condition")["cost_usd"].mean()
-
-    def reached(name: str) -> float:
-        by_accuracy = by_k[name][1]
-        return by_accuracy.accuracy[by_accuracy.recommended].estimate
-
-    names = sorted(by_k, key=reached, reverse=True)
-    parts: list[tuple[str, str]] = []
-    for name in names[:_MOST_TOLD]:
-        by_accuracy = by_k[name][1]
-        k, most, fewest = (
-            by_accuracy.recommended,
-            max(by_accuracy.accuracy),
-            min(by_accuracy.accuracy),
-        )
-        spent = tokens.get(name, math.nan) * k
-        price = f", {spent:,.0f} tokens" if math.isfinite(spent) else ""
-        one, all_of = (
-            apa_number(by_accuracy.accuracy[j].estimate, bounded=True) for j in (fewest, most)
-        )
-        why = (
-            f"shown to lose less than {apa_number(by_accuracy.margin, bounded=True)}"
-            if by_accuracy.shown
-            else "no fewer are shown to be enough"
-        )
-        verb = "orders rightly" if by_accuracy.of_pairs else "right in"
-        unit = "" if parts else f" judgment{'s' * (k > 1)} an item"  # said once
-        text = f"{name}: {k}{unit}{price}"
-        parts.append((f"{text} ({verb} {one} with {fewest}, {all_of} with {most}", why))
-    reasons = {why for _, why in parts}
-    alike = len(parts) > 1 and len(reasons) == 1  # said once
-    told = "; ".join(f"{text})" if alike else f"{text}; {why})" for text, why in parts)
-    told += f"; {reasons.pop()}" if alike else ""
-    best = by_k[names[0]][1]
-    each = float(cost.get(names[0], math.nan))
-    left = len(names) - _MOST_TOLD
-    more = (f"{left} more stand in the report.",) if left > 0 else ()
-    return Recommendation(
-        sentences=(
-            f"By the labels: {told}.",
-            *more,
-            "What a repeat buys in reliability is another question: repeats remove noise, no bias.",
-        ),
-        replicates=best.recommended,
-        cost_usd=None if math.isnan(each) else each * best.recommended,
-        reason="accuracy against the labels, by number of judgments",
-        rests_on=tuple(by_k[n][0] for n in names),
-    )

@@ -7,15 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from judgestats.analysis import summary_rows, validity
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, clusters_of
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
-from judgestats.analysis.recommendation import Costs, recommend_best
-from judgestats.analysis.records import Analysis, NamedResult, Recommendation, condition_result
+from judgestats.analysis.recommendation import Costs, best_conditions
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.selections import condition_row, selection_limits, sort_results
 from judgestats.analysis.validity_raters import annotator_results, drawn_as
 from judgestats.analysis.validity_systems import SLICES, slice_results
@@ -24,7 +23,7 @@ from judgestats.analysis.verdict_consistency import people_results
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.items.records import Item
-from judgestats.results import Claim, Headline, Row, adjusted_p
+from judgestats.results import Claim, Headline, Row
 from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 
@@ -137,13 +136,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             results += slice_results(name, asked, texts, declared)
     table = pd.DataFrame(rows)
     results += _family(results)
-    recommended, best = _recommend(agreement, rows, frame, declared)
+    best = _best(agreement, rows, frame, declared)
     results = sort_results([*results, *best], declared)
     headlines = (*_headlines(results), *_described(results, table))
     analysis = Analysis(
         experiment=declared.experiment,
         question=declared.question,
-        sentence=_sentence(table, headlines),
         conditions=table,
         results=tuple(results),
         headlines=headlines,
@@ -154,7 +152,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *validity.steady_rows(steady),
         ),
         limitations=(*dict.fromkeys(notes), *_limits(frame, table, declared)),
-        recommendation=recommended,
         condition_metrics=metrics,
     )
     return validity.marked_as_tuned(analysis, labelled)
@@ -236,19 +233,19 @@ def _credit(asked: pd.DataFrame) -> pd.Series:
     return right.groupby(present["item_id"], sort=False).mean()
 
 
-def _recommend(
+def _best(
     agreement: Mapping[str, pd.Series],
     rows: Sequence[Mapping[str, Any]],
     frame: pd.DataFrame,
     declared: AnalysisPlan,
-) -> tuple[Recommendation | None, list[NamedResult]]:
+) -> tuple[NamedResult, ...]:
     table = pd.DataFrame(dict(agreement)).dropna()
     if table.shape[1] < 2 or len(table) < 3:
-        return None, []
+        return ()
     clusters = clusters_of(frame, table.index)
     own = [r for r in rows if r["condition"] in table]
     tokens = (frame["tokens_in"] + frame["tokens_out"]).groupby(frame["condition"]).mean()
-    given = recommend_best(
+    return best_conditions(
         {str(c): table[c].to_numpy(float) for c in table},
         clusters,
         spent=Costs.from_rows(
@@ -256,9 +253,8 @@ def _recommend(
              for r in own],
             USD="each", tokens="tokens", judgments="one",
         ),
-        margin=MARGIN, level=declared.level, what="agreement with people", each="a verdict",
+        margin=MARGIN, level=declared.level, what="agreement with people",
     )  # fmt: skip
-    return (None, []) if given is None else (given[0], [given[1]])
 
 
 def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
@@ -320,13 +316,6 @@ _SAYS: Mapping[Claim, str] = {
     "open": "no relation to people's labels is shown",
     "undefined": "could not be held to people's labels",
 }
-_SAID = (
-    ("sensitivity", "passes {} of what people pass", summary_rows.format_coefficient),
-    ("specificity", "fails {} of what people fail", summary_rows.format_coefficient),
-    ("bias", "scores {} points above people", summary_rows.format_number),
-    ("concordance", "concordance with people {}", summary_rows.format_coefficient),
-    ("true_score", "people would give all of them {}", summary_rows.format_number),
-)
 
 
 def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:
@@ -345,24 +334,3 @@ def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:
         dataclasses.replace(worth, cells={**worth.cells, **more.cells}),
         labels_drawn=drawn,
     )
-
-
-def _sentence(table: pd.DataFrame, headlines: Sequence[Headline]) -> str:
-    related = {h.about.conditions[0]: h for h in headlines if h.hypothesis == "related"}
-    parts = []
-    for row in table.to_dict("records"):
-        name = str(row["condition"])
-        claim = related.get(name)
-        if claim is not None and claim.claim != "differs":
-            parts.append(
-                f"{name}: no relation to people's labels was shown (p {adjusted_p(claim)}): "
-                "nothing is known in its favour"
-            )
-            continue
-        texts = [
-            text.format(shown({str(k): v for k, v in row.items()}, key))
-            for key, text, shown in _SAID
-            if key in row and np.isfinite(row[key])
-        ]
-        parts.append(f"{name}: {', '.join(texts) or 'nothing could be estimated'}")
-    return f"{'; '.join(parts)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,9 +20,9 @@ from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clust
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.ratings import judges_named
-from judgestats.analysis.recommendation import recommend_verdicts, repeats_needed
+from judgestats.analysis.recommendation import best_verdicts, repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
+from judgestats.analysis.repeat_limits import not_repeated
 from judgestats.analysis.selections import label_shares
 from judgestats.analysis.validity import (
     is_pass_fail,
@@ -33,7 +32,7 @@ from judgestats.analysis.validity import (
     validity_metrics,
 )
 from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
-from judgestats.analysis.validity_rates import check_rates, recommend_by_labels
+from judgestats.analysis.validity_rates import check_rates
 from judgestats.data.matrices import status_table
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, quantity_of
@@ -95,22 +94,6 @@ def named_results(
     return named, [described(repeats_needed(value), about) for value in single]
 
 
-def verdict_sentence(table: pd.DataFrame) -> str:
-    """What was found, a clause a condition."""
-    parts = []
-    for row in table.to_dict("records"):
-        sentences = [
-            f"{key} {summary_rows.format_coefficient(row, str(key))}"
-            for key in row
-            if str(key).startswith(single_shot.SHARE_OF)
-            and not str(key).endswith(("_low", "_high"))
-            and not math.isnan(row[key])
-        ]
-        sentences += summary_rows.clauses(row)
-        parts.append(f"{row['condition']}: {', '.join(sentences) or 'nothing could be estimated'}")
-    return f"{'; '.join(parts)}."
-
-
 def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Audit verdicts: repetition, order, and agreement with people where there are labels.
 
@@ -170,17 +153,12 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     described_results += boards
     results += slot_results(frame, **declared.drawn)
     table = pd.DataFrame(rows)
-    advice = recommend_by_labels(results, frame)
-    if all(once.values()):
-        advice = single_shot.repetition(frame, verdicts=True)
-    elif advice is None:
-        advice, best = recommend_verdicts(frame, table)
-        results += best
+    if not all(once.values()):
+        results += best_verdicts(frame, table)
     return Analysis(
         experiment="audit",
         question=declared.question,
         drawing=summary_rows.ranked(*summary_rows.DRAWN_VERDICTS),
-        sentence=verdict_sentence(table) + (f" {NOT_REPEATED}" if all(once.values()) else ""),
         headlines=audit_headlines(results, n_criteria=declared.n_criteria),
         conditions=table,
         results=tuple(results),
@@ -202,7 +180,6 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *_limits(frame, table, strange),
             *unordered,
         ),
-        recommendation=advice,
         condition_metrics={
             str(r["condition"]): condition_metrics(r) | validity[str(r["condition"])] for r in rows
         },

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.records import Analysis, Recommendation
+from judgestats.analysis.records import Analysis
 from judgestats.reporting.display import Captioned
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.runs import Run
@@ -20,11 +20,10 @@ from judgestats.reporting.sections import compare, data, figures
 from judgestats.reporting.sections.compare import Pair
 from judgestats.reporting.tables import Table
 from judgestats.results import Headline, Results
-from judgestats.results.change_screen import change_screen
+from judgestats.results.change_screen import change_screen, outcome_lines
 from judgestats.results.files import results_frame
 from judgestats.results.screen import WIDTH, Lines, plain_text
 from judgestats.results.verdict import Verdict
-from judgestats.results.verdict_screen import verdict_groups
 from judgestats.sinks import escape_html
 
 _TABLES = (data.descriptives, data.verdicts, data.reliability)
@@ -170,8 +169,8 @@ class Findings:
 
     @property
     def sentence(self) -> str:
-        """The answer, in one plain sentence."""
-        return self.analysis.sentence
+        """The outcomes, a sentence each, and the finding."""
+        return " ".join([*outcome_lines(self.run.records), self.run.records.finding]).strip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -180,19 +179,13 @@ class Findings:
 
     @property
     def _answer(self) -> str:
-        """The verdicts, a line each; the sentence where there are none."""
-        groups = verdict_groups(self.run.records) if self.verdicts else []
-        return "\n".join(f"{word}  {text}" for word, text, _ in groups) or self.sentence
+        """The outcomes, a line each."""
+        return "\n".join(outcome_lines(self.run.records))
 
     @property
     def question(self) -> str:
         """What was understood, and what was asked."""
         return self.analysis.question
-
-    @property
-    def recommendation(self) -> Recommendation | None:
-        """What to do, where something follows."""
-        return self.analysis.recommendation
 
     @property
     def limitations(self) -> tuple[str, ...]:
@@ -228,7 +221,7 @@ class Findings:
         return f"<{what}. {_short(first)} (print it for all; .results, .figures)>"
 
     def __str__(self) -> str:
-        return f"{self._answer}\n\n{self.analysis}" if self.verdicts else str(self.analysis)
+        return f"{self._answer}\n\n{self.analysis}"
 
     def __dir__(self) -> list[str]:
         return public_names(self)

@@ -355,7 +355,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("An open model beside the closed one", "LLM: open model", lambda *_: "",
      "judge with an open model too, or say why not"),
     ("What the results mean for use", "GRRAS 14",
-     lambda r, _: r.records.recommendation.text if r.records.recommendation else "",
+     lambda r, _: ", ".join(v.outcome for v in r.records.verdicts),
      "discuss the practical relevance"),
     ("Raw judgments", "GRRAS 15; LLM: traces",
      lambda _, f: "data/judgments.parquet" if f is not None else "", "publish the judgments"),

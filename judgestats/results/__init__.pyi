@@ -1,12 +1,6 @@
 """Public names of `judgestats.results`."""
 
 from judgestats.lazy import public_names as public_names
-from judgestats.results.answers import QUESTIONS as QUESTIONS
-from judgestats.results.answers import Answer as Answer
-from judgestats.results.answers import answers_of as answers_of
-from judgestats.results.answers import decimals_of as decimals_of
-from judgestats.results.answers import format_record as format_record
-from judgestats.results.answers import number_of as number_of
 from judgestats.results.decisions import DecisionOptions as DecisionOptions
 from judgestats.results.decisions import select_conditions as select_conditions
 from judgestats.results.decisions import verdicts_of as verdicts_of
@@ -57,7 +51,6 @@ from judgestats.results.records import Interval as Interval
 from judgestats.results.records import Margin as Margin
 from judgestats.results.records import Note as Note
 from judgestats.results.records import Null as Null
-from judgestats.results.records import Recommendation as Recommendation
 from judgestats.results.records import Record as Record
 from judgestats.results.records import ResultSet as ResultSet
 from judgestats.results.records import Row as Row
@@ -74,14 +67,14 @@ from judgestats.results.screen import WIDTH as WIDTH
 from judgestats.results.screen import differing_parameters as differing_parameters
 from judgestats.results.screen import next_line as next_line
 from judgestats.results.screen import plain_text as plain_text
-from judgestats.results.screen import screen_of as screen_of
 from judgestats.results.summary import Cell as Cell
 from judgestats.results.summary import Reference as Reference
 from judgestats.results.summary import Summary as Summary
 from judgestats.results.summary import SummaryRow as SummaryRow
 from judgestats.results.summary import brief_of as brief_of
-from judgestats.results.summary import caveats as caveats
 from judgestats.results.summary import distinguishable as distinguishable
+from judgestats.results.summary import format_record as format_record
+from judgestats.results.summary import number_of as number_of
 from judgestats.results.text import hangs_on as hangs_on
 from judgestats.results.text import print_of as print_of
 from judgestats.results.text import words_of as words_of
@@ -100,4 +93,3 @@ from judgestats.results.verdict import share_measure as share_measure
 from judgestats.results.verdict import summary_of as summary_of
 from judgestats.results.verdict_screen import care_of as care_of
 from judgestats.results.verdict_screen import finding_of as finding_of
-from judgestats.results.verdict_screen import verdict_screen as verdict_screen

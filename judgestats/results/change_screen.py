@@ -7,13 +7,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from judgestats.results.answers import format_record, number_of, row_decimals
 from judgestats.results.numbers import apa_number
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row, Test
 from judgestats.results.results import Results
 from judgestats.results.screen import NOT_GIVEN, WIDTH, Lines, Span, differing_parameters
-from judgestats.results.summary import brief_of
+from judgestats.results.summary import brief_of, format_record, number_of, row_decimals
 from judgestats.results.verdict_screen import (
     care_of,
     care_text_lines,
@@ -80,6 +79,12 @@ def change_sentences(results: Results) -> list[str]:
         gone = next((h for h in results.headlines if h.claim == "undefined"), None)
         told = [f"{gone.about.stratum}: not tested, since {gone.reason}."] if gone else []
     return told or ["nothing could be tested."]
+
+
+def change_finding(results: Results) -> str:
+    """The outcome of a comparison with its first claims, as one text."""
+    told = " ".join(change_sentences(results)[:_MOST])
+    return f"{change_outcome(results.headlines)}. {told}"
 
 
 def outcome_lines(results: Results) -> list[str]:

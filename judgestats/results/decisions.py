@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgestats.errors import InputError
-from judgestats.results.answers import number_of
 from judgestats.results.caveats import KIND, caveats_of
 from judgestats.results.contrasts import (
     contrast_verdicts,
@@ -29,6 +28,7 @@ from judgestats.results.purposes import (
 )
 from judgestats.results.records import Comparison, Condition, Estimate
 from judgestats.results.results import Results
+from judgestats.results.summary import number_of
 from judgestats.results.thresholds import number_called
 from judgestats.results.verdict import (
     Demand,

@@ -90,8 +90,9 @@ def from_plain(values: Any, *, where: str = "results") -> Results:
             f"{where}: version: {version!r} is not the version {VERSION} that this judgestats "
             "reads. Use the judgestats that wrote it, or a newer one."
         )
+    values = {"finding": values.get("answer", ""), **values}  # 0.2.0 wrote answer and advice
     try:
-        return _checked(values)
+        return _checked({k: v for k, v in values.items() if k not in {"answer", "recommendation"}})
     except ValueError as error:
         raise InputError(
             f"{where}: {_first(error)}. The file was changed after it was written. "

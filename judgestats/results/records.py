@@ -542,40 +542,6 @@ class Row(Part):
     beside: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recommendation(Part):
-    """What to do.
-
-    Attributes
-    ----------
-    text : str
-    sentences : tuple of str
-        The text, sentence by sentence.
-    chosen : str
-        Label of the condition recommended; empty where none is told from the others.
-    tied : tuple of str
-        The conditions that hold every best one with the stated probability, `chosen` among them.
-    reason : str
-        Why this one.
-    rests_on : tuple of str
-    replicates : int or None
-    counted : str
-        What is counted where it has no mean: ``choices``; empty: scores are averaged.
-    cost_usd : float
-        Of an item; NaN where the price is not known.
-    """
-
-    text: str
-    sentences: tuple[str, ...] = ()
-    chosen: str = ""
-    tied: tuple[str, ...] = ()
-    reason: str = ""
-    rests_on: tuple[str, ...] = ()
-    replicates: int | None = None
-    counted: str = ""
-    cost_usd: Number = math.nan
-
-
 CRITERIA = frozenset(
     {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
 )

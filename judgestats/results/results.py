@@ -23,7 +23,6 @@ from judgestats.results.records import (
     Number,
     Part,
     Plain,
-    Recommendation,
     Record,
     ResultSet,
     Row,
@@ -50,12 +49,9 @@ class Results(Part):
     version : int
     kind : {"experiment", "audit", "drift", "comparison", "replication"}
     experiment, title, question : str
-    answer : str
-        The answer in words, made from the headlines.
     headlines, results, families, conditions, figures : tuple of records
     rows : tuple of Row
         What is asked of every condition, for the screen and the report's first page.
-    recommendation : Recommendation or None
     drawing : Drawing or None
         The figure that answers.
     limitations : tuple of Note
@@ -66,7 +62,7 @@ class Results(Part):
     decisions : tuple of mapping
         Cut-offs, automation and panels, as `judgestats.decisions` writes them.
     finding : str
-        The first claim in one sentence, without p.
+        The first claim in one sentence, without p; of a comparison its outcome.
     care : tuple of str
         What limits the verdicts, the gravest first.
     metrics : mapping of name to number
@@ -92,7 +88,6 @@ class Results(Part):
     headlines: tuple[Headline, ...] = ()
     conditions: tuple[Condition, ...] = ()
     rows: tuple[Row, ...] = ()
-    recommendation: Recommendation | None = None
     limitations: tuple[Note, ...] = ()
     measures: tuple[Measure, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
@@ -103,7 +98,6 @@ class Results(Part):
     drawing: Drawing | None = None
     metrics: Mapping[str, Number] = field(default_factory=dict)
     condition_metrics: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
-    answer: str = ""
     title: str = ""
     kind: Literal["experiment", "audit", "drift", "comparison", "replication"] = "experiment"
     facts: Mapping[str, Plain] = field(default_factory=dict)
@@ -258,8 +252,6 @@ def inconsistency(results: Results) -> str:
         places.append((f"conditions[{i}].estimates", tuple(c.estimates.values())))
     for i, row in enumerate(results.rows):
         places.append((f"rows[{i}].cells", (*row.cells.values(), *row.beside.values())))
-    if results.recommendation is not None:
-        places.append(("recommendation.rests_on", results.recommendation.rests_on))
     if wrong := _unknown(places, seen):
         return wrong
     places = []

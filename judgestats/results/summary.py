@@ -1,4 +1,4 @@
-"""Summary of an analysis, and its closing advice."""
+"""Summary of an analysis: its facts, and the rows of its table."""
 
 from __future__ import annotations
 
@@ -6,99 +6,125 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgestats.results.answers import (
-    NOTHING,
-    Answer,
-    answers_of,
-    format_record,
-    number_of,
-    row_decimals,
-)
 from judgestats.results.numbers import (
     Column,
     apa_number,
+    bounds_of,
+    column_decimals,
     columns_of,
     count_noun,
+    estimate_parts,
 )
 from judgestats.results.quantities import name_of, quantity_of
-from judgestats.results.records import Estimate, Recommendation, Row
+from judgestats.results.records import (
+    LOST,
+    Comparison,
+    Estimate,
+    Headline,
+    ResultSet,
+    Row,
+    Test,
+)
 from judgestats.results.results import Results
 
-_MOST_NAMES = 3
-_GRAVE = (
-    "crosscheck",
-    "simulated",
-    "incomplete",
-    "other_parameters",
-    "not_repeated",
-    "unread",
-    "unanswered",
-    "far_scores",
-    "few_questions",
-    "no_sampling",
-    "few_repeats",
-)
-_VALID = frozenset({"people", "accuracy", "kappa", "bias", "right", "preferred"})
-"""Rows that hold verdicts to what people say."""
+NOTHING = "-"
+"""What stands where a number is undefined or was not asked for."""
 
 
-def recommendation_lines(results: Results, names: Mapping[str, str]) -> list[str]:
-    """The recommendation with its ties, as its fields say it; `names` by the conditions' labels."""
+def format_record(record: Estimate | Comparison, *, decimals: int | None = None) -> tuple[str, str]:
+    """A number and its interval as they are written wherever this record is shown.
 
-    def condition_name(label: str) -> str:
-        return names.get(label, label)
-
-    given = results.recommendation
-    if given is None:
-        return []
-    if given.chosen:
-        each = "".join(repeat_phrase(given))
-        text = ", ".join(filter(None, (condition_name(given.chosen), each)))
-        use = [f"{text}: {given.reason}" if given.reason else text]
-        if others := [condition_name(label) for label in given.tied if label != given.chosen]:
-            use.append(f"not told from it: {_few(others)}")
-        return use
-    if 1 < len(given.tied) <= _MOST_NAMES:
-        why = given.reason or "not told apart"
-        return [f"{why[0].upper()}{why[1:]}: {_few([condition_name(t) for t in given.tied])}"]
-    return list(given.sentences) or [given.text]
-
-
-def repeat_phrase(given: Recommendation) -> tuple[str, str, str]:
-    """How many judgments of an item to take and how to make one of them: before, number, after.
+    `decimals` are those of the column that it stands in.
 
     Examples
     --------
-    >>> "".join(repeat_phrase(Recommendation(text="", replicates=3)))
-    'average 3 judgments'
-    >>> "".join(repeat_phrase(Recommendation(text="", replicates=3, counted="choices")))
-    'ask 3 times and count the choices'
+    >>> from judgestats.results import Interval
+    >>> e = Estimate(id="e", hypothesis="h", role="primary", title="T", estimand="icc_1_1",
+    ...              estimate=0.8134, interval=Interval(low=0.751, high=0.862))
+    >>> format_record(e)
+    ('.81', '[.75, .86]')
+    >>> from dataclasses import replace
+    >>> format_record(replace(e, estimand="k_needed", estimate=3.0,
+    ...     interval=Interval(low=2.0, high=6.0)))
+    ('3', '(up to 6)')
     """
-    if given.replicates is None or given.replicates < 2:
-        return ("one judgment each" if given.replicates == 1 else ""), "", ""
-    number = f"{given.replicates}"
-    if given.counted:
-        return "ask ", number, f" times and count the {given.counted}"
-    return "average ", number, " judgments"
+    if math.isnan(record.estimate):
+        return NOTHING, ""
+    entry, interval = quantity_of(record.estimand), record.interval
+    low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
+    if entry.unit == "count":
+        return _count(record.estimate), _safe(record.estimate, high)
+    if entry.unit in {"place", "labels"}:
+        return f"{record.estimate:.0f}", f"[{low:.0f}, {high:.0f}]" if interval else ""
+    if entry.unit == "USD":
+        return f"${record.estimate:.4f}", ""
+    if record.not_estimable:
+        number, _ = estimate_parts(
+            record.estimate, math.nan, math.nan, bounded=entry.bounded, decimals=decimals
+        )
+        return number, LOST
+    return estimate_parts(record.estimate, low, high, bounded=entry.bounded, decimals=decimals)
 
 
-def _few(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return "; ".join(names[:_MOST_NAMES]) + (f"; and {more} more" if more > 0 else "")
+def row_decimals(row: Row, results: Results) -> int | None:
+    """The decimals of all numbers of a row of the screen."""
+    numbers = [number_of(results, i) for i in row.cells.values()]
+    return column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
 
 
-def caveats(results: Results) -> list[str]:
-    """Limitations in short, the gravest first."""
-    notes = sorted(
-        results.limitations,
-        key=lambda n: _GRAVE.index(n.code) if n.code in _GRAVE else len(_GRAVE),
-    )
-    minds = [str(n.values.get("short") or n.message) for n in notes]
-    keys = {row.key for row in results.rows}
-    if "reliability" in keys and not keys & _VALID:
-        minds.append("reliability is not validity")
-    return list(dict.fromkeys(minds))
+def _count(value: float) -> str:
+    return "not reachable" if math.isinf(value) else f"{value:,.0f}"
+
+
+def _safe(value: float, high: float) -> str:
+    """The end of the interval that more judgments cover."""
+    if math.isnan(high) or math.isinf(value) or high <= value:
+        return ""
+    return "(no upper limit)" if math.isinf(high) else f"(up to {high:,.0f})"
+
+
+def number_of(results: Results, result_id: str) -> Estimate | Comparison:
+    """The result of this id, which is one number."""
+    record = results[result_id]
+    if not isinstance(record, (Estimate, Comparison)):
+        raise TypeError(f"{result_id}: an estimate or a comparison was expected")
+    return record
+
+
+def size_of(headline: Headline, results: Results) -> Estimate | Comparison | None:
+    """The number that tells how large.
+
+    The one that is named; of a set of pairs (where a difference is shown the last one it rests
+    on, else the first) the pair farthest from nothing; an estimate, or the effect of the test.
+    """
+    if headline.size:
+        return number_of(results, headline.size)
+    rests = [results[i] for i in headline.rests_on]
+    sets = [
+        [r for r in results.members(record) if isinstance(r, Comparison)]
+        for record in (reversed(rests) if headline.claim == "differs" else rests)
+        if isinstance(record, ResultSet)
+    ]
+    if headline.claim == "open":  # mean differences hang less on single items than variances do
+        sets.sort(key=lambda rows: not (rows and rows[0].estimand == "gmd_ratio"))
+    for members in sets:
+        pairs = [r for r in members if math.isfinite(r.estimate)]
+        if pairs:
+            return max(pairs, key=_distance)
+    for record in rests:
+        if isinstance(record, (Estimate, Comparison)):
+            return record
+        if isinstance(record, Test) and record.effects:
+            return results.effects(record)[0]
+    return None
+
+
+def _distance(record: Comparison) -> float:
+    """How far from nothing, ratios on the log scale."""
+    entry = quantity_of(record.estimand)
+    if entry.is_ratio:
+        return abs(math.log(record.estimate)) if record.estimate > 0 else math.inf
+    return abs(record.estimate - (0.0 if math.isnan(entry.nothing) else entry.nothing))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,11 +187,8 @@ class Summary:
         What all columns have in common.
     columns : tuple of Column
     lines : tuple of SummaryRow
-    answers : tuple of Answer
-    use, mind : tuple of str
-        What to do; what to keep in mind, the gravest first.
     told : tuple of str
-        Columns that USE advises and whose numbers the answers tell, by their labels.
+        Columns that claims are about, by their labels.
     read : tuple of str
         What a file's columns were taken for.
     """
@@ -175,9 +198,6 @@ class Summary:
     shared: str
     columns: tuple[Column, ...]
     lines: tuple[SummaryRow, ...]
-    answers: tuple[Answer, ...]
-    use: tuple[str, ...]
-    mind: tuple[str, ...]
     told: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
 
@@ -195,20 +215,16 @@ def brief_of(results: Results) -> Summary:
     """
     shared, columns = columns_of(results)
     lines = [_line(row, columns, results) for row in distinguishable(results.rows)]
-    answers = _answers(results, columns, lines)
     labels = {column.label for column in columns}
-    chosen = results.recommendation.chosen if results.recommendation else ""
-    numbered = (c for a in answers for i in a.records for c in results[i].about.conditions)
+    claims = [h for h in results.headlines if h.claim in {"differs", "equivalent"}]
+    told = (c for h in claims for i in h.rests_on for c in results[i].about.conditions)
     return Summary(
         title=results.title or results.experiment.replace("_", " "),
         facts=tuple(_facts(results)),
         shared=shared,
         columns=columns,
         lines=tuple(lines),
-        answers=tuple(answers),
-        use=tuple(recommendation_lines(results, {c.label: c.name for c in columns})),
-        mind=tuple(caveats(results)),
-        told=tuple(dict.fromkeys(c for c in (chosen, *numbered) if c in labels)),
+        told=tuple(dict.fromkeys(c for c in told if c in labels)),
         read=tuple(map(str, (results.facts.get("design") or {}).get("understood") or ())),
     )
 
@@ -369,41 +385,3 @@ def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
     q95, record = max(nulls, key=lambda pair: pair[0])
     text = apa_number(q95, bounded=quantity_of(record.estimand).bounded)
     return [Reference(words="95 % of chance results: below", record=record.id, number=text)]
-
-
-def _answers(
-    results: Results, columns: Sequence[Column], lines: Sequence[SummaryRow]
-) -> list[Answer]:
-    """What is claimed; where nothing is but that something has no value, first what was found."""
-    claimed = answers_of(results)
-    if results.kind == "replication" and results.answer:  # how many stand, before which
-        return [Answer(claim="described", text=results.answer), *claimed]
-    if any(answer.claim != "undefined" for answer in claimed):
-        return claimed
-    described = _range(columns, lines, results)
-    return [a for a in described if not claimed or a.claim != "undefined"] + claimed
-
-
-def _range(
-    columns: Sequence[Column], lines: Sequence[SummaryRow], results: Results
-) -> list[Answer]:
-    """From where to where the first row reaches, where nothing is claimed of it."""
-    if not lines:
-        return []
-    line, names = lines[0], {c.label: c.name for c in columns}
-    usable = [c for c in line.cells if c.record and c.number != NOTHING]
-    if not usable:
-        why = next((c.reason for c in line.cells if c.reason), "")
-        text = f"{line.ask}: could not be computed" + (f" ({why})" if why else "")
-        return [Answer(claim="undefined", text=text)]
-    criteria = {c.label: c.criterion for c in results.conditions}
-    if len(usable) < 2 or len({criteria.get(c.column, "") for c in usable}) > 1:
-        return []  # criteria are not compared
-    usable.sort(key=lambda c: number_of(results, c.record).estimate)
-    low, high = usable[0], usable[-1]
-    parts = [
-        f"{names[c.column]} ({' '.join(filter(None, (c.number, c.bounds)))})" for c in (low, high)
-    ]
-    ask = f"{line.ask[0].upper()}{line.ask[1:]}"
-    text = f"{ask}: from {parts[0]} to {parts[1]}; whether they differ is not claimed"
-    return [Answer(claim="described", text=text, records=(low.record, high.record))]

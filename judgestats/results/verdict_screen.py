@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgestats.errors import printable
-from judgestats.results.answers import NOTHING
 from judgestats.results.contrasts import claim_sentence
 from judgestats.results.numbers import apa_number, estimate_parts, short_names, with_names
 from judgestats.results.purposes import FLAGS, PURPOSES, reason_of, threshold_text
@@ -16,7 +15,7 @@ from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Table
 from judgestats.results.results import Results
 from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span, condition_table
-from judgestats.results.summary import Summary, brief_of
+from judgestats.results.summary import NOTHING, Summary, brief_of
 from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
 
 WORDS: Mapping[Outcome, str] = {

@@ -14,7 +14,6 @@ from judgestats.runner.display import account_lines as account_lines
 from judgestats.runner.display import announce_progress as announce_progress
 from judgestats.runner.display import finish as finish
 from judgestats.runner.display import show as show
-from judgestats.runner.display import show_brief as show_brief
 from judgestats.runner.parameter_types import Parameter as Parameter
 from judgestats.runner.parameter_types import parameters_of as parameters_of
 from judgestats.runner.prepare import draw_units as draw_units

@@ -30,9 +30,8 @@ from judgestats.results.screen import (
     Lines,
     full_text,
     next_line,
-    screen_of,
 )
-from judgestats.results.summary import Summary, brief_of
+from judgestats.results.summary import brief_of
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of, verdict_screen
 from judgestats.terminal import as_typed, can_show, emit, is_terminal
@@ -467,9 +466,8 @@ def show(
     elif chosen.form == "screen" and results.kind == "drift":
         print_lines(change_screen({"": results}, width=screen_size()[0], more=more))
     elif chosen.form == "screen":
-        closing = len(next_line(following, screen_size()[0])) if following else 2
-        brief = brief_of(results)
-        show_brief(brief, more=more or "--all shows everything", closing=closing)
+        width = screen_size()[0]
+        print_lines(verdict_screen(results, width=width, finding=results.finding, more=more))
 
 
 def _required(results: Results) -> Results:
@@ -478,12 +476,6 @@ def _required(results: Results) -> Results:
     if not required:
         return results
     return replace(results, verdicts=verdicts_of(results, DecisionOptions(required=required)))
-
-
-def show_brief(brief: Summary, *, more: str, closing: int = 2) -> None:
-    """Print an abstract as a screen."""
-    width, height = screen_size()
-    print_lines(screen_of(brief, width=width, height=height, more=more, closing=closing))
 
 
 def finish(

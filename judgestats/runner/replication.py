@@ -71,7 +71,7 @@ def _as_shipped(folder: Path) -> Analysis:
     return Analysis(
         experiment=plan["experiment"],
         question=plan["question"],
-        sentence=about["sentence"],
+        finding=about["sentence"],
         conditions=read_csv(folder / "tables" / "conditions.csv"),
         results=(),
         metrics=about["metrics"],

@@ -231,7 +231,7 @@ class Replication:
             experiment=f"replicate {self.study}",
             question=self.question,
             drawing=self.drawing,
-            sentence=self.sentence(),
+            finding=self.sentence(),
             conditions=self.conditions,
             headlines=tuple(map(_headline, self.claims)),
             results=tuple(results),

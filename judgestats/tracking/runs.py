@@ -18,6 +18,7 @@ from judgestats.deadlines import make_scratch_folder, scratch_folder
 from judgestats.errors import InputError, StoreError
 from judgestats.files.text import decode_json
 from judgestats.results import Results
+from judgestats.results.change_screen import outcome_lines
 from judgestats.results.metric_names import ALIASES, quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
@@ -198,26 +199,22 @@ def _coordinates(subjects: Sequence[Subject]) -> dict[str, str]:
 
 
 def answer_note(results: Results) -> str:
-    r"""The run's description: the answer, what to use, then the question.
+    r"""The run's description: outcomes, finding, whether judges were simulated, question.
 
     Examples
     --------
-    >>> print(answer_note(Results(experiment="x", question="Is it?", results=(), answer="Yes.")))
+    >>> print(answer_note(Results(experiment="x", question="Is it?", results=(), finding="Yes.")))
     **Yes\.**
     <BLANKLINE>
     Is it?
     """
+    lines = [f"**{escape_note(line)}**" for line in outcome_lines(results)]
+    finding = results.finding if results.verdicts else ""
     names = ", ".join(results.simulated_judges)
     simulated = f"SIMULATED: {escape_note(names)}. No model was asked for these." if names else ""
     if results.all_simulated:
         simulated = "SIMULATED judges: no model was asked."
-    advice = results.recommendation.text if results.recommendation is not None else ""
-    parts = (
-        f"**{escape_note(results.answer)}**" if results.answer else "",
-        f"Use: {escape_note(advice)}" if advice else "",
-        simulated,
-        escape_note(results.question),
-    )
+    parts = ("\n".join(lines), escape_note(finding), simulated, escape_note(results.question))
     return "\n\n".join(part for part in parts if part)
 
 

@@ -33,9 +33,7 @@ def test_only_what_a_condition_shows_is_counted_once_an_item():
 
 
 def test_nothing_is_said_where_there_is_none():
-    plain = Analysis(
-        experiment="e", question="q", sentence="s", conditions=pd.DataFrame(), results=()
-    )
+    plain = Analysis(experiment="e", question="q", conditions=pd.DataFrame(), results=())
     assert with_flagged_texts(plain, {"c": units("5", "4")}) is plain
     [counts] = with_flagged_texts(plain, {"c": units(ADDRESS)}).described
     assert counts.result.tidy()["addresses_judge"].tolist() == [1]
@@ -82,9 +80,7 @@ def test_too_few_items_left_are_said_to_be_so():
     def again(frame):
         if frame["item_id"].nunique() < 2:
             raise InputError("two items are needed.")
-        return Analysis(
-            experiment="e", question="q", sentence="s", conditions=pd.DataFrame(), results=()
-        )
+        return Analysis(experiment="e", question="q", conditions=pd.DataFrame(), results=())
 
     frame = scored(2)
     found = with_flagged_texts(again(frame), {"a": units(ADDRESS, "5")}, frame=frame, again=again)

@@ -36,7 +36,6 @@ def test_scores_are_held_to_pass_and_fail_by_pairs(words):
     assert "pass / fail of the item" in " ".join(str(audit).split())
     assert by_kind["people.separation"]["estimate"] > 0.8
     assert not {"people.bias", "people.shift", "people.concordance"} & set(by_kind)
-    assert "orders rightly" in str(audit.recommendation)
 
 
 def test_the_rate_of_all_items_is_a_rate():
@@ -46,6 +45,5 @@ def test_the_rate_of_all_items_is_a_rate():
 
 
 def test_one_passed_answer_of_several_is_the_right_one():
-    audit, _ = results(table(answers=4))
-    assert "best scored answer" in audit.sentence
-    assert "right in" in str(audit.recommendation)
+    _, by_kind = results(table(answers=4))
+    assert by_kind["people.best_scored"]["estimate"] > 0.5

@@ -46,7 +46,6 @@ def test_booleans_words_and_bits_give_the_same_results(audits):
     first = audits["bits"].conditions
     for found in audits.values():
         pd.testing.assert_frame_equal(found.conditions, first)
-        assert found.sentence == audits["bits"].sentence
 
 
 def test_the_rates_are_those_counted_by_hand(audits):
@@ -69,14 +68,12 @@ def test_nothing_is_called_a_tie_and_no_order_is_asked_for(audits):
     said = str(audits["bits"])
     assert "tie" not in said
     assert "both orders" not in said
-    assert "pass rate" in audits["bits"].sentence
 
 
 def test_pass_and_fail_asked_for_once():
     found = js.audit(rows("yes", "no").query("trial == 0").drop(columns="trial"), n_resamples=99)
     row = found.conditions.iloc[0]
     assert 0 < row["pass_rate_low"] < row["pass_rate"] < row["pass_rate_high"] < 1
-    assert "nothing can be said about consistency" in found.sentence
 
 
 def test_the_steadier_judge_is_to_be_used_and_drawn() -> None:
@@ -93,25 +90,14 @@ def test_the_steadier_judge_is_to_be_used_and_drawn() -> None:
         for r in range(4)
     ]  # fmt: skip
     found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
-    advice = found.recommendation
-    assert advice is not None
-    assert advice.chosen == "steady"
-    assert advice.rests_on == ("best",)
-    assert advice.counted == "verdicts"
-    reliability = found.conditions.set_index("condition").loc["steady", "vote_share"]
-    assert advice.replicates == int(np.ceil(9 * (1 - reliability) / reliability))
-    assert "best" in {r.id for r in found.results}
+    assert found["best"].candidates == ("steady",)
     drawing = found.drawing
     assert drawing is not None
     drawn = found.conditions[[e for e in drawing.estimands if e in found.conditions]]
     assert drawn[["vote_share", "flip_rate"]].notna().sum().sum() == 4
-
-    alone = audit(parsed_frame(pd.DataFrame(rows[:160])), n_resamples=99).recommendation
-    assert alone is not None
-    assert (alone.chosen, alone.replicates) == ("steady", advice.replicates)
     labelled = pd.DataFrame(rows).assign(label="pass")
-    by_people = audit(parsed_frame(labelled), n_resamples=99).recommendation
-    assert by_people is None or by_people.rests_on != ("best",)
+    by_people = audit(parsed_frame(labelled), n_resamples=99)
+    assert "best" not in {r.id for r in by_people.results}
 
 
 def test_unread_verdicts_are_in_no_rate_in_memory_and_streamed(tmp_path):

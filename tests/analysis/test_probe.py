@@ -136,7 +136,6 @@ def test_a_judge_that_sees_nothing_is_not_called_fair():
     assert {h.reason for h in found.headlines if h.hypothesis == "moved"} == {
         "no control was passed: a judge that sees nothing is not called fair"
     }
-    assert "nothing is called fair" in found.sentence
 
 
 def test_nothing_is_claimed_of_judges_that_heed_no_probe():

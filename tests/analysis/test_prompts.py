@@ -79,8 +79,6 @@ def test_pairs_are_judged_otherwise_in_other_words_by_the_judge_that_heeds_them(
     effects = {e.name: e for e in found["wording.sim-touchy at T=1"].effects}
     assert effects["flips_repeated"].estimate < effects["flips_reworded"].estimate
     assert effects["wording_share"].interval.low > 0
-    assert "% of the verdicts change when asked again" in found.sentence
-    assert "of a verdict" in found.recommendation.text
     assert {row.key for row in found.rows} == {"flips", "fair_flips", "fair_wording"}
 
 
@@ -115,9 +113,6 @@ def test_several_judges_share_one_model_with_a_d_study(found):
     wording = parts["variance_share_wording"]
     assert wording.interval.low > 0
     assert parts["error_of_two_prompts"].estimate < parts["error_of_prompt_twice"].estimate
-    assert "Where the mean of all these judges and wordings is wanted (T=1)" in (
-        found.recommendation.text
-    )
     assert "Only 2 judges" in " ".join(map(str, found.limitations))
     [row] = [r for r in found.rows if r.key == "fair_wording"]
     assert "crossed.T=1/variance_share_judges" in row.beside.values()
@@ -127,13 +122,6 @@ def test_one_judge_has_no_such_model():
     frame = judged(["sim-touchy"])
     alone = analyse(frame, plan({"resamples": 19, "seed": 0}, ()))
     assert not [r for r in alone.results if r.id.startswith("crossed")]
-    assert "Where the mean of all these judges" not in alone.recommendation.text
-
-
-def test_it_recommends_two_wordings_where_they_pay(found):
-    assert "sim-touchy at T=1 errs by" in found.recommendation.text
-    assert "measured by the judge's own mean over all wordings" in found.recommendation.text
-    assert "sim-typical" not in found.recommendation.text
 
 
 def test_a_share_below_nothing_is_explained(found):

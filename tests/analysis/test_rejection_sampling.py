@@ -110,9 +110,7 @@ def test_a_perfect_judge_and_its_opposite() -> None:
     assert rows["cost_per_chosen"].tolist() == pytest.approx([0.12, 0.12])
     [pair] = found["crowd.j at T=0.5"].rows
     assert pair.p_adjusted < 1e-6
-    assert "vanilla and cce-criticising@4 differ" in found.sentence
     assert [abs(r.estimate) for r in found["gain"].rows] == pytest.approx([0.5, 0.5])
-    assert "vanilla is shown to choose the labelled best more often" in found.recommendation.text
 
 
 def test_a_gain_with_some_errors_is_shown() -> None:
@@ -131,10 +129,8 @@ def test_strategies_that_say_the_same_are_not_told_apart() -> None:
     asked = items()
     dear = verdicts(asked, perfect, "cce-random@4").assign(cost_usd=0.1)
     found = run(asked, dear, verdicts(asked, perfect))
-    assert "vanilla takes least." in found.recommendation.text  # no better one is shown
     [pair] = found["crowd.j at T=0.5"].rows
     assert pair.p_value == 1.0
-    assert "no difference between strategies is shown" in found.sentence
 
 
 def test_a_judge_of_places_only_chooses_at_random() -> None:
@@ -188,7 +184,6 @@ def test_the_chosen_responses_as_chats() -> None:
 def test_without_labels_it_says_so() -> None:
     asked = items(6, labelled=False)
     found = run(asked, verdicts(asked, perfect), verdicts(asked, worst, "cce-random@4"))
-    assert "The items have no labels" in found.sentence
     assert "best_share" not in found.conditions
     assert found.conditions["n_chosen"].tolist() == [6, 6]
     assert all(len(t.splitlines()) == 6 for n, t in found.files.items() if n.endswith(".jsonl"))

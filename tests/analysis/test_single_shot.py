@@ -34,8 +34,6 @@ def test_one_judge_is_described():
     assert row["median"] == frame["score"].median()
     assert "icc1" not in found.conditions
     assert "sem" not in found.conditions
-    assert "nothing can be said about consistency" in found.sentence
-    assert "60 further judgments" in found.recommendation.text
 
 
 def test_judges_and_people_are_compared_item_by_item():
@@ -58,12 +56,6 @@ def test_judges_and_people_are_compared_item_by_item():
         "panel",
         "instrument",
     ]
-
-
-def test_what_a_repetition_costs_is_told_where_costs_are_known():
-    found = audit(scored(cost_usd=0.01), n_resamples=99)
-    assert found.recommendation.cost_usd == pytest.approx(0.02)
-    assert "$0.6" in found.recommendation.text
 
 
 def test_labels_in_words_are_left_out_and_said():

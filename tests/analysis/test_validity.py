@@ -7,7 +7,7 @@ import pytest
 import judgestats as js
 from judgestats.analysis import people_rows
 from judgestats.errors import InputError
-from judgestats.results import Estimate, Table, bounds_of, brief_of, with_bounds
+from judgestats.results import Estimate, Table, brief_of
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,6 @@ def test_few_labels_correct_the_pass_rate_of_all(passes):
     gain = named(found, "people.labels_extra")
     assert 0 < gain.interval.low < gain.estimate == corrected.details["labels_extra"]
     assert "assumes_random" in {n.code for n in corrected.notes}
-    assert "labels taken as drawn at random" in " ".join(brief_of(found.analysis.records()).mind)
     [row, worth] = [
         r for r in brief_of(found.analysis.records()).lines if r.key in {"truth", "extra"}
     ]
@@ -239,13 +238,6 @@ def test_several_judges_are_one_panel_of_verdicts_and_of_scores():
     panel = named(found, "panel.all")
     assert panel.against_best["majority"].interval.low > 0
     assert panel.calls == 3
-    told = [a.text for a in brief_of(found.analysis.records()).answers]
-    gain = panel.against_best["majority"]
-    said = with_bounds(gain.estimate, *bounds_of(gain.interval), bounded=True)
-    assert (
-        f"A panel of all, by majority, less its best member, in agreement with people: {said}"
-        in (told)
-    )
     people = rng.integers(2, 10, 120)
     rows = [
         {"item": f"i{i}", "judge": j, "score": float(people[i] + e), "label": str(people[i])}
@@ -255,10 +247,6 @@ def test_several_judges_are_one_panel_of_verdicts_and_of_scores():
     found = js.audit(rows, n_resamples=99)
     panel = named(found, "panel.all")
     assert panel.against_best["mean"].interval.high < 0
-    assert any(
-        "squared error from people (below 0: better): −" in a.text
-        for a in brief_of(found.analysis.records()).answers
-    )
 
 
 def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask():
@@ -277,9 +265,6 @@ def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask()
     found = js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
     by_k = named(found, "people.by_k.")
     assert by_k.accuracy[5].estimate > by_k.accuracy[1].estimate + 0.1
-    assert found.analysis.recommendation.replicates == by_k.recommended > 1
-    assert "By the labels" in found.analysis.recommendation.text
-    assert "best scored answer is the right one" in found.sentence
     by_category = named(found, "people.by_k_category")
     assert by_category.rows["category"].tolist() == ["x", "y"]
     best = named(found, "people.best_scored.")

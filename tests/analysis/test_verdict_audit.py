@@ -110,8 +110,6 @@ def test_nothing_to_say_is_said():
     rows = [{"item_id": f"i{i}", "choice": "a"} for i in range(5)]
     found = audit(verdicts(rows), n_resamples=99)
     assert found.conditions["share of 'a'"].tolist() == [1.0]
-    assert "nothing can be said about consistency" in found.sentence
-    assert "asked for once" in found.recommendation.text
 
 
 def test_labels_must_be_outcomes():

@@ -15,11 +15,13 @@ import judgestats as js
 from judgestats.analysis import measured_results
 from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
+from judgestats.analysis.measures import with_measures
 from judgestats.api import read_judgments
 from judgestats.cli import main
-from judgestats.results import brief_of, plain_text, screen_of
+from judgestats.results import plain_text
 from judgestats.results.change_screen import change_screen
-from judgestats.runner import announce_progress, finish, show, show_brief
+from judgestats.results.verdict_screen import verdict_screen
+from judgestats.runner import announce_progress, finish, show
 from judgestats.runner import display as console
 from tests.results.screens import assert_screen
 
@@ -42,7 +44,8 @@ def table(
 
 
 def audited(path: Path):
-    found = audit(read_judgments(path, scale=(1, 10)), n_resamples=99)
+    frame = read_judgments(path, scale=(1, 10))
+    found = with_measures(audit(frame, n_resamples=99), frame)
     return found.records({"kind": "audit", "title": path.name})
 
 
@@ -54,7 +57,8 @@ def golden(name: str, text: str) -> None:
 
 def test_the_screen_of_an_audit(tmp_path):
     found = audited(table(tmp_path / "two.csv", 2))
-    golden("audit", plain_text(screen_of(assert_screen(found))))
+    assert_screen(found)
+    golden("audit", plain_text(verdict_screen(found)))
 
 
 def test_the_sem_is_called_the_sd_of_repeated_scores(tmp_path, capsys):
@@ -99,12 +103,9 @@ def test_the_screen_of_runs_side_by_side(tmp_path):
     ids=["one judge", "many judges", "asked once", "everything constant"],
 )
 def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
-    brief = assert_screen(audited(table(tmp_path / "t.csv", judges, **options)))
-    text = plain_text(screen_of(brief))
-    if options.get("repeats") == 1:
-        assert "nothing was asked twice" in text
-    if "score" in options:
-        assert re.search(r"ICC\(1,1\) +-", text)
+    found = audited(table(tmp_path / "t.csv", judges, **options))
+    assert_screen(found)
+    assert plain_text(verdict_screen(found)).startswith(("USE", "DO NOT USE", "CANNOT TELL"))
 
 
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
@@ -125,15 +126,17 @@ def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
 
 
 def test_colours_on_a_terminal_only_and_none_where_none_is_wanted(capsys, monkeypatch, tmp_path):
-    brief = brief_of(audited(table(tmp_path / "two.csv", 1)))
+    found = audited(table(tmp_path / "two.csv", 1))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    show_brief(brief, more="")
-    assert "\x1b[1mtwo.csv" in capsys.readouterr().out
+    with console.use_output(console.OutputOptions(form="screen")):
+        show(found)
+    assert "\x1b[" in capsys.readouterr().out
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "60")
-    show_brief(brief, more="")
+    with console.use_output(console.OutputOptions(form="screen")):
+        show(found)
     said = capsys.readouterr().out
     assert "\x1b" not in said
     assert max(map(len, said.splitlines())) <= 60

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from judgestats.cli import main
-from judgestats.results import read_results
 from judgestats.runner import split_arguments
 from judgestats.terminal import MLFLOW, OPTIONS, as_typed, option, spelled_for
 
@@ -48,14 +47,6 @@ def test_under_mlflow_hints_are_mlflows(monkeypatch, capsys):
     assert "as in -P temperatures=0,0.5,1." in capsys.readouterr().err
     assert main(["run", "temperature", "--replicate", "1"]) == 2
     assert "Did you mean repeats?" in capsys.readouterr().err
-
-
-def test_a_hint_in_a_report_is_one_too(workplace):
-    words = "--judges sim-typical --limit 3 --repeats 1 --resamples 99 --report none"
-    assert main(["run", "grade_score", *words.split()]) == 0
-    [found] = workplace.glob("mlruns/*/*/artifacts/results.json")
-    advice = read_results(found).recommendation
-    assert "Repeat the rotations (--repeats 2)" in advice.text
 
 
 def test_a_dry_run_needs_no_value(capsys):

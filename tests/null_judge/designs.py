@@ -272,11 +272,11 @@ def claims(found: Analysis, claim: str = "differs") -> list[str]:
 
 
 def left_out(found: Analysis, conditions: list[str] | None = None) -> bool:
-    """Whether the recommendation leaves out one of conditions that are equally good."""
-    if found.recommendation is None or "best" not in found.recommendation.rests_on:
+    """Whether the comparisons with the best leave out one of conditions that are equally good."""
+    if not any(r.id == "best" for r in found.results):
         return False
     known = conditions or [r.a for r in found["best"].rows]
-    return not set(known) <= set(found.recommendation.tied)
+    return not set(known) <= set(found["best"].candidates)
 
 
 def seeded(*parts: int) -> np.random.Generator:

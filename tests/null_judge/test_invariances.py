@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -61,9 +62,6 @@ def alike(one: Analysis, two: Analysis) -> None:
         if not np.isnan(p):
             error = 3 * np.sqrt(2 * p * (1 - p) / 199) + 0.02
             assert abs(p - q) <= error * len(first), name
-    assert bool(one.recommendation) == bool(two.recommendation)
-    if one.recommendation and two.recommendation:
-        assert set(one.recommendation.tied) == set(two.recommendation.tied)
 
 
 @pytest.mark.parametrize("name", ["judges", "temperature", "alignment"])
@@ -128,6 +126,5 @@ def test_a_judge_whose_name_begins_another_s_keeps_its_own_claims():
         alignment.plan(GIVEN, conditions),
         items=items,
     )
-    first, second = found.sentence.split("gpt-4.1: ")
-    for own in (first, second):
-        assert own.count("always tie") == own.count("random") == 1
+    own = Counter(h.about.judge for h in found.headlines)
+    assert own["gpt-4"] == own["gpt-4.1"] > 0

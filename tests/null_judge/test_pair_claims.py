@@ -4,7 +4,6 @@ import pytest
 
 from tests.null_judge.designs import (
     DESIGNS,
-    METHODS,
     NULL,
     aligned,
     averaged,
@@ -40,18 +39,6 @@ def test_a_better_method_is_found_and_stands_alone():
     found = aligned(seeded(5), EVEN, effect=30.0)
     [better] = claims(found)
     assert better == "headline.methods.b"
-    assert "b: pairwise-checked has the highest agreement" in found.sentence
-    assert "told apart from it: pairwise, pairwise-reasoned" in found.sentence
-    assert found.recommendation.tied == (METHODS[-1].label,)
-
-
-def test_without_prices_the_one_that_takes_fewer_tokens_is_recommended():
-    world = World(sizes=(1,) * 400, replications=4, unread=0.0)
-    tokens = {c.label: 732.0 for c in METHODS} | {METHODS[1].label: 290.0}
-    found = aligned(seeded(6), world, tokens=tokens)
-    assert found.recommendation.chosen == METHODS[1].label
-    assert "tokens a pair" in found.recommendation.reason
-    assert found.recommendation.cost_usd is None
 
 
 def test_a_gain_by_averaging_is_found():
@@ -59,14 +46,11 @@ def test_a_gain_by_averaging_is_found():
     gains = [h for h in found.headlines if h.claim == "differs"]
     assert gains
     assert all(h.direction == "higher" for h in gains)
-    assert ", a gain" in found.sentence
 
 
 def test_a_leaning_to_the_first_place_is_found_in_one_judge_only():
     found = unbiased(seeded(8), EVEN, effect=2.0)
     assert claims(found) == ["headline.moved.position, b at T=1"]
-    assert "b at T=1: is moved by position (+" in found.sentence
-    assert found.recommendation.text.startswith("Show every order and count")
 
 
 def test_padding_place_and_authorship_are_one_family():

@@ -35,7 +35,6 @@ def test_a_difference_of_stated_size_is_found(name):
     shown = [h for h in found.headlines if h.claim == "differs"]
     assert shown
     assert all(true in h.about.conditions for h in shown if h.hypothesis == "spread")
-    assert "differs between" in found.sentence
 
 
 def test_no_sampling_at_zero_is_described_and_never_a_difference():
@@ -44,7 +43,6 @@ def test_no_sampling_at_zero_is_described_and_never_a_difference():
     assert not claims(found)
     assert "j, T=0" not in found.records()["spread.j"].about.conditions
     assert all("T=0" not in (r.a, r.b) for r in found["ratio.j"].rows)
-    assert "T = 0 asks for no sampling: it is described" in found.sentence
 
 
 def test_where_nothing_was_read_the_reason_is_told():
@@ -53,7 +51,6 @@ def test_where_nothing_was_read_the_reason_is_told():
     [headline] = found.headlines
     assert headline.claim == "undefined"
     assert "could any score be read" in headline.reason
-    assert found.sentence == headline.reason
 
 
 def test_five_questions_cannot_reject_and_say_so():
@@ -64,7 +61,6 @@ def test_five_questions_cannot_reject_and_say_so():
     assert headline.claim == "open"
     assert headline.p_adjusted == pytest.approx(2 / 32)
     assert "no p below" in headline.reason
-    assert headline.reason in found.sentence
 
 
 def test_a_large_family_can_reject():
@@ -102,5 +98,3 @@ def test_what_a_ratio_hangs_on_is_named_in_the_answer_and_the_record():
     found = judges.analyse(frame, judges.plan(GIVEN, TWO))
     [row] = [r for r in found.records().results if r.id.startswith("ratio.") and ":" in r.id][:1]
     assert row.details["largest_item"] == "i4"
-    assert "mean difference of two repeats of b" in found.sentence
-    assert "i4 alone holds" in found.sentence

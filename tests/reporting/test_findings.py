@@ -49,9 +49,7 @@ def analysis_of(tests: list[TestResult], *, in_family: int) -> Analysis:
     ]
     family = adjust_family({f"j{i}": t for i, t in enumerate(tests[:in_family])}, family="place")
     named.append(NamedResult(id="place.family", title="All", role="primary", result=family))
-    return Analysis(
-        experiment="x", question="?", sentence="!", results=tuple(named), conditions=pd.DataFrame()
-    )
+    return Analysis(experiment="x", question="?", results=tuple(named), conditions=pd.DataFrame())
 
 
 @settings(max_examples=25, deadline=None)
@@ -93,7 +91,7 @@ def test_the_adjusted_p_is_that_of_the_record_and_not_of_one_with_the_same_stati
     own = adjust_family({"a": one, "b": one.replace(p_value=0.5)}, family="own")
     other = adjust_family({f"{i}": two.replace(method=f"m{i}") for i in range(7)}, family="other")
     analysis = Analysis(
-        experiment="x", question="?", sentence="!", conditions=pd.DataFrame(),
+        experiment="x", question="?", conditions=pd.DataFrame(),
         results=(
             NamedResult(id="own.a", title="One", role="primary", result=one, headline=True),
             NamedResult(id="own.family", title="Own", role="primary", result=own, headline=True),

@@ -234,7 +234,7 @@ def test_sections_of_a_run_without_anything() -> None:
         findings.prints(run, "primary"), figures.scores(run),
         figures.spread(run), figures.mean_against_spread(run), figures.null_strip(run),
         figures.reliability_by_k(run), figures.positions(run), figures.coefficients(run),
-        closing.limitations(run), advice.recommendation(run), advice.prices(run),
+        closing.limitations(run), advice.prices(run),
         advice.uses(run), closing.methods(run),
         closing.account(run), closing.session(run), closing.command(run),
     ]  # fmt: skip
@@ -259,7 +259,7 @@ def test_credit_with_each_question_left_out() -> None:
         "conditions": ["pairwise"],
     }
     analysis = Analysis(
-        experiment="x", question="?", sentence="", results=(), arrays=arrays,
+        experiment="x", question="?", results=(), arrays=arrays,
         conditions=pd.DataFrame({"condition": ["pairwise"]}),
     )  # fmt: skip
     frame = pd.DataFrame({"condition": ["pairwise"], "cluster": ["q1"]})

@@ -36,9 +36,7 @@ def of(result, place=PLACE):
 
 
 def analysis_of(*results: NamedResult) -> Analysis:
-    return Analysis(
-        experiment="x", question="?", sentence=".", conditions=pd.DataFrame(), results=results
-    )
+    return Analysis(experiment="x", question="?", conditions=pd.DataFrame(), results=results)
 
 
 def assert_holds(record, result, fields: dict[str, str]):

@@ -110,7 +110,6 @@ def test_each_judge_is_moved_by_what_it_was_built_to_be_moved_by(outcome):
     drawn = {row.split(".")[1] for row in found.drawing.rows}
     assert drawn == {"position", "own answer"}  # of two effects each, against one of padding
 
-    assert "sim-positional at T=1: is moved by position (+" in found.sentence
     assert "author-a" in " ".join(found.limitations)
     content = json.loads(results.read_text())
     ids = [r["id"] for r in content["results"]]

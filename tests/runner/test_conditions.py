@@ -58,7 +58,6 @@ def test_effort_is_found_and_its_null_is_found_null():
     assert analysis[f"{page}sim-discerning at T=1"].p_value < 0.05
     assert analysis[f"{page}sim-null at T=1"].p_value > 0.05
     assert set(analysis.conditions["factor_reasoning_effort"]) == {"none", "medium", "high"}
-    assert "levels of reasoning_effort" in analysis.sentence
 
 
 def test_top_p_is_varied_beside_temperatures():

@@ -114,10 +114,9 @@ def test_all_stages_are_rows_of_one_frame_and_every_pipeline_has_its_verdict(out
 
 
 def test_a_second_run_would_ask_for_nothing_and_the_record_is_whole(outcome):
-    found, _, frame, _, results, dry, prompts = outcome
+    _, _, frame, _, _, dry, prompts = outcome
     assert dry.requests == 0
     assert sum(judge.cached for judge in dry.judges) == len(frame)
-    assert results["answer"] == found.sentence
     # vanilla, removal, crowd, key points
     assert len([name for name in prompts if name.endswith(".txt")]) == 4
 

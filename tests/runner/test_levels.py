@@ -78,7 +78,6 @@ def test_what_is_not_asked_stands_in_the_report_and_not_in_the_plan(workplace, c
     said = capsys.readouterr().out
     assert said.index("Note: One method") < said.index("Account:")
     assert outcome.analysis.limitations[0].startswith("One method: its agreement with people")
-    assert outcome.analysis.sentence.startswith("Agreement with people: sim-typical, T=0.5")
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     declared = {h["id"] for h in json.loads((folder / "plan.json").read_text())["hypotheses"]}
     assert declared <= {r.id.split(".")[0] for r in outcome.analysis.results}

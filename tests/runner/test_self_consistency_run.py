@@ -37,8 +37,6 @@ def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):
     small = {r.a: r.p_value < 0.05 for r in found["equivalence.gain"].rows}
     assert small[typical.a]
     assert not small[noisy.a]
-    assert "sim-noisy at T=1: agreement with people" in found.sentence
-    assert ", a gain" in found.sentence
     # A verdict on a pair takes what `alignment` counts: the judgments of its two answers.
     asked = run_judgments(run.run_id)
     taken = (asked["tokens_in"] + asked["tokens_out"]).groupby(asked["judge"]).sum() / (64 * 10)
@@ -94,7 +92,6 @@ def test_unread_replies_do_not_stop_it(workplace):
 def test_two_replications_make_a_panel_and_no_average(workplace):
     given = {**GIVEN, "repeats": "2", "pairs": "12"}
     found = run_experiment(load_design("self_consistency"), given).analysis
-    assert "Too few replications" in found.sentence
     assert len(found.conditions) == 3
     plan = prepare(load_design("self_consistency"), given).plan
     assert {h.id for h in plan.hypotheses} <= {r.id.split(".")[0] for r in found.results}

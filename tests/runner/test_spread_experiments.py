@@ -38,7 +38,6 @@ def test_guidelines_a_known_effect_and_a_null_one(workplace):
         assert (row.a, row.b) == ("paragraphs", "none")
         assert holds(row, truth), judge
     assert not found["equivalence.sim-guided at T=1"].all_shown
-    assert "neither a difference" in found.sentence
     assert declared_are_answered("guidelines", given, found)
 
 
@@ -139,7 +138,6 @@ def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(
         else:
             assert holds(noisy, truth[0] / truth[1])
         assert truth[0] / truth[1] > 4
-    assert "differs between judges for T=0.3" in found.sentence
     adjusted = found["spread.family"].p_adjusted
     assert found.records()["spread.T=1"].p_adjusted == adjusted["T=1"]
     alone = found["spread.T=1"].replace(p_value=0.04)
@@ -163,7 +161,6 @@ def test_equality_is_told_only_where_all_pairs_are_shown_equivalent():
     found = judges.analyse(parsed_frame(frame), declared)
     [headline] = found.headlines
     assert headline.claim == "equivalent"
-    assert "shown to scatter about alike" in found.sentence
     array = score_array(parsed_frame(frame))
     strata = strata_of(found.conditions, vary="judge")
     [question] = spread_questions(array, declared, ("spread", "judges", "temperature", strata))
@@ -193,4 +190,3 @@ def test_reasoning_compares_every_pair_for_equivalence_and_tells_of_the_interact
     assert declared["interaction_f"][1] == family.adjust
     told = "does not change the spread of all judges alike" in found.sentence
     assert told == any(r.p_adjusted < 0.05 for r in rows)
-    assert told or "nor that it changes them alike" in found.sentence

@@ -69,10 +69,6 @@ def test_truth_is_recovered_and_a_null_effect_found_null(outcome, workplace, cap
         "differs", "higher",
     )  # fmt: skip
     assert claims["sim-null"].claim in {"equivalent", "open"}
-    told = outcome.analysis.sentence
-    same = claims["sim-null"].claim == "equivalent"
-    assert ("shown to scatter about alike" in told) == same
-    assert ("neither a difference between temperatures above 0 nor equality" in told) != same
 
 
 def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome, workplace):
@@ -84,7 +80,6 @@ def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome
     results = read_results(folder / "results.json")
     assert results.facts["simulated"] is True
     assert results.facts["command"].startswith("judgestats run temperature")
-    assert results.answer == outcome.analysis.sentence
     plan = json.loads((folder / "plan.json").read_text())
     assert [h["role"] for h in plan["hypotheses"]].count("primary") == 1
     frame = pd.read_parquet(folder / "data" / "judgments.parquet")

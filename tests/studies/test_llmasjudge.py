@@ -325,7 +325,7 @@ def test_the_entry_point_logs_a_run_of_its_kind(workplace, authors, capsys):
     content = json.loads(results.read_text())
     assert content["kind"] == "replication"
     assert len(content["facts"]["claims"]) == 12
-    assert content["answer"] == analysis.sentence
+    assert content["finding"] == analysis.finding
     assert {"primary", "secondary", "replicated"} <= {r["role"] for r in content["results"]}
     ids = [r["id"] for r in content["results"]]
     assert len(ids) == len(set(ids))

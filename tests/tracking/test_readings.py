@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 
-from judgestats.results import Recommendation, Results
+from judgestats.results import Results
 from judgestats.tracking import RunWriter, answer_note, open_store
 
 FOUND = Results(
     experiment="x",
     question="Does it?",
-    answer="It does.",
+    finding="It does.",
     results=(),
-    recommendation=Recommendation(text="Take a."),
     facts={"simulated": True},
 )
 
 
 def test_the_description_begins_with_the_answer() -> None:
     assert answer_note(FOUND).splitlines()[0] == "**It does.**"
-    assert "Take a." in answer_note(FOUND)
     assert "SIMULATED" in answer_note(FOUND)
 
 

@@ -593,7 +593,7 @@ def record_of(results: Results) -> dict[str, Any]:
     facts = facts_of(results, brief_of(results))
     finding = finding_of(results) or results.finding
     if not finding:
-        finding = " ".join(text for _, text, _ in verdict_groups(results)[:1]) or results.answer
+        finding = " ".join(text for _, text, _ in verdict_groups(results)[:1]) or results.finding
     advice = [["Care", text] for severity, text in care_of(results) if severity != "minor"][:3]
     if any(r.low == r.low for v in results.verdicts for r in v.requirements):
         advice.append(

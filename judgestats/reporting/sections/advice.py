@@ -19,40 +19,12 @@ from judgestats.results.numbers import (
 from judgestats.sinks import escape_markdown
 
 
-def recommendation(run: Run) -> Markdown:
-    """What to do."""
-    advice = run.records.recommendation
-    if advice is None or not advice.text:
-        if "icc1" not in run.conditions:
-            return Markdown(_repeats_of_verdicts(run))
-        return Markdown(
-            "No condition showed a positive reliability, so no number of repeats can be advised."
-        )
-    return Markdown(escape_markdown(advice.text))
-
-
 def not_repeated(run: Run) -> Markdown:
     """That consistency is not known, where no judgment was repeated; else nothing."""
     messages = [n.message for n in run.records.limitations if n.code == NEVER_REPEATED]
     if not messages:
         return Markdown("")
     return Markdown("\n\n".join(f"**{escape_markdown(str(t))}**" for t in messages))
-
-
-def _repeats_of_verdicts(run: Run) -> str:
-    """What can be said about repeats where verdicts, not scores, were given."""
-    frame = run.judgments
-    repeated = not frame.empty and frame.groupby(["condition", "item_id", "order"]).size().max() > 1
-    if not repeated:
-        return (
-            "No number of repeats can be advised: every verdict was asked for once, so what asking "
-            "again would give is not known. Judge some of the items again in the same order (three "
-            "times or more), and in both orders, to learn how much of the disagreement is noise "
-            "that repeats can average out; a preference for a place they cannot."
-        )
-    if "vote_share" in run.conditions:
-        return "The verdicts needed for a target reliability stand in the table below."
-    return "No number of repeats is advised: the plan did not ask what repeats buy."
 
 
 def prices(run: Run) -> Table | Markdown:

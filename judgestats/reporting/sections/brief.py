@@ -34,7 +34,7 @@ from judgestats.reporting.sections.result_tables import (
     titled,
 )
 from judgestats.reporting.sections.study_tests import study_tests
-from judgestats.reporting.sections.summary_page import above, advises_repeats
+from judgestats.reporting.sections.summary_page import above
 from judgestats.reporting.tables import Column, Table
 from judgestats.results import (
     CONDITIONS,
@@ -205,7 +205,7 @@ def _stands_above(run: Run, key: str, names: set[str]) -> bool:
 
 def methods(run: Run) -> Markdown:
     """The methods of what a brief report shows."""
-    told = closing.methods(run, advised=advises_repeats(run), roles=roles(run))
+    told = closing.methods(run, advised=False, roles=roles(run))
     return Markdown(f"::: {{.methods}}\n\n{told.text}\n\n:::" if told.text else "")
 
 

@@ -26,10 +26,9 @@ from judgestats.reporting.numbers import (
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.data import COEFFICIENTS
 from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
-from judgestats.reporting.sections.summary_page import changes, number_at, sentences
+from judgestats.reporting.sections.summary_page import changes, number_at
 from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test, write_results
-from judgestats.results.change_screen import change_outcome, change_sentences
 from judgestats.results.screen import NOT_GIVEN, differing_parameters
 from judgestats.sinks import escape_markdown
 
@@ -134,8 +133,7 @@ class Pair:
         """The comparison in words."""
         if self.comparison is None:
             return f"Not tested: {self.refused.rstrip('.')}."
-        said = " ".join(change_sentences(self.comparison))
-        return f"{self.title}: {change_outcome(self.comparison.headlines)}. {said}"
+        return f"{self.title}: {self.comparison.finding}"
 
     @property
     def table(self) -> Table:
@@ -191,7 +189,8 @@ def in_short(held: Sequence[Pair]) -> list[Showable]:
             continue
         both = _items(pair.comparison).within(pair.file).markdown
         parts += [f"{named_} {both} items were judged by both."]
-        parts += sentences(pair.comparison, pair.file)
+        found = Shown(((pair.comparison.finding, "#finding"),)).within(pair.file)
+        parts.append(found.markdown)
     text = "::: {.answer}\n\n" + "\n\n".join(parts) + "\n\n:::"
     return [Markdown(text), shifts(held)]
 

@@ -23,9 +23,9 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table, filled
 from judgestats.results import Comparison, Estimate, Record, Results, ResultSet, Test, quantity_of
 from judgestats.results import Table as TableRecord
-from judgestats.results.answers import answers_of
 from judgestats.results.numbers import bounds_of
 from judgestats.results.quantities import name_of
+from judgestats.results.summary import size_of
 from judgestats.results.text import hangs_on, statistic_text
 
 
@@ -428,60 +428,16 @@ def judge_of(run: Run, record: Record) -> str:
 
 def told(run: Run) -> Iterator[str]:
     """The conditions that the answer is about, those whose numbers it tells before the others."""
-    by_id = {headline.id: headline for headline in run.records.headlines}
-    for answer in answers_of(run.records):
-        for record in (run.records[i] for i in answer.records):
-            yield from record.about.conditions
-        for headline in answer.headlines:
-            yield from by_id[headline].about.conditions
+    claims = ("differs", "equivalent", "open")
+    for headline in sorted(
+        (h for h in run.records.headlines if h.claim in claims), key=lambda h: claims.index(h.claim)
+    ):
+        if (size := size_of(headline, run.records)) is not None:
+            yield from size.about.conditions
+        yield from headline.about.conditions
 
 
 def grades_of(run: Run, conditions: Sequence[str]) -> list[int]:
     """How little a page says of each condition elsewhere: those advised or told stand first."""
-    first = {name: i for i, name in enumerate(dict.fromkeys([*_advised(run), *told(run)]))}
+    first = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
     return [first.get(name, len(first)) for name in conditions]
-
-
-def spaced(run: Run, conditions: Sequence[str], judges: Sequence[str]) -> list[int]:
-    """Grades by which those advised stay, then of every judge the first, the last, some between.
-
-    Parameters
-    ----------
-    run : Run
-    conditions, judges : sequence of str
-        Of each row.
-    """
-    advised = {*_advised(run)}
-    own: dict[str, list[int]] = {}
-    for i, judge in enumerate(judges):
-        own.setdefault(judge, []).append(i)
-    out = [0] * len(judges)
-    for places in own.values():
-        for grade, k in enumerate(_halved(len(places)), start=1):
-            out[places[k]] = 0 if conditions[places[k]] in advised else grade
-    return out
-
-
-def _advised(run: Run) -> list[str]:
-    advice = run.records.recommendation
-    return [advice.chosen] if advice is not None and advice.chosen else []
-
-
-def _halved(n: int) -> list[int]:
-    """The ends of n places, then the middles of what lies between.
-
-    Examples
-    --------
-    >>> _halved(7)
-    [0, 6, 3, 1, 4, 2, 5]
-    """
-    order = [*range(n)][:1] + [*range(n)][1:][-1:]
-    spans = [(0, n - 1)]
-    while spans:
-        low, high = spans.pop(0)
-        if high - low < 2:
-            continue
-        middle = (low + high) // 2
-        order.append(middle)
-        spans += [(low, middle), (middle, high)]
-    return order
