@@ -411,10 +411,10 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
 
 
 _SAYS: Mapping[Claim, str] = {
-    "differs": "the within-item variance differs between {across}",
-    "equivalent": "all {across} are shown to scatter alike, within the margin",
-    "open": "neither a difference in within-item variance between {across} nor equality is shown",
-    "undefined": "the scatter of {across} could not be compared",
+    "differs": "consistency differs between {across}",
+    "equivalent": "all {across} are alike in consistency, within the margin",
+    "open": "neither a difference in consistency between {across} nor equality is shown",
+    "undefined": "the consistency of {across} could not be compared",
 }
 
 
@@ -457,7 +457,7 @@ def nothing_claimed(why: str) -> Headline:
         about=About(),
         estimand="variance_ratio",
         reason=why,
-        says="the scatter of repeated scores was not compared",
+        says="consistency was not compared",
     )
 
 

@@ -149,14 +149,14 @@ def _size_of(test: TestResult, probe: Probe) -> float:
 
 
 _SAYS: Mapping[tuple[str, Claim], str] = {
-    ("moved", "differs"): "What should not matter moves the judge",
-    ("moved", "equivalent"): "Shown not to move the judge by more than the margin",
+    ("moved", "differs"): "scores shift where they should not",
+    ("moved", "equivalent"): "scores shift by less than the margin",
     ("moved", "open"): "Neither an effect nor its absence is shown",
     ("scale", "differs"): "Another scale changes the order of answers",
     ("scale", "equivalent"): "Another scale is shown to keep the order of answers",
     ("scale", "open"): "Neither another order of answers nor the same is shown",
-    ("attack", "differs"): "Attacks take the judge in",
-    ("attack", "equivalent"): "Attacks are shown to fail",
+    ("attack", "differs"): "attacks succeed",
+    ("attack", "equivalent"): "attacks are shown to fail",
     ("attack", "open"): "Attacks are neither shown to succeed nor to fail",
     ("control", "open"): "Worse answers are not seen to fare worse",
 }

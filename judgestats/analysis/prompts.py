@@ -300,9 +300,9 @@ def _few_wordings(n: int) -> Limit:
 
 
 _SAYS: Mapping[Claim, str] = {
-    "differs": "The wording of the prompt moves judgments beyond asking again",
-    "open": "Not shown that the wording moves judgments beyond asking again",
-    "undefined": "The wording could not be told from asking again",
+    "differs": "the wording of the prompt changes judgments more than repeats do",
+    "open": "it is not shown that the wording changes judgments more than repeats do",
+    "undefined": "wording and repeats could not be separated",
 }
 
 

@@ -216,6 +216,50 @@ def change_screen(
     return [*head, [], *table, *below] if table else [*head, *below]
 
 
+def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
+    """The screen of a re-examined study: what became of its claims.
+
+    Parameters
+    ----------
+    results : Results
+        Of kind ``replication``, whose facts hold the claims.
+    width : int
+
+    Returns
+    -------
+    list of list of Span
+    """
+    listed = results.facts.get("claims")
+    claims = [c for c in listed if isinstance(c, Mapping)] if isinstance(listed, Sequence) else []
+    head: Lines = []
+    for outcome, verdicts, words in _STUDY:
+        own = [c for c in claims if c.get("verdict") in verdicts]
+        if own:
+            text = f"{len(own)} of {len(claims)} claims {words}."
+            head.append([Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), Span(text)])
+    head += [[Span(line, "dim")] for line in textwrap.wrap(results.title, width)[:2]]
+    room = _LINES - 1 - len(head)
+    left = len(claims) - room
+    shown = claims if left <= 0 else claims[: room - 1]
+    rows = [["Claim", "Re-examined"]]
+    rows += [
+        [textwrap.shorten(str(c.get("claim", "")), width - 20, placeholder=" ..."),
+         str(c.get("verdict", ""))]
+        for c in shown
+    ]  # fmt: skip
+    table = grid_lines(rows, width) or []
+    more: Lines = [[Span(f"{len(claims) - len(shown)} more", "dim")]] if left > 0 else []
+    return [*head, [], *table, *more]
+
+
+_STUDY = (
+    ("PASS", ("stands", "stands in part"), "hold on these data, in whole or in part"),
+    ("FAIL", ("does not stand",), "do not hold"),
+    ("CANNOT TELL", ("open", "not examined"), "are open or could not be examined"),
+)
+_STUDY_STYLES = {"PASS": "good", "FAIL": "bad", "CANNOT TELL": "bold"}
+
+
 def _care(tested: Mapping[str, Results], width: int) -> Lines:
     listed = [pair for found in tested.values() for pair in care_of(found)]
     return care_text_lines(list(dict.fromkeys(listed)), width)

@@ -32,6 +32,76 @@ FINDINGS: Mapping[str, str] = {
 """What a comparison of two conditions says, by its estimand."""
 
 
+ASKED: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("temperature", "spread"): (
+        "repeated scores differ more at the highest temperature than at the lowest", "higher"),
+    ("guidelines", "spread"): ("guidelines change how much repeated scores differ", ""),
+    ("judges", "spread"): ("the judges differ in how much their repeated scores differ", ""),
+    ("reasoning", "spread"): ("reasoning changes how much repeated scores differ", ""),
+    ("omega", "temperature"): ("temperature changes how often choices repeat", ""),
+    ("alignment", "methods"): ("the methods differ in agreement with human labels", ""),
+    ("prompts", "wording"): ("the wording of the prompt moves judgments beyond repeats", ""),
+    ("crowd", "strategies"): ("the strategies differ in accuracy", ""),
+    ("self_consistency", "gain"): (
+        "aggregating repeats raises agreement with human labels", "higher"),
+    ("rejection_sampling", "strategies"): ("the strategies differ in the answers they choose", ""),
+    ("head_to_tail", "judges"): ("the judges differ in the share of answers they pass", ""),
+    ("grade_score", "position"): ("the position of an option changes choices", ""),
+}  # fmt: skip
+"""What an experiment asks, as a statement, and the direction of a difference that makes it true."""
+_MOST_NAMED = 3
+
+
+def answer_sentence(results: Results) -> str:
+    """Whether what an experiment asks is so, and for whom; empty where it asks nothing declared.
+
+    Parameters
+    ----------
+    results : Results
+
+    Returns
+    -------
+    str
+        Yes where a difference is shown in the stated direction, no where equality within the
+        margin or the opposite is shown.
+    """
+    asked = [h for h in results.headlines if (results.experiment, h.hypothesis) in ASKED]
+    if not asked:
+        return ""
+    statement, direction = ASKED[results.experiment, asked[0].hypothesis]
+    names = short_names(results)
+    found: dict[str, list[str]] = {}
+    for headline in asked:
+        shown = headline.claim
+        if shown == "differs" and direction and headline.direction not in {"", direction}:
+            shown = "described"  # the opposite
+        if shown in _ANSWERS:
+            about = headline.about
+            one = about.conditions[0] if len(about.conditions) == 1 else ""
+            who = about.stratum or about.judge or one
+            found.setdefault(shown, []).append(names.get(who, who))
+    if len(found) == 1:
+        [(claim, who)] = found.items()
+        whose = f", for {_listed(who)}" if any(who) else ""
+        return f"{_ANSWERS[claim][0].format(statement)}{whose}."
+    parts = [f"{words} for {_listed(found[c])}" for c, (_, words) in _ANSWERS.items() if c in found]
+    return f"That {statement} is {', '.join(parts)}." if parts else ""
+
+
+_ANSWERS = {
+    "differs": ("Yes: {}", "shown"),
+    "equivalent": ("No: that {} is ruled out beyond the margin", "ruled out beyond the margin"),
+    "described": ("No: the opposite is shown of whether {}", "shown to be the other way round"),
+    "open": ("It is neither shown nor ruled out that {}", "open"),
+}
+"""What claims answer, alone and among others."""
+
+
+def _listed(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
+    return ", ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} comparisons"
+
+
 def perturbation_rows(results: Results) -> list[Row]:
     """Rows on what a perturbation, an attack, or a negative control changes."""
     return [row for row in results.rows if row.estimand in _SHIFTS]

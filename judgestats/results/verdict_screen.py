@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgestats.errors import printable
-from judgestats.results.contrasts import claim_sentence
+from judgestats.results.contrasts import answer_sentence, claim_sentence
 from judgestats.results.numbers import apa_number, estimate_parts, short_names, with_names
 from judgestats.results.purposes import FLAGS, PURPOSES, reason_of, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
@@ -198,7 +198,9 @@ def _label_counts(results: Results) -> list[str]:
 def _table(results: Results, brief: Summary, width: int, room: int, more: str) -> Lines:
     """Requirements, then further rows: of one subject, of several, or a row per subject."""
     verdicts = [v for v in results.verdicts if v.purpose != "panel"]
-    if any(v.purpose == "contrast" for v in verdicts):
+    if not verdicts and not brief.lines:
+        return []
+    if not verdicts or any(v.purpose == "contrast" for v in verdicts):
         drawn = condition_table(brief, width + 1, room, more)
         return [[first._replace(text=first.text[1:]), *rest] for first, *rest in drawn]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
@@ -439,7 +441,9 @@ def _keep_last(grid: Lines, room: int) -> Lines:
 
 
 def finding_of(results: Results) -> str:
-    """The first claim of an analysis as one sentence without p; one that shows something first."""
+    """What an experiment asks, answered; else the first claim, one that shows something first."""
+    if answered := answer_sentence(results):
+        return _clean(answered)
     claimed = [h for h in results.headlines if h.claim in {"differs", "equivalent"}]
     claimed += [h for h in results.headlines if h.claim == "open"]
     told = {v.sentence for v in results.verdicts}

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from judgestats.collection.account import token_parts
 from judgestats.errors import printable
 from judgestats.results import Results, plain, to_plain
-from judgestats.results.change_screen import change_screen, outcome_lines
+from judgestats.results.change_screen import change_screen, outcome_lines, study_screen
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.purposes import read_requirements
 from judgestats.results.reliability import reliability_lines, reliability_rows
@@ -465,6 +465,8 @@ def show(
             print_lines(reliability)
     elif chosen.form == "screen" and results.kind == "drift":
         print_lines(change_screen({"": results}, width=screen_size()[0], more=more))
+    elif chosen.form == "screen" and results.kind == "replication":
+        print_lines(study_screen(results, width=screen_size()[0]))
     elif chosen.form == "screen":
         width = screen_size()[0]
         print_lines(verdict_screen(results, width=width, finding=results.finding, more=more))
