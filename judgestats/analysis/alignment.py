@@ -17,7 +17,6 @@ from judgestats.analysis.alignment_methods import (
     compare_temperatures,
     consistency_of,
     describe,
-    temperature_described,
 )
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, published
 from judgestats.analysis.limits import designed_labels
@@ -204,7 +203,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             compared="difference.",
             lines=("alignment.people", "alignment.always_tie", "alignment.random"),
         ),
-        headlines=(*headlines, *temperature_described(methods, results)),
+        headlines=headlines,
         conditions=shown,
         condition_records=tuple(conditions_of(shown, judged=set(frame["condition"]))),
         results=tuple(by_role(results)),

@@ -26,7 +26,6 @@ from judgestats.analysis.records import (
     results_by_subject,
 )
 from judgestats.analysis.selections import add_estimate, condition_row, label_shares
-from judgestats.analysis.summary_rows import described
 from judgestats.arrays import Floats
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Claim, Headline
@@ -39,7 +38,7 @@ from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust, p_bounds
-from judgestats.stats.inference.result import Comparisons, Estimate, Note, TestResult
+from judgestats.stats.inference.result import Comparisons, Note, TestResult
 
 _DEPENDENT = Note(
     code="dependent_conditions",
@@ -397,38 +396,6 @@ _BASELINE_SAYS: Mapping[Claim, str] = {
     "open": _NOT_ABOVE,
     "undefined": _NOT_ABOVE,
 }
-
-
-def temperature_described(
-    methods: Sequence[pair_methods.Method], results: Sequence[NamedResult]
-) -> tuple[Headline, ...]:
-    """What the highest temperature changes against the lowest, and what agreement with itself goes
-    with: two sentences, each where there is something to tell.
-    """
-    out, told = [], described(results)
-    pairs = next((r.result for r in results if r.id == "temperature.shift"), None)
-    rows = {(r.a, r.b): r for r in pairs.rows} if isinstance(pairs, Comparisons) else {}
-    series: dict[str, list[float]] = {}
-    for m in methods:
-        series.setdefault(f"{m.method} by {m.judge}", []).append(m.temperature)
-    parts: dict[str, list[str]] = {}
-    for where, heats in series.items():
-        ends = (f"{heat(max(heats))} ({where})", heat(min(heats)))
-        if ends in rows and math.isfinite(rows[ends].estimate):
-            number = told.number(f"temperature.shift/{ends[0]}:{ends[1]}")
-            lead = f"{heat(max(heats))} less {ends[1]}"
-            parts.setdefault(lead, []).append(f"{where} {number}")
-    if parts:
-        each = "; ".join(f"{lead} - {'; '.join(own)}" for lead, own in parts.items())
-        out.append(told.headline("temperature", f"agreement with people, {each}"))
-    told = described(results)
-    rho = next((r.result for r in results if r.id == "consistency.over_conditions"), None)
-    if isinstance(rho, Estimate) and math.isfinite(rho.estimate):
-        more = "more" if rho.estimate > 0 else "less"
-        says = f"methods that agree more with themselves agree {more} with people, over conditions"
-        says += f": rho = {told.number('consistency.over_conditions')}"
-        out.append(told.headline("consistency", says))
-    return tuple(out)
 
 
 def _widest(judge: str, compared: Compared) -> str:

@@ -12,7 +12,6 @@ from judgestats.analysis.conversion import effect_number
 from judgestats.analysis.design import THESE_RUNS
 from judgestats.analysis.families import claim_of, restrict_pairs
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.validity_raters import PANEL_GAIN
 from judgestats.data.readers.columns import folded
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.results import Claim, Headline
@@ -90,9 +89,6 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
     for named in results:
         result = named.result
         rests_on: tuple[str, ...] = (named.id,)
-        if named.id == PANEL_GAIN and isinstance(result, Estimate):
-            headlines += _panel_described(named, result)
-            continue
         if isinstance(result, Estimate) and named.role == "primary":
             undefined = math.isnan(result.estimate)
             claim: Claim = "undefined" if undefined else "described"
@@ -133,28 +129,6 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
             )
         )
     return tuple(headlines)
-
-
-def _panel_described(named: NamedResult, gain: Estimate) -> tuple[Headline, ...]:
-    """What a panel of all gains over its best member, where that is known."""
-    if math.isnan(gain.estimate):
-        return ()
-    what = (
-        "agreement with people"
-        if gain.name == "accuracy_gain"
-        else "squared error from people (below 0: better)"
-    )
-    return (
-        Headline(
-            id=f"headline.{named.id}",
-            hypothesis=named.answers,
-            claim="described",
-            about=named.about,
-            estimand=gain.name,
-            rests_on=(named.id,),
-            says=f"{named.title}, in {what}: {{0}}",
-        ),
-    )
 
 
 def restrict_to_claims(

@@ -41,12 +41,10 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.summary_rows import (
     choice_rows,
     declared_row,
-    described,
     ranked,
     results_row,
 )
 from judgestats.data.columns import Condition
-from judgestats.results import Headline
 from judgestats.stats.agreement.order_effects import option_win_rate
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
@@ -419,7 +417,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             "chosen_preferred",
             caption="Reliability of one choice, and how often it is the preferred answer.",
         ),
-        headlines=(*audit_headlines(results), *headlines, *_described(results, table)),
+        headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(sort_results(results, declared)),
         limitations=(*_limits(frame, table), *unanswered(results, declared)),
@@ -461,21 +459,3 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
             f"{', '.join(few)}: fewer than {FEWEST} questions, not analysed apart from the others."
         )
     return limits
-
-
-def _warm(table: pd.DataFrame) -> pd.DataFrame:
-    """Conditions whose reliability says something: T above 0, defined and positive."""
-    return table[(table["temperature"] != 0) & (table["vote_share"] > 0)]
-
-
-def _described(results: Sequence[NamedResult], table: pd.DataFrame) -> tuple[Headline, ...]:
-    """How far one choice and the shares of all can be relied on, where that says something."""
-    names = [str(c) for c in _warm(table)["condition"]]
-    if not names:
-        return ()
-    told = described(results)
-    one = told.each("reliability.one.{}", names)
-    all_ = told.each("reliability.all.{}", names, most=2)
-    above = " above T = 0" if (table["temperature"] == 0).any() else ""
-    text = f"one choice's reliability{above}: {one}; of the shares of all repeats: {all_}"
-    return (told.headline("reliability", text),)

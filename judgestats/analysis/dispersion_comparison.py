@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -422,30 +421,6 @@ def _compared(question: SpreadQuestion, name: str) -> tuple[str, ...]:
     """The ratios of what the test compares, where these are not variances."""
     first = question.id == "spread"
     return ("gmd",) if first and question.spreads[name].gmd_ratios is not None else ()
-
-
-def mean_described(question: SpreadQuestion) -> tuple[Headline, ...]:
-    """What becomes of the mean, of each stratum at the last level against the first."""
-    ids: list[str] = []
-    parts: list[tuple[str, str]] = []
-    for stratum in question.strata:
-        shifts = question.spreads[stratum.name].shifts
-        rows = [r for r in shifts.rows if math.isfinite(r.estimate)] if shifts else []
-        ends = {stratum.labels[0], stratum.labels[-1]}
-        for row in (r for r in rows if {r.a, r.b} == ends):
-            parts.append((f"{stratum.name} {{{len(ids)}}} points", f"{row.a} less that at {row.b}"))
-            ids.append(f"shift.{stratum.name}/{row.a}:{row.b}")
-    if not ids:
-        return ()
-    levels = {which for _, which in parts}
-    lead = f" at {parts[0][1]}" if len(levels) == 1 else " at one temperature less that at another"
-    each = "; ".join(text if len(levels) == 1 else f"{text} ({which})" for text, which in parts)
-    return (
-        Headline(
-            id="headline.described.shift", hypothesis="shift", claim="described", about=About(),
-            rests_on=tuple(ids), says=f"the mean score{lead}: {each}",
-        ),
-    )  # fmt: skip
 
 
 def nothing_claimed(why: str) -> Headline:

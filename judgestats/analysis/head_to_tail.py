@@ -26,7 +26,6 @@ from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.summary_rows import (
     choice_rows,
     declared_row,
-    described,
     ranked,
 )
 from judgestats.data.columns import Condition
@@ -140,7 +139,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         headlines=(
             *estimated,
             *headlines,
-            _described(results, [str(c) for c in table["condition"]]),
         ),
         conditions=table,
         results=tuple(results),
@@ -315,11 +313,3 @@ _SAYS: Mapping[Claim, str] = {
     "differs": "judges differ in the share of answers that they call right",
     "open": "no difference between judges in the share that they call right is shown, nor equality",
 }
-
-
-def _described(results: Sequence[NamedResult], names: Sequence[str]) -> Headline:
-    """What share is called right, and how far one verdict can be relied on."""
-    told = described(results)
-    right, one = (told.each(ids, names) for ids in ("accuracy.{}", "reliability.one.{}"))
-    says = f"called right: {right}" if right else "no verdict could be read"
-    return told.headline("accuracy", f"{says}; one verdict's reliability: {one}" if one else says)

@@ -48,7 +48,6 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.summary_rows import (
     aligned_rows,
-    described,
     factor_curve,
     results_row,
 )
@@ -132,29 +131,6 @@ _SAYS: Mapping[Claim, str] = {
     "open": "neither a gain in agreement with people from averaging nor its absence is shown",
     "undefined": "a gain from averaging could not be computed",
 }
-
-
-def bought(
-    asked: Sequence[Averaged], panels: Sequence[str], results: Sequence[NamedResult]
-) -> tuple[Headline, ...]:
-    """What one judgment, the mean of all and a panel reach, in one sentence, and its price."""
-    several = [one for one in asked if len(one.sizes) > 1]
-    if not several:
-        return ()
-    k = max(max(one.sizes) for one in several)
-    told = described(results)
-    parts = []
-    for what, ids in (("agreement with people", "alignment.{}"), ("reliability", "reliability.{}")):
-        each = "; ".join(
-            f"{one.where} {places}"
-            for one in several
-            if (places := told.numbers(ids, [one.credited(1), one.credited(max(one.sizes))]))
-        )
-        if what != "reliability" and (of_panel := told.each(ids, panels)):
-            each += f"; {of_panel}"
-        parts.append(f"{what}: {each}" if each else "")
-    says = f"one judgment and the mean of {k}, which takes {k} times as much - "
-    return (told.headline("bought", says + "; ".join(filter(None, parts))),)
 
 
 def best_aggregates(
@@ -301,7 +277,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += best_aggregates(every, questions, declared)
     table = pd.DataFrame([one.row for one in [*every, *beside]])
     headlines = headlines_of(asked, gains, small)
-    told = bought(asked, [p.name for p in panels], results)
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
@@ -315,7 +290,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             only={"aggregate": ("one", "mean")},
             lines=("alignment.people",),
         ),
-        headlines=(*headlines, *told),
+        headlines=headlines,
         conditions=table,
         results=tuple(by_role(results)),
         limitations=(

@@ -13,7 +13,6 @@ from judgestats.analysis.dispersion_comparison import (
     compare_spread,
     described_scores,
     equivalence_results,
-    mean_described,
     nothing_claimed,
     restrict_spread,
     secondary,
@@ -25,11 +24,11 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum, publ
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.recommendation import MARGIN_ICC, best_reliable
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, cell_figures
+from judgestats.analysis.scores import cell_arrays, cell_figures
 from judgestats.analysis.summary_rows import factor_curve, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
-from judgestats.results import About, Headline, name_of
+from judgestats.results import name_of
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.inference.multiplicity import adjust_family
 
@@ -119,14 +118,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     if not strata:
         why = dispersion_levels.nothing_compared(sampled, "temperature", across=_ACROSS)
         headlines = (nothing_claimed(why), *headlines)
-    zero = _zero_temperature_headlines(described)
     best = best_reliable(cells, array)
     arrays = cell_arrays(array)
     return Analysis(
         experiment="temperature",
         question=declared.question,
         drawing=factor_curve("temperature", "sem", caption=_DRAWN),
-        headlines=(*headlines, *zero, *(mean_described(questions[0]) if strata else ())),
+        headlines=headlines,
         described=described.estimates,
         rows=score_rows(cells["condition"]),
         condition_records=described.conditions,
@@ -145,22 +143,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         curves=_curves(strata_of(cells, vary="temperature"), cells),
         arrays=arrays,
     )  # fmt: skip
-
-
-def _zero_temperature_headlines(described: ScoreConditions) -> tuple[Headline, ...]:
-    """Conditions at T = 0: their spread is 0 by construction, so it is described, never tested."""
-    return tuple(
-        Headline(
-            id=f"headline.zero.{c.label}",
-            hypothesis="reliability",
-            claim="described",
-            about=About(judge=c.judge, conditions=(c.label,), factors=c.factors),
-            estimand="sem",
-            rests_on=(c.estimates["sem"],),
-        )
-        for c in described.conditions
-        if c.factors["temperature"] == 0
-    )
 
 
 def _compare_judges(

@@ -138,7 +138,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += _family(results)
     best = _best(agreement, rows, frame, declared)
     results = sort_results([*results, *best], declared)
-    headlines = (*_headlines(results), *_described(results, table))
+    headlines = _headlines(results)
     analysis = Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -293,22 +293,6 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             )
         )
     return tuple(out)
-
-
-def _described(results: Sequence[NamedResult], table: pd.DataFrame) -> tuple[Headline, ...]:
-    """How often the judge is right, and what people would say of all, in one sentence."""
-    names = [str(c) for c in table["condition"]]
-    told = summary_rows.described(results)
-    parts = [
-        f"{what}: {each}"
-        for what, ids in (
-            ("verdicts that are people's", "people.accuracy.{}"),
-            ("scores correlate with theirs", "people.pearson.{}"),
-            ("people would give all", "people.corrected.{}"),
-        )
-        if (each := told.each(ids, names))
-    ]
-    return (told.headline("people", "; ".join(parts)),) if parts else ()
 
 
 _SAYS: Mapping[Claim, str] = {

@@ -81,9 +81,9 @@ def answer_sentence(results: Results) -> str:
             who = about.stratum or about.judge or one
             found.setdefault(shown, []).append(names.get(who, who))
     if len(found) == 1:
-        [(claim, who)] = found.items()
-        whose = f", for {_listed(who)}" if any(who) else ""
-        return f"{_ANSWERS[claim][0].format(statement)}{whose}."
+        [(claim, whose)] = found.items()
+        of = f", for {_listed(whose)}" if any(whose) else ""
+        return f"{_ANSWERS[claim][0].format(statement)}{of}."
     parts = [f"{words} for {_listed(found[c])}" for c, (_, words) in _ANSWERS.items() if c in found]
     return f"That {statement} is {', '.join(parts)}." if parts else ""
 

@@ -178,7 +178,7 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     assert again.splitlines()[:8] == said.splitlines()[:8]
     assert main(["show", run, "reliability.icc1.judge-1"]) == 0
     shown = capsys.readouterr().out
-    assert "ICC(1,1): reliability of one judgment" in shown
+    assert "ICC(1,1): single-rating reliability" in shown
     assert "95 percent confidence interval" in shown
     assert shown.count("ICC(1,1) =") == 1, "its number is written once"
     assert main(["show", run, "--all"]) == 0

@@ -37,9 +37,9 @@ def test_a_difference_of_stated_size_is_found(name):
     assert all(true in h.about.conditions for h in shown if h.hypothesis == "spread")
 
 
-def test_no_sampling_at_zero_is_described_and_never_a_difference():
+def test_no_sampling_at_zero_is_in_no_claim():
     found = SPREAD["temperature with T = 0"](seeded(1), World())
-    assert [h.claim for h in found.headlines if h.about.conditions == ("j, T=0",)] == ["described"]
+    assert not [h for h in found.headlines if "j, T=0" in h.about.conditions]
     assert not claims(found)
     assert "j, T=0" not in found.records()["spread.j"].about.conditions
     assert all("T=0" not in (r.a, r.b) for r in found["ratio.j"].rows)

@@ -17,7 +17,7 @@ FOUND = Results(
 
 
 def test_the_description_begins_with_the_answer() -> None:
-    assert answer_note(FOUND).splitlines()[0] == "**It does.**"
+    assert answer_note(FOUND).splitlines()[0] == r"**It does\.**"
     assert "SIMULATED" in answer_note(FOUND)
 
 
@@ -27,7 +27,7 @@ def test_a_run_and_its_experiment_open_on_the_answer(workplace) -> None:
         run.answered(FOUND)
         run.metrics({"cost/usd": 1.0})
     kept = store.client.get_run(run.run_id)
-    assert kept.data.tags["mlflow.note.content"].startswith("**It does.**")
+    assert kept.data.tags["mlflow.note.content"].startswith(r"**It does\.**")
     assert kept.data.metrics == {"cost_usd": 1.0}  # no number under a name made from prose
     experiment = store.client.get_experiment(store.experiment_id)
     assert experiment.tags["mlflow.experimentKind"] == "custom_model_development"
