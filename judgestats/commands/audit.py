@@ -32,7 +32,6 @@ from judgestats.results import Results
 from judgestats.results.decisions import DecisionOptions
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
-from judgestats.runner.common_parameters import FORMATS
 from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.record import (
     file_name,
@@ -67,7 +66,11 @@ def analyze_command(arguments: Args) -> int:
     int
         0.
     """
-    formats = FORMATS("report", arguments.report)
+    formats: tuple[str, ...] = ()
+    if arguments.report != "none":
+        from judgestats.runner.common_parameters import FORMATS
+
+        formats = FORMATS("report", arguments.report)
     if arguments.resamples < 99:
         raise InputError(f"analyze: --resamples must be at least 99, got {arguments.resamples}.")
     if arguments.joint and not arguments.specs:
@@ -450,14 +453,14 @@ def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> lis
     file = shlex.quote(arguments.file)
     if judged.reader != "table" or judged.frame is None or not results.verdicts:
         return []
-    counts = counts_of(judged.frame)
-    if counts["labels"] and not counts["label_missing"]:
-        return []
     keys = {m.key for m in results.measures}
     labelled = bool(keys & {"tpr", "tnr", "kappa", "kappa_weighted", "accuracy"})
     wide = not labelled and not arguments.labels
     short = any(s.unit.startswith("label") for v in results.verdicts for s in v.next)
     if not (wide or short):
+        return []
+    counts = counts_of(judged.frame)
+    if counts["labels"] and not counts["label_missing"]:
         return []
     kept = "more-labels.csv" if short else "labels.csv"
     drawn = min(200, counts["items"])

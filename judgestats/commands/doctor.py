@@ -40,7 +40,6 @@ _PACKAGES = (
     "mlflow",
     "openai",
     "pandas",
-    "pandera",
     "scipy",
     "statsmodels",
     "pingouin",

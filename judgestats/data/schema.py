@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pandera.pandas as pa
-from pandera.errors import SchemaErrors
 
 from judgestats.arrays import too_large
 from judgestats.data.columns import KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
@@ -63,58 +61,103 @@ _TEXT = {
 _NOT_EMPTY = {"condition", "judge", "item_id", "cluster", "stage"}
 _COUNTS = {"replicate", "attempts", "choices_in_request"}
 
-# pandera announces itself on import of some backends; a library must not write to a user's log.
-logging.getLogger("pandera").setLevel(logging.ERROR)
+
+@dataclass(frozen=True)
+class Rule:
+    """The type of a column and the values that it may hold.
+
+    Attributes
+    ----------
+    kind : {"text", "number", "count", "flag", "texts"}
+        Numbers may be missing; counts are whole and at least 0; texts are lists of text.
+    said : str
+        What a value must be, for the message.
+    words : tuple of str
+        The words allowed; empty: any.
+    ends : (low, high)
+        Of numbers.
+    """
+
+    kind: str
+    said: str = ""
+    words: tuple[str, ...] = ()
+    ends: tuple[float, float] = (-math.inf, math.inf)
+
+    def settle(self, column: pd.Series) -> tuple[pd.Series, pd.Series]:
+        """The column in its type, and which of its values break the rule.
+
+        Examples
+        --------
+        >>> rule = Rule("count", "must be at least 0", ends=(0, math.inf))
+        >>> [s.tolist() for s in rule.settle(pd.Series([2, "x", -1]))]
+        [[2, 0, 0], [False, True, True]]
+        """
+        if self.kind == "flag":
+            return column.astype(bool), pd.Series(False, index=column.index)
+        if self.kind == "texts":
+            return column, ~column.map(_all_texts).astype(bool)
+        if self.kind == "text":
+            texts, bad = column.astype("str"), column.isna()
+            if self.words:
+                return texts, bad | ~texts.isin(self.words)
+            return texts, bad | (texts.str.len() == 0) if self.said else bad
+        numbers = pd.to_numeric(column, errors="coerce").astype(float)
+        low, high = self.ends
+        outside = (numbers < low) | (numbers > high)
+        if self.kind == "number":
+            return numbers, outside | (numbers.isna() & column.notna())
+        bad = outside | ~(numbers % 1 == 0)
+        return numbers.mask(bad, 0).astype("int64"), bad
 
 
-def _column(name: str) -> pa.Column:
+Schema = Mapping[str, Rule]
+_ANY = (0, math.inf)
+
+
+def _column(name: str) -> Rule:
+    if name in _NOT_EMPTY:
+        return Rule("text", f"{name} must not be empty")
+    words: Mapping[str, tuple[str, ...]] = {
+        "transport": TRANSPORT,
+        "status": tuple(s.value for s in Status),
+        "verdict_kind": ("", *KINDS, "text"),
+    }
+    if name in words:
+        said = f"must be one of {', '.join(filter(None, words[name]))}"
+        return Rule("text", said, words[name])
     if name in _TEXT:
-        checks = []
-        if name in _NOT_EMPTY:
-            checks.append(pa.Check.str_length(min_value=1, error=f"{name} must not be empty"))
-        if name == "transport":
-            checks.append(pa.Check.isin(TRANSPORT, error=f"must be one of {', '.join(TRANSPORT)}"))
-        if name == "status":
-            statuses = [s.value for s in Status]
-            checks.append(pa.Check.isin(statuses, error=f"must be one of {', '.join(statuses)}"))
-        if name == "verdict_kind":
-            kinds = ("", *KINDS, "text")
-            checks.append(pa.Check.isin(kinds, error=f"must be one of {', '.join(KINDS)}, text"))
-        return pa.Column(str, checks, nullable=False, coerce=True)
+        return Rule("text")
     if name == "cached":
-        return pa.Column(bool, nullable=False, coerce=True)
+        return Rule("flag")
     if name in _COUNTS:
-        check = pa.Check.ge(0, error=f"{name} must be a whole number of at least 0")
-        return pa.Column("int64", check, nullable=False, coerce=True)
+        return Rule("count", f"{name} must be a whole number of at least 0", ends=_ANY)
     if name == "temperature":
-        check = pa.Check.in_range(0, 2, error=f"{name} must lie in 0-2")
-        return pa.Column(float, check, nullable=True, coerce=True)
+        return Rule("number", f"{name} must lie in 0-2", ends=(0, 2))
     if name.startswith("tokens_") or name in {"cost_usd", "latency_s"}:
-        check = pa.Check.ge(0, error=f"{name} must not be negative")
-        return pa.Column(float, check, nullable=True, coerce=True)
-    return pa.Column(float, nullable=True, coerce=True)  # score: any number or missing
+        return Rule("number", f"{name} must not be negative", ends=_ANY)
+    return Rule("number")  # score: any number or missing
 
 
-def raw_schema() -> pa.DataFrameSchema:
+def raw_schema() -> Schema:
     """Schema of the raw frame: one row a judgment, nothing read yet.
 
     Examples
     --------
-    >>> "raw_text" in raw_schema().columns
+    >>> "raw_text" in raw_schema()
     True
     """
-    return pa.DataFrameSchema({name: _column(name) for name in RAW_COLUMNS}, strict=False)
+    return {name: _column(name) for name in RAW_COLUMNS}
 
 
-def parsed_schema() -> pa.DataFrameSchema:
+def parsed_schema() -> Schema:
     """Schema of the parsed frame: raw plus status, kind and value of the verdict, and its reason.
 
     Examples
     --------
-    >>> sorted(set(parsed_schema().columns) - set(raw_schema().columns))
+    >>> sorted(set(parsed_schema()) - set(raw_schema()))
     ['choice', 'explanation', 'reason', 'score', 'status', 'verdict_kind']
     """
-    return pa.DataFrameSchema({name: _column(name) for name in PARSED_COLUMNS}, strict=False)
+    return {name: _column(name) for name in PARSED_COLUMNS}
 
 
 _PIPELINE_TEXT = (
@@ -124,21 +167,20 @@ _PIPELINE_TEXT = (
 _PIPELINE_COUNTS = ("k", "replicate", "wanted", "used", "preferred", "left_out", "cut", "calls")
 
 
-def pipelines_schema() -> pa.DataFrameSchema:
+def pipelines_schema() -> Schema:
     """Schema of ``pipelines.parquet``: one row a strategy on a pair in an order, once.
 
     Examples
     --------
-    >>> "final_tokens_out" in pipelines_schema().columns
+    >>> "final_tokens_out" in pipelines_schema()
     True
     """
     numbers = ("temperature", "tokens_in", "tokens_out", "cost_usd")
     columns = {name: _column(name) for name in (*_PIPELINE_TEXT, *numbers)}
     columns["final_tokens_out"] = _column("tokens_out")
-    check = pa.Check.ge(0, error="must not be negative")
-    for name in _PIPELINE_COUNTS:
-        columns[name] = pa.Column("int64", check, nullable=False, coerce=True)
-    return pa.DataFrameSchema(columns, strict=False)
+    count = Rule("count", "must not be negative", ends=_ANY)
+    columns |= dict.fromkeys(_PIPELINE_COUNTS, count)
+    return columns
 
 
 def validate_pipelines(frame: pd.DataFrame) -> pd.DataFrame:
@@ -154,23 +196,19 @@ def validate_pipelines(frame: pd.DataFrame) -> pd.DataFrame:
     return _validate(frame, pipelines_schema(), what, keys=keys)
 
 
-def answers_schema() -> pa.DataFrameSchema:
+def answers_schema() -> Schema:
     """Schema of ``answers.jsonl``: one row an answer that a model gave to all turns of an item.
 
     Examples
     --------
-    >>> "turns" in answers_schema().columns
+    >>> "turns" in answers_schema()
     True
     """
     columns = {name: _column(name) for name in _ANSWER_KNOWN}
-    columns |= {name: pa.Column(str, nullable=False) for name in _ANSWER_TEXT}
+    columns |= dict.fromkeys(_ANSWER_TEXT, Rule("text"))
     columns["sample"] = _column("replicate")
-    columns["turns"] = pa.Column(
-        object,
-        pa.Check(_all_texts, element_wise=True, error="must be a list of the answers to all turns"),
-        nullable=False,
-    )
-    return pa.DataFrameSchema(columns, strict=False)
+    columns["turns"] = Rule("texts", "must be a list of the answers to all turns")
+    return columns
 
 
 _ANSWER_KNOWN = (
@@ -274,12 +312,12 @@ def validate_parsed(
 
 def _validate(
     frame: pd.DataFrame,
-    schema: pa.DataFrameSchema,
+    schema: Schema,
     what: str,
     *,
     keys: Sequence[str] = KEY_COLUMNS,
 ) -> pd.DataFrame:
-    missing = [c for c in schema.columns if c not in frame.columns]
+    missing = [c for c in schema if c not in frame.columns]
     if missing:
         raise InputError(
             f"{what}: the frame lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}. "
@@ -287,10 +325,17 @@ def _validate(
         )
     frame = frame.reset_index(drop=True)
     about, frame.attrs = frame.attrs, {}  # pandas copies them deeply at every step
-    try:
-        frame = schema.validate(frame, lazy=True)
-    except SchemaErrors as error:
-        raise InputError(_readable(error, frame, what)) from None
+    settled: dict[str, pd.Series] = {}
+    lines: list[str] = []
+    for name, rule in schema.items():
+        settled[name], bad = rule.settle(frame[name])
+        if bad.any():
+            lines.append(_fault(frame.loc[bad, name], name, rule))
+    if lines:
+        further = ["  ... further columns fail too"] if len(lines) > _SHOWN else []
+        told = "\n".join([*lines[:_SHOWN], *further])
+        raise InputError(f"{what}: {len(frame)} rows do not fit the judgments schema:\n{told}")
+    frame = frame.assign(**settled)
     duplicated = frame.duplicated(list(keys), keep=False)
     _refuse(
         frame,
@@ -319,22 +364,13 @@ def _row_text(row: pd.Series) -> str:
     return ", ".join(f"{c}={str(row[c])[:60]!s}" for c in names if str(row[c]) != "")
 
 
-def _readable(error: SchemaErrors, frame: pd.DataFrame, what: str) -> str:
-    cases = error.failure_cases
-    cases = cases.drop_duplicates(["column", "check", "index"])
-    lines = []
-    for (column, check), group in cases.groupby(["column", "check"], sort=False, dropna=False):
-        rows = [int(i) for i in group["index"].dropna().head(3)]
-        where = f" (row {', '.join(map(str, rows))}{' ...' if len(group) > 3 else ''})"
-        values = ", ".join(repr(str(v)[:40]) for v in group["failure_case"].head(3))
-        lines.append(
-            f"  {column}: {check}{where if rows else ''}; found {values}"
-            + (f" and {len(group) - 3} more" if len(group) > 3 else "")
-        )
-        if len(lines) == _SHOWN:
-            lines.append("  ... further columns fail too")
-            break
-    return f"{what}: {len(frame)} rows do not fit the judgments schema:\n" + "\n".join(lines)
+def _fault(bad: pd.Series, name: str, rule: Rule) -> str:
+    """What a column's values must be, and the first that are not."""
+    rows = ", ".join(map(str, bad.index[:3])) + (" ..." if len(bad) > 3 else "")
+    values = ", ".join(repr(str(v)[:40]) for v in bad.head(3))
+    more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+    said = rule.said or f"must be a {rule.kind}"
+    return f"  {name}: {said} (row {rows}); found {values}{more}"
 
 
 MANIFEST = "manifest.json"

@@ -101,8 +101,6 @@ def _for_share(
     x: int, n: int, threshold: float, level_use: float, level_far: float, is_min: bool
 ) -> tuple[int | None, int | None]:
     """Further trials after which a share decides, if x / n is true and over its posterior."""
-    from scipy.stats import binom
-
     if not is_min:
         x, threshold = n - x, 1 - threshold
     for_true = for_all = None
@@ -111,17 +109,44 @@ def _for_share(
     for more in map(int, sizes):
         total = n + more
         # Clopper-Pearson: the lower limit reaches the threshold where so many are improbable.
-        holds = int(binom.isf(level_use, total, threshold)) + 1
-        fails = int(binom.ppf(level_far, total, threshold)) - 1
+        holds = _binomial_quantile(level_use, total, threshold, upper=True) + 1
+        fails = _binomial_quantile(level_far, total, threshold, upper=False) - 1
         need, most = holds - x, fails - x
         if for_true is None:
-            decided = float(binom.sf(need - 1, more, p) + binom.cdf(most, more, p))
+            above = _binomial_tail(need - 1, more, p, upper=True)
+            decided = above + _binomial_tail(most, more, p, upper=False)
             for_true = more if decided >= _POWER else None
         decided = _predictive(need, most, more, x + 0.5, n - x + 0.5)
         if decided >= _POWER:
             for_all = more
             break
     return for_true, for_all
+
+
+def _binomial_tail(k: int, n: int, p: float, *, upper: bool) -> float:
+    """P(X > k), or P(X <= k), of n trials; scipy.stats takes a second to import."""
+    from scipy.special import bdtr, bdtrc
+
+    if k < 0 or k >= n:
+        return float((k < 0) == upper)
+    return float((bdtrc if upper else bdtr)(k, n, p))
+
+
+def _binomial_quantile(q: float, n: int, p: float, *, upper: bool) -> int:
+    """The least k with P(X > k) <= q, or with P(X <= k) >= q."""
+    from scipy.special import bdtrik
+
+    def reaches(k: int) -> bool:
+        tail = _binomial_tail(k, n, p, upper=upper)
+        return tail <= q if upper else tail >= q
+
+    found = float(bdtrik(1 - q if upper else q, n, p))
+    k = min(max(math.ceil(found), 0), n) if math.isfinite(found) else 0
+    while k > 0 and reaches(k - 1):
+        k -= 1
+    while not reaches(k):
+        k += 1
+    return k
 
 
 def _predictive(need: int, most: int, more: int, a: float, b: float) -> float:

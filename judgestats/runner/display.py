@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from judgestats.collection.account import token_parts
 from judgestats.errors import printable
 from judgestats.results import Results, plain, to_plain
 from judgestats.results.change_screen import change_screen, outcome_lines, study_screen
@@ -166,6 +165,8 @@ def account_lines(
     account: Mapping[str, Any], *, unknown_price: bool, what: str = "judgments"
 ) -> list[str]:
     """What was asked, answered, found in the journal, and paid."""
+    from judgestats.collection.account import token_parts  # not for files of judgments
+
     spent = account["cost_usd"] + account["cost_in_vain_usd"]
     cost = f"${spent:.4f}"
     if unknown_price and account.get("cost_estimated_usd"):

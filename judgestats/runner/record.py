@@ -26,8 +26,6 @@ from judgestats.analysis.text_flags import with_flagged_texts
 from judgestats.analysis.validity import labelled_frame, texts_of
 from judgestats.analysis.validity_error import with_people_error
 from judgestats.analysis.validity_systems import with_disagreements
-from judgestats.collection.account import Collected
-from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.request_fields import as_text
 from judgestats.data.schema import write_manifest
@@ -44,17 +42,15 @@ from judgestats.results import write_results as write_records
 from judgestats.results.decisions import DecisionOptions
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of
-from judgestats.runner.common_parameters import settings_of, templates_of
 from judgestats.runner.display import announce_progress, output_parameters, print_result
-from judgestats.runner.prepare import STAGE_JUDGES
-from judgestats.runner.prompts import rendered
-from judgestats.runner.sources import source_name
 from judgestats.sinks import csv_text
 from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import INCOMPLETE, MOST_CHILDREN, RunWriter, metrics_of
 from judgestats.version import __version__
 
 if TYPE_CHECKING:
+    from judgestats.collection.account import Collected
+    from judgestats.collection.spec import JudgeSpec
     from judgestats.runner.prepare import Prepared
     from judgestats.tracking.runs import RunWriter
 
@@ -68,7 +64,6 @@ _PACKAGES = (
     "factor-analyzer",
     "numpy",
     "pandas",
-    "pandera",
 )
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
 
@@ -336,6 +331,8 @@ def about(
     -------
     dict
     """
+    from judgestats.runner.common_parameters import settings_of
+    from judgestats.runner.prepare import STAGE_JUDGES
     from judgestats.runner.sources import source_name
 
     p = prepared.parameters
@@ -501,6 +498,8 @@ def write_plan(prepared: Prepared, folder: Path, command: str) -> None:
     (folder / "prompts").mkdir(exist_ok=True)
     for prompt_sha, text in _templates(prepared).items():
         (folder / "prompts" / f"{prompt_sha}.txt").write_text(text, encoding="utf-8")
+    from judgestats.runner.prompts import rendered
+
     write_json(folder / "prompts" / "rendered.json", [r.record() for r in rendered(prepared)])
     (folder / "data").mkdir(exist_ok=True)
     write_items(prepared.items, folder / "data" / "items.jsonl")
@@ -508,6 +507,8 @@ def write_plan(prepared: Prepared, folder: Path, command: str) -> None:
 
 def _templates(prepared: Prepared) -> dict[str, str]:
     """The texts of the prompts by their digests."""
+    from judgestats.runner.common_parameters import templates_of
+
     protocols = prepared.protocols.values()
     return {t.sha: t.text for protocol in protocols for t in templates_of(protocol)}
 
@@ -522,6 +523,8 @@ def log_plan(prepared: Prepared, run: RunWriter, folder: Path) -> None:
     folder : Path
         The run's files.
     """
+    from judgestats.runner.sources import source_name
+
     p, first = prepared.parameters, next(iter(prepared.protocols.values()))
     sha = item_set_sha(prepared.items)
     if cards := _cards(prepared, run, folder):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import SYSTEMS, Remark, folded
+from judgestats.data.readers.columns import SYSTEMS, Remark, each_distinct, folded
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles
 from judgestats.data.readers.row_checks import OpenQuestionError
@@ -181,15 +182,18 @@ def counts_of(frame: pd.DataFrame) -> dict[str, int]:
     """
     attrs = frame.attrs
     levels = attrs.get("levels", {})
-    statuses = frame["status"].map(lambda s: COUNT_OF[Status(s)]).where(frame["status"] != "ok")
-    ok = frame["status"].eq("ok")
+    statuses = Counter[str]()
+    for status, n in frame["status"].value_counts().items():
+        statuses["ok" if status == "ok" else COUNT_OF[Status(str(status))]] += int(n)
     sides = [c for c in ("system_a", "system_b") if c in frame]
     systems = (
         set().union(*(set(frame[c]) for c in sides)) if sides else set(frame.get("author", ()))
     )
     criteria = frame["criterion"].nunique() if "criterion" in frame else 1
     people = [c for c in frame if str(c).startswith("label_")]
-    has_label = frame["label"].astype(str).str.strip().ne("") if "label" in frame else ok & ~ok
+    has_label = pd.Series(False, index=frame.index)
+    if "label" in frame:
+        has_label = each_distinct(frame["label"], lambda v: str(v).strip()).ne("")
     keys = ["item_id", *([c for c in ("criterion",) if c in frame])]
     labelled = frame[[*keys, *people]].assign(label=has_label).drop_duplicates(keys)
     given = labelled[people].map(lambda v: str(v) != "") if people else labelled[["label"]]
@@ -205,12 +209,9 @@ def counts_of(frame: pd.DataFrame) -> dict[str, int]:
         "criteria": max(int(criteria), int(levels.get("criterion", 1))),
         "orders": max(1, int(frame["order"].replace("", pd.NA).nunique())),
         "repeats": int(frame["replicate"].nunique()),
-        "judgments": int(ok.sum()),
+        "judgments": statuses["ok"],
         "labels": int(given.to_numpy(bool).sum()),
-        **{
-            name: int(statuses.eq(name).sum())
-            for name in ("not_applicable", "unparsed", "error", "missing")
-        },
+        **{name: statuses[name] for name in ("not_applicable", "unparsed", "error", "missing")},
         "label_missing": int((~labelled["label"] & ~ties).sum()) if has_label.any() else 0,
         "label_tie": int(ties.sum()),
         "copies": sum(

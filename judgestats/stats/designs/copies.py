@@ -98,9 +98,10 @@ def copied_items(
         return test.replace(reason="no two items hold the same replies in more than one order")
     # Of a group of g items with the same replies, g (g - 1) / 2 pairs of one chance.
     expected = float(np.sum(np.exp(log_chance[told]) * (n_same.to_numpy()[told] - 1)) / 2)
+    alike = ["replies", "ordered"]
     kept = items[told]
-    found = [g["item"].to_numpy() for _, g in kept.groupby(["replies", "ordered"], sort=False)]
-    groups = [np.sort(g) for g in found if g.size > 1]
+    kept = kept[kept.duplicated(alike, keep=False)]
+    groups = [np.sort(g["item"].to_numpy()) for _, g in kept.groupby(alike, sort=False)]
     observed = sum(g.size * (g.size - 1) // 2 for g in groups)
     p = float(special.gammainc(observed, expected)) if observed else 1.0
     listed = sorted(groups, key=lambda g: int(g[0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -152,6 +153,38 @@ def sign_test(first: int, second: int) -> float:
     0.0215
     """
     return min(1.0, 2 * float(binom.cdf(min(first, second), first + second, 0.5)))
+
+
+def fisher_exact(passed: Sequence[int], failed: Sequence[int]) -> tuple[float, float]:
+    """Test two groups' odds by Fisher's exact test, two-sided.
+
+    Parameters
+    ----------
+    passed, failed : sequence of 2 int
+        Counts of each group.
+
+    Returns
+    -------
+    odds_ratio, p : float
+        The sample odds ratio; p sums the tables at most as probable as the one observed, with the
+        relative tolerance of R's ``fisher.test``. NaN and 1 where a row or column is empty.
+
+    Examples
+    --------
+    >>> odds, p = fisher_exact([9, 2], [1, 8])
+    >>> round(odds, 4), round(p, 4)
+    (36.0, 0.0055)
+    """
+    (a, c), (b, d) = passed, failed
+    if not (a + b and c + d and a + c and b + d):
+        return math.nan, 1.0
+    low, high = max(0, a - d), min(a + b, a + c)
+    k = np.arange(low, high + 1)  # size: at most the number of items
+    cells = np.stack([k, a + b - k, a + c - k, d - a + k])
+    logs = -special.gammaln(cells + 1.0).sum(axis=0)
+    mass = np.exp(logs - logs.max())
+    p = float(mass[mass <= mass[a - low] * (1 + 1e-7)].sum() / mass.sum())
+    return (math.inf if not b * c else a * d / (b * c)), min(p, 1.0)
 
 
 def ranks(values: ArrayLike, *, axis: int | None = None) -> Floats:
