@@ -19,6 +19,7 @@ from judgestats.reporting.pandoc import to_document
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.design import margin_of
 from judgestats.reporting.sections.methods import methods as measures
+from judgestats.reporting.sections.paragraph import submission_paragraph
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import Estimate, Test
 from judgestats.sinks import escape_markdown
@@ -41,7 +42,8 @@ def methods_text(run: Run, write: Write = str) -> str:
     -------
     str
     """
-    parts = [_design(run, write), _judges(run, write), _prompts(run), _judging(run, write)]
+    parts = [submission_paragraph(run, write)]
+    parts += [_design(run, write), _judges(run, write), _prompts(run), _judging(run, write)]
     told = measures(run, advised=False, roles=_TOLD, write=write)
     parts += [_tests(run, write), told.text, _software(run)]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -11,8 +11,10 @@ import pytest
 import judgestats as js
 from judgestats.reporting.plots.requirements import RequirementPlot
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.paragraph import submission_paragraph
 from judgestats.reporting.sections.verdicts import requirement_figure, requirement_table
 from judgestats.results.quantities import QUANTITIES
+from judgestats.results.verdict_screen import number_text
 
 CAPTION = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>", re.S)
 VERB = re.compile(
@@ -104,3 +106,19 @@ def test_a_wide_interval_does_not_set_the_axis() -> None:
     )
     assert figure._limits()[1] < 2
     assert figure.render() is not None
+
+
+def test_the_paragraph_for_a_paper_has_design_rule_and_every_estimate(gates) -> None:
+    text = submission_paragraph(gates)
+    assert "\n" not in text
+    assert text.startswith("We assessed 2 LLM judges (bad and good) on 300 items, once each.")
+    assert "We required TPR ≥ .80 and TNR ≥ .80." in text
+    assert "For bad, " in text
+    assert "the requirement on TNR failed" in text
+    assert "For good, " in text
+    assert "all measured requirements were met" in text
+    for verdict in gates.records.verdicts:
+        for r in verdict.requirements:
+            if r.status != "not_measured":
+                number, _, interval = number_text(r).partition(" ")
+                assert f"{r.label} = {number}, 95% CI {interval}" in text
