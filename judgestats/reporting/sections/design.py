@@ -96,8 +96,8 @@ def overview(run: Run) -> Markdown:
             text += f" Scores run from {number(low, digits=0)} to {number(high, digits=0)}."
     source = d.get("item_source")
     if source:
-        named = "the bundled item bank" if source == "bank" else str(source)
-        text += f" Items: {escape_markdown(named)}."
+        place = "the bundled item bank" if source == "bank" else str(source)
+        text += f" Items: {escape_markdown(place)}."
     if d.get("wording"):
         text += f" {escape_markdown(str(d['wording']))}"
     return Markdown(text + _answered_by(run))
