@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.frame import passes_and_failures
 from judgestats.data.readers.labels import with_stated_words
 from judgestats.data.readers.registry import read_judgments as read_table_or_log
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.results import Results
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.gate import Gate
@@ -173,6 +173,7 @@ def check(
     strict: bool = False,
     allow: str | Sequence[str] = (),
     looks: int = 1,
+    tail: Literal["plain", "strict"] = "plain",
     **options: Any,
 ) -> Gate:
     """May this judge be used? The gate for CI, decided on confidence limits.
@@ -197,6 +198,8 @@ def check(
         ``"cannot-tell"``: what cannot be told passes.
     looks : int
         Planned looks at growing data, over which error rates are shared.
+    tail : {"plain", "strict"}
+        ``strict`` decides the SEM and ICC(1,1) by limits that allow for far replies not seen.
     **options
         As `audit` takes them, ``labels`` among them.
 
@@ -227,7 +230,9 @@ def check(
         conditions=(at,) if isinstance(at, str) else tuple(at),
         criterion=criterion,
         labels_drawn=str(options.get("labels_drawn", "")),
+        tail=tail,
     )
+    one_of("check", "tail", tail, ("plain", "strict"))
     results = _results_to_check(data, options, decision)
     results = replace(results, verdicts=verdicts_of(results, decision))
     allowed = (allow,) if isinstance(allow, str) else tuple(allow)

@@ -39,8 +39,8 @@ _USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replica
 def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     """How far judges agree with one another, repetitions included.
 
-    Of scores ICC(2,1) of the judges' means of each item; of verdicts the share of pairs of judges
-    that give the same in the same repetition.
+    Of scores ICC(A,1), of these judges, from their means of each item; of verdicts the share of
+    pairs of judges that give the same in the same repetition.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
     if scored:
         means = read.pivot_table(index="item_id", columns="condition", values="score", sort=False)
         table = means.loc[items, list(conditions)].to_numpy(float)
-        return icc(table, form="ICC(2,1)", n_permutations=0, **common)
+        return icc(table, form="ICC(A,1)", n_permutations=0, **common)
     if read["choice"].nunique() > _MOST_CHOICES:
         return None
     return agreement_across_judges(_cube(read, items, conditions), **common)

@@ -26,7 +26,12 @@ from judgestats.analysis.limits import MOST_COMPARED, limits_of_conditions, not_
 from judgestats.analysis.ratings import ratings_of, true_score_of
 from judgestats.analysis.recommendation import best_reliable
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.repeat_errors import sem_by_design, with_repeat_errors
+from judgestats.analysis.repeat_errors import (
+    assumed_scale,
+    consistency_without_runs,
+    sem_by_design,
+    with_repeat_errors,
+)
 from judgestats.analysis.repeat_limits import lost_metrics
 from judgestats.analysis.score_audit import comparison_results
 from judgestats.analysis.scores import (
@@ -129,13 +134,14 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             *_coefficients_of(reduced, place, declared),
         ]
         ratio = None
-        if runs is not None and runs.of_judges(place).is_random:
+        own_runs = None if runs is None else runs.of_judges(place)
+        if own_runs is not None and own_runs.is_random:
             sums = column_sums(reduced, place)
             ratio = sums.ratio(residual=True) if sums is not None and sums.n >= 3 else None
         given = reduced.counts[:, place].sum(axis=0, dtype=np.int64)
         coefficients = icc_in_place(coefficients, ratio, values, given, declared.level)
         line = summary[name]
-        line = replace(line, sem=sem_by_design(line.sem, ratio, declared.level))
+        line = replace(line, sem=sem_by_design(line.sem, own_runs, ratio, declared.level))
         rows.append(
             condition_row(
                 line,
@@ -147,6 +153,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         factors = {factor: str(level) for factor, level in column.factors.items()}
         subject = subject_of(name, column.judge, column.temperature, factors)
         shown += described_line(line, coefficients, subject)
+        shown += consistency_without_runs(subject, own_runs, ratio, declared.level)
         results += [named_result(q, value, subject) for q, value in coefficients]
     table = whole_counts(pd.DataFrame(rows))
     compared, skipped = _compared(reduced, cells, declared)
@@ -249,29 +256,24 @@ def counted_errors(
         Of the stream.
     reduced : ReducedJudgments
     scale : (float, float) or None
-        None leaves them out, and says so.
+        None leaves out what rests on its ends, and says so.
     level : float
 
     Returns
     -------
     Analysis
     """
-    if scale is None:
-        text = (
-            "Left out: far shares and tail bounds, which need the ends of the scale. "
-            "Use --scale 1-10."
-        )
-        return replace(analysis, limitations=(*analysis.limitations, text))
     values = np.asarray(reduced.values, dtype=float)
     cluster = reduced.cluster if reduced.clustered else None
     places = range(len(reduced.columns))
     pairs = {
         reduced.columns[p].label: repeat_pairs_of_counts(
-            reduced.counts[:, p], values, scale=scale, cluster=cluster
+            reduced.counts[:, p], values, scale=scale or assumed_scale(values), cluster=cluster
         )
         for p in places
     }
-    return with_repeat_errors(analysis, pairs, level=level)
+    unstated = () if scale else tuple(pairs)
+    return with_repeat_errors(analysis, pairs, unstated=unstated, level=level)
 
 
 def _about(column: Column) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,20 +12,31 @@ import pandas as pd
 
 from judgestats.analysis.coefficients import described
 from judgestats.analysis.conversion import Ends
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.summary_rows import declared_row
 from judgestats.arrays import Floats, Ints
 from judgestats.data.matrices import score_array
 from judgestats.errors import InputError
-from judgestats.results import quantity_of
+from judgestats.results import About, quantity_of
 from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
-from judgestats.stats.inference.estimate import Estimate, Limits, Note
+from judgestats.stats.inference.estimate import Estimate, Limits, Note, Sample
+from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
 from judgestats.stats.reliability.repeat_error import ONE_SIDED, REFUSED, RepeatPairs, repeat_pairs
 
 SEM = "condition.sem."
 _LOST = ("not_estimable", "no_interval", "few_clusters")
 _TAIL = "upper limit that allows for far replies not seen"
+_BY_SCALE = ("sem_tail", "sem_core", "far_share", "icc_tail")
+_NO_SCALE = "the ends of the scale are not stated (--scale 1-10)"
+SHOWN = 0.05
+"""p of the run test up to which the ICC without shifts of runs is shown, too."""
+NO_SCALE = Limit(
+    f"No tail bounds and far shares: {_NO_SCALE}.",
+    code="no_scale",
+    short="no SEM tail bound: state the scale (--scale 1-10)",
+)
 
 
 def two_way_squares(scores: Floats, codes: Ints) -> MeanSquareRatio | None:
@@ -43,21 +54,26 @@ def two_way_squares(scores: Floats, codes: Ints) -> MeanSquareRatio | None:
     return MeanSquareRatio.from_scores(scores[whole], own, residual=True)
 
 
-def sem_by_design(value: Estimate, ratio: MeanSquareRatio | None, level: float) -> Estimate:
+def sem_by_design(
+    value: Estimate, runs: RunComponent | None, ratio: MeanSquareRatio | None, level: float
+) -> Estimate:
     """The SEM of repeats in any run, or the plain one with the note that it holds in these.
 
     Parameters
     ----------
     value : Estimate
         The plain SEM.
+    runs : RunComponent or None
+        Of the condition; None where repeats are not told apart.
     ratio : MeanSquareRatio or None
         Of items x runs, where runs are random.
     level : float
     """
-    if ratio is None:
-        return value
-    if ratio.k < 3:
-        message = "Two runs do not measure between-run noise: the SEM holds in these runs."
+    if ratio is None or ratio.k < 3:
+        if runs is None or not (runs.target or ratio is not None):
+            return value
+        word = {2: "Two", 3: "Three", 4: "Four"}.get(runs.runs[0], str(runs.runs[0]))
+        message = f"{word} runs do not measure between-run noise: the SEM holds in these runs."
         note = Note(code="runs", message=message)
         details = {**value.details, "target": "these runs"}
         return value.replace(notes=(*value.notes, note), details=details)
@@ -67,6 +83,33 @@ def sem_by_design(value: Estimate, ratio: MeanSquareRatio | None, level: float) 
         both = replace(both, reason=f"{cluster_note(ratio.inside)} {why}")
     found = _limited(value, both, "Graybill-Wang of runs and residual")
     return found.replace(estimate=both.estimate)
+
+
+def consistency_without_runs(
+    subject: About, runs: RunComponent | None, ratio: MeanSquareRatio | None, level: float
+) -> list[NamedResult]:
+    """ICC(3,1), runs taken out of the error, where they are shown to differ; else nothing.
+
+    Parameters
+    ----------
+    subject : About
+        The condition.
+    runs : RunComponent or None
+        Its own.
+    ratio : MeanSquareRatio or None
+        Of items x runs, where runs are random.
+    level : float
+    """
+    if ratio is None or runs is None or not runs.p_value <= SHOWN:
+        return []
+    interval, notes = ratio.icc_interval(single=True, level=level)
+    value = Estimate(
+        name="icc_3_1", label="ICC(3,1), runs as columns", estimate=ratio.limits(level).estimate,
+        estimator="two-way mean squares", interval=interval, notes=notes,
+        sample=Sample(n_items=int(ratio.items.sum()), n_clusters=ratio.items.size),
+    )  # fmt: skip
+    identity = f"condition.icc_3_1.{subject.conditions[0]}"
+    return [NamedResult(identity, value.label, "descriptive", value, about=subject)]
 
 
 def icc_by_design(
@@ -126,7 +169,7 @@ def frame_errors(
     Analysis
     """
     named = [r.id.removeprefix(SEM) for r in analysis.described if r.id.startswith(SEM)]
-    known = tuple(c for c in named if scales.get(c) and "score" in frame)
+    known = tuple(named) if "score" in frame else ()
     own = frame[frame["condition"].isin(known)]
     if not len(own) or "stage" not in own:
         return analysis
@@ -135,15 +178,28 @@ def frame_errors(
     except InputError:  # several orders of one item are no repeats
         return analysis
     clusters = array.clusters.astype(str)
+    seen = array.scores[~np.isnan(array.scores)]
+    ends = {name: scales.get(name) or assumed_scale(seen) for name in known}
     pairs = {
-        name: repeat_pairs(array.condition(name), scale=scales[name] or (1, 10), cluster=clusters)
+        name: repeat_pairs(array.condition(name), scale=ends[name], cluster=clusters)
         for name in known
     }
-    return with_repeat_errors(analysis, pairs, level=level)
+    unstated = [name for name in known if not scales.get(name)]
+    return with_repeat_errors(analysis, pairs, unstated=unstated, level=level)
+
+
+def assumed_scale(scores: Floats) -> Ends:
+    """The range of the scores, for what does not rest on the ends of their scale."""
+    low, high = (float(scores.min()), float(scores.max())) if scores.size else (0.0, 1.0)
+    return (low, high) if high > low else (low, low + 1)
 
 
 def with_repeat_errors(
-    analysis: Analysis, pairs: Mapping[str, RepeatPairs], *, level: float
+    analysis: Analysis,
+    pairs: Mapping[str, RepeatPairs],
+    *,
+    unstated: Collection[str] = (),
+    level: float,
 ) -> Analysis:
     """An analysis with the mean difference of repeats, tail bounds, and far shares.
 
@@ -151,6 +207,8 @@ def with_repeat_errors(
     ----------
     analysis : Analysis
     pairs : mapping of condition to RepeatPairs
+    unstated : collection of str
+        Conditions whose scale has no stated ends: what rests on them has a reason instead.
     level : float
 
     Returns
@@ -158,6 +216,7 @@ def with_repeat_errors(
     Analysis
     """
     added: list[NamedResult] = []
+    lost: tuple[Limit, ...] = ()
     by_id = {r.id: r for r in analysis.described}
     for name, own in pairs.items():
         sem = by_id.get(f"{SEM}{name}")
@@ -169,11 +228,16 @@ def with_repeat_errors(
             told = getattr(variance.result, "estimate", math.nan)
         if not math.isclose(told, own.sem(level).estimate ** 2, rel_tol=1e-6):
             continue  # described in points of another scale
-        added += [described(v, sem.about) for v in _beside(sem.result, own, level)]
+        values = _beside(sem.result, own, level)
+        if name in unstated:
+            values = (_without_scale(v) for v in values)
+            lost = (NO_SCALE,)
+        added += [described(v, sem.about) for v in values]
     if not added:
         return analysis
     return replace(
         analysis,
+        limitations=(*analysis.limitations, *lost),
         described=(*analysis.described, *added),
         rows=tuple(_with_tail_rows(analysis, added)),
         condition_metrics=_with_far_shares(analysis, added),
@@ -211,6 +275,12 @@ def _beside(sem: Estimate, own: RepeatPairs, level: float) -> Iterator[Estimate]
                 made = made.replace(interval=replace(made.interval, high=high))
         reason = limits.reason if math.isnan(estimate) else ""
         yield made.replace(estimate=estimate, reason=reason, notes=() if reason else made.notes)
+
+
+def _without_scale(value: Estimate) -> Estimate:
+    if value.name not in _BY_SCALE:
+        return value
+    return value.replace(estimate=math.nan, interval=None, notes=(), reason=_NO_SCALE)
 
 
 def _with_tail_rows(analysis: Analysis, added: list[NamedResult]) -> Iterator[Any]:

@@ -22,7 +22,12 @@ from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
 from judgestats.analysis.design import INTERLEAVED, request_order
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.repeat_errors import icc_by_design, sem_by_design, two_way_squares
+from judgestats.analysis.repeat_errors import (
+    consistency_without_runs,
+    icc_by_design,
+    sem_by_design,
+    two_way_squares,
+)
 from judgestats.data.matrices import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Figure, Quantity, bounds_of, plain, quantity_of
@@ -279,7 +284,8 @@ def score_conditions(
             scores, omega_model=omega_model, cluster=array.clusters,
             level=level, n_permutations=n_permutations, seed=seed,
         )  # fmt: skip
-        ratio = two_way_squares(scores, codes) if runs.of_judges(place).is_random else None
+        own_runs = runs.of_judges(place)
+        ratio = two_way_squares(scores, codes) if own_runs.is_random else None
         given = np.unique(scores[~np.isnan(scores)], return_counts=True)
         coefficients = icc_in_place(coefficients, ratio, *given, level)
         subject = _subject(name, asked)
@@ -289,10 +295,11 @@ def score_conditions(
         ]
         results += own
         line = summary[name]
-        line = replace(line, sem=sem_by_design(line.sem, ratio, level))
+        line = replace(line, sem=sem_by_design(line.sem, own_runs, ratio, level))
         statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
         row = condition_row(line, about=_about(asked), statuses=statuses, coefficients=coefficients)
         shown = described_line(line, coefficients, subject)
+        shown += consistency_without_runs(subject, own_runs, ratio, level)
         estimates += shown
         conditions.append(
             Condition(

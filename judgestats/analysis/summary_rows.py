@@ -114,7 +114,14 @@ def _computed(*kinds: str) -> list[str]:
 
 def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
     """Of repeated scores: how steady they are, what repeats give, and how high they lie."""
-    return declared_rows(["sem", *_computed("scores"), "k_needed", "mean"], names)
+    names = list(names)
+    rows = declared_rows(["sem", *_computed("scores"), "k_needed", "mean"], names)
+    at = [row.key for row in rows].index("reliability") + 1
+    of_runs = results_row(
+        "icc_3_1", "ICC(3,1)", "ICC(3,1)", "icc_3_1", "condition.icc_3_1.{}", names,
+        note="without shifts of runs",
+    )  # fmt: skip
+    return (*rows[:at], of_runs, *rows[at:])
 
 
 def verdict_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:

@@ -46,6 +46,7 @@ def check_command(arguments: Args) -> int:
         allow=arguments.allow,
         looks=arguments.looks,
         labels_drawn=arguments.labels_drawn,
+        tail=arguments.tail,
         **options,
     )
     with console.use_output(console.parse_output_options(arguments)):

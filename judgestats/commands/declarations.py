@@ -331,6 +331,8 @@ _CHECK = Command(
         Option("--criterion", "Input", "Only this criterion, e.g. accuracy", metavar="NAME"),
         Option("--labels-drawn", "Labels", "Sampling of the labelled items",
             choices=("random", "stratified", "by-verdict", "convenience")),
+        Option("--tail", "Statistics", "Limit that decides the SEM and ICC(1,1); strict allows "
+            "for far replies not seen", default="plain", choices=("plain", "strict")),
         Option("--strict", "Output", "Fail on USE WITH CARE, too", kind="switch"),
         Option("--allow", "Output", "Outcome that passes nevertheless", repeated=True,
             choices=("cannot-tell",), common=True),

@@ -69,6 +69,9 @@ class DecisionOptions:
         How labels were drawn, as stated.
     origin : {"user", "experiment", "data"}
         Who named the purpose.
+    tail : {"plain", "strict"}
+        Whether the SEM and ICC(1,1) are decided by their tail bounds, which allow for far replies
+        not seen.
     """
 
     purpose: str = ""
@@ -79,6 +82,7 @@ class DecisionOptions:
     conditions: tuple[str, ...] = ()
     labels_drawn: str = ""
     origin: Origin = "data"
+    tail: Literal["plain", "strict"] = "plain"
 
 
 def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tuple[Verdict, ...]:
@@ -112,6 +116,8 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
         by_label.setdefault(measure.subject.label, {})[measure.key] = measure
     for subject, kind in subjects:
         own = by_label.get(subject.label, {})
+        if options.tail == "strict":
+            own = {key: _with_tail(results, m) for key, m in own.items()}
         purpose = _purpose_for(kind, options, subject)
         asked = stated
         if "cutoff_exists" in stated or purpose == "cutoff":  # rates of the cut-off
@@ -156,6 +162,25 @@ def _of_experiment(results: Results, options: DecisionOptions) -> tuple[Verdict,
         _decided(results, purpose, subject, pairs, {}, len(made), options, options.origin)
         for subject, pairs in made
     )
+
+
+TAILS = {"sem": "sem_tail", "icc_1_1": "icc_tail"}
+"""Quantities with a limit that allows for far replies not seen, and the estimand that has it."""
+
+
+def _with_tail(results: Results, measure: Measure) -> Measure:
+    """A measure with the tail bound for its limit; without one where there is none."""
+    if measure.key not in TAILS:
+        return measure
+    bound = results.estimate(f"condition.{TAILS[measure.key]}.{measure.subject.label}")
+    ends = bound.interval if bound is not None else None
+    if ends is None:
+        why = bound.reason if bound is not None else ""
+        reason = why or "its tail bound is not known"
+        return replace(measure, low=math.nan, high=math.nan, reason=reason)
+    if measure.key == "sem":
+        return replace(measure, high=ends.high)
+    return replace(measure, low=ends.low)
 
 
 _KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgestats.errors import printable
+from judgestats.results.decisions import TAILS
 from judgestats.results.numbers import apa_number
 from judgestats.results.purposes import FLAGS, threshold_text
 from judgestats.results.quantities import quantity_of
@@ -78,7 +79,7 @@ class Gate:
         if len(ordered) > _MOST_LINES:
             out.append([Span(f"{len(ordered) - _MOST_LINES} more: --all")])
         out += [*facts_lines(self.results, brief_of(self.results), width), []]
-        out += [*self._table(ordered, width), []]
+        out += [*self._table(ordered, width), *self._tails(ordered, width), []]
         unanswered = textwrap.wrap(self._unanswered(), width - 6)
         for i, line in enumerate(unanswered):
             out.append([Span("Care  " if i == 0 else "      ", "bold"), Span(line)])
@@ -107,6 +108,20 @@ class Gate:
             f"Not required: up to {100 * worst:.3g} % of the judgments of a condition were not "
             "answered, and are in no number. Add --require 'quality/unanswered_share<=.05'."
         )
+
+    def _tails(self, ordered: Sequence[Verdict], width: int) -> Lines:
+        """Tail bounds of the SEMs and ICCs that are required."""
+        parts = []
+        for verdict in ordered[:_MOST_ROWS]:
+            for key in (r.key for r in verdict.requirements if r.key in TAILS):
+                bound = self.results.estimate(f"condition.{TAILS[key]}.{verdict.subject.label}")
+                if bound is not None and bound.interval is not None:
+                    own, ends = quantity_of(bound.estimand), bound.interval
+                    limit = ends.high if key == "sem" else ends.low
+                    text = f"{own.heading} {apa_number(limit, bounded=own.high == 1)}"
+                    parts.append(f"{_name(verdict)}: {text}" if len(ordered) > 1 else text)
+        text = f"With far replies not seen: {'; '.join(parts)}." if parts else ""
+        return [[Span(line)] for line in textwrap.wrap(text, width)]
 
     def _table(self, ordered: Sequence[Verdict], width: int) -> Lines:
         many = len(ordered) > 1

@@ -42,6 +42,7 @@ _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "simulated": frozenset({"simulated"}),
     "few_questions": frozenset({"few_clusters"}),
     "no_sampling": frozenset({"t0_only"}),
+    "no_scale": frozenset({"scale_assumed"}),
 }
 """Caveats that say what a limitation says."""
 _GRAVE_NOTES = frozenset({"crosscheck", "far_scores", "incomplete", "other_parameters"})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,21 +94,41 @@ class RunSums:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunTest:
+    """Test of the runs of one judge.
+
+    Attributes
+    ----------
+    statistic : float
+        Raw-score Friedman statistic of its runs.
+    df : float
+        0 where nothing varies within items.
+    drawn : ndarray
+        The statistic under permuted runs; empty where chi-squared stands for it.
+    """
+
+    statistic: float = 0.0
+    df: float = 0.0
+    drawn: Floats = field(default_factory=lambda: np.empty(0))
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunComponent:
     r"""Variance between runs of a judge, pooled over judges.
 
     Attributes
     ----------
-    statistic, p_value : float
-        Q and its p: the raw-score Friedman statistic of the runs, summed over judges.
     df, df_residual : float
-        Of runs (nu), and of the residual.
+        Of runs over all judges, and of the residual.
     ms_run, ms_residual : float
         Two-way mean squares, pooled with weights R - 1.
     k : float
         Items per run, in effect.
     runs : tuple of int
         Runs of each judge (1: not repeated in runs).
+    tests : tuple of RunTest
+        Of the judges that a quantity is of: whether runs are random is decided on these alone, so
+        that no other judge, or a copy of one, turns it.
     interleaved : bool
         Whether requests of all repeats were sent in one random order: no run effect is possible.
 
@@ -123,15 +145,36 @@ class RunComponent:
     Annals of Mathematical Statistics 15, 190-204.
     """
 
-    statistic: float
-    p_value: float
     df: float
     ms_run: float
     ms_residual: float
     df_residual: float
     k: float
     runs: tuple[int, ...]
+    tests: tuple[RunTest, ...]
     interleaved: bool = False
+
+    @property
+    def statistic(self) -> float:
+        """Q: the raw-score Friedman statistic of the runs, summed over the judges."""
+        return math.fsum(test.statistic for test in self.tests) if self.nu else math.nan
+
+    @property
+    def nu(self) -> float:
+        """Degrees of freedom of `statistic`."""
+        return math.fsum(test.df for test in self.tests)
+
+    @cached_property
+    def p_value(self) -> float:
+        """Of `statistic`."""
+        own = [test for test in self.tests if test.df]
+        if not own:
+            return math.nan
+        if own[0].drawn.size:
+            drawn = np.sum([test.drawn for test in own], axis=0)
+            more = int(np.sum(drawn >= self.statistic * (1 - 1e-9)))
+            return float((1 + more) / (drawn.size + 1))
+        return float(distributions.chi2.sf(self.statistic, self.nu))
 
     @property
     def variance(self) -> float:
@@ -159,19 +202,26 @@ class RunComponent:
     @property
     def is_identified(self) -> bool:
         """Whether there are enough runs to say how much they shift."""
-        return self.df >= FEW and min(self.runs) >= 2
+        return self.nu >= FEW and min(self.runs) >= 2
 
     @property
     def is_random(self) -> bool:
         """Whether the variance between runs is part of the errors of these judges' means."""
         return (
-            not self.interleaved and self.is_identified and (self.df < MANY or self.p_value <= POOL)
+            not self.interleaved and self.is_identified and (self.nu < MANY or self.p_value <= POOL)
         )
+
+    @cached_property
+    def pairs(self) -> tuple[RunComponent, ...]:
+        """The component of every two of the judges, on which their contrasts are decided."""
+        places = itertools.combinations(range(len(self.runs)), 2)
+        return tuple(self.of_judges(*pair) for pair in places) or (self,)
 
     @property
     def target(self) -> str:
         """What intervals of means hold for, ``these runs`` where no runs can be told apart."""
-        return "" if self.interleaved or self.is_identified else "these runs"
+        known = self.interleaved or self.is_identified or not self.nu
+        return "" if known else "these runs"
 
     @property
     def text(self) -> str:
@@ -188,9 +238,12 @@ class RunComponent:
     @property
     def note(self) -> str:
         """What intervals of means hold for, as a sentence; empty where there are no runs."""
+        if len(self.runs) > 2:
+            rank = [(p.is_identified, not p.is_random) for p in self.pairs]
+            return self.pairs[rank.index(min(rank))].note
         if self.interleaved:
             return f"{self.text[0].upper()}{self.text[1:]}."
-        if not self.df > 0:
+        if not self.nu > 0:
             return ""
         if self.is_identified:
             return f"{self.text[0].upper()}{self.text[1:]}."
@@ -204,7 +257,7 @@ class RunComponent:
     @property
     def facts(self) -> dict[str, float | str]:
         """Target, runs, and component, as the details of a result."""
-        if not self.df > 0:
+        if not self.nu > 0:
             return {}
         return {
             "target": self.target,
@@ -215,7 +268,7 @@ class RunComponent:
         }
 
     def of_judges(self, *places: int) -> RunComponent:
-        """The same component for a comparison of some of the judges.
+        """The same component for a quantity of some of the judges.
 
         Parameters
         ----------
@@ -226,7 +279,8 @@ class RunComponent:
         -------
         RunComponent
         """
-        return replace(self, runs=tuple(self.runs[p] for p in places))
+        runs = tuple(self.runs[p] for p in places)
+        return replace(self, runs=runs, tests=tuple(self.tests[p] for p in places))
 
     def share(self, weights: Iterable[float] = (1.0, 1.0)) -> float:
         """Factor of `variance` in the variance of a contrast of the judges' means.
@@ -369,9 +423,12 @@ def component_of_sums(
     True
     """
     listed = list(judges)
+    permuted = max((int(own.judged.sum()) for own in listed), default=0) < _EXACT
+    rng = np.random.default_rng(seed)
     df, ms_run, ms_residual, k, df_residual = np.zeros(5)
-    parts = []
+    tests = []
     for own in listed:
+        tests.append(RunTest())
         # A sum of rounding errors is no variance.
         if own.design.shape[0] < 2 or own.within <= 1e-20 * max(own.df_within, 1):
             continue
@@ -382,39 +439,34 @@ def component_of_sums(
         squares = float(np.sum(own.shifts**2))
         if rank < 1 or left < 1 or squares <= 0:
             continue
-        shifts = own.shifts[own.judged]
-        parts.append((rank, shifts[np.lexsort(shifts.T)], squares))
+        tests[-1] = RunTest(statistic=rank * float(np.sum(total**2)) / squares, df=float(rank))
         df, df_residual = df + rank, df_residual + left
         ms_run += between
         ms_residual += rank * max(own.within - between, 0.0) / left
         k += float(np.trace(own.design))
-    if not parts:
-        return RunComponent(
-            statistic=math.nan, p_value=math.nan, df=0.0, ms_run=math.nan, ms_residual=math.nan,
-            df_residual=0.0, k=math.nan, runs=_run_counts(listed), interleaved=interleaved,
-        )  # fmt: skip
-    statistic = sum(r * float(np.sum(s.sum(axis=0) ** 2)) / q for r, s, q in parts)
-    if max(len(s) for _, s, _ in parts) < _EXACT:
-        rng = np.random.default_rng(seed)
-        drawn = np.zeros(_DRAWS)
-        for rank, shifts, squares in sorted(parts, key=lambda part: part[2]):
-            stack = np.broadcast_to(shifts, (_DRAWS, *shifts.shape))
-            moved = rng.permuted(stack, axis=2).sum(axis=1)
-            drawn += rank * np.sum(moved**2, axis=1) / squares
-        p = (1 + int(np.sum(drawn >= statistic * (1 - 1e-9)))) / (_DRAWS + 1)
-    else:
-        p = float(distributions.chi2.sf(statistic, df))
+    if permuted:
+        # In the order of what they hold: the order of judges draws nothing else.
+        for j in sorted(range(len(tests)), key=lambda j: float(np.sum(listed[j].shifts ** 2))):
+            if tests[j].df:
+                tests[j] = replace(tests[j], drawn=_permuted(listed[j], tests[j].df, rng))
     return RunComponent(
-        statistic=statistic,
-        p_value=p,
         df=float(df),
-        ms_run=float(ms_run / df),
-        ms_residual=float(ms_residual / df),
+        ms_run=float(ms_run / df) if df else math.nan,
+        ms_residual=float(ms_residual / df) if df else math.nan,
         df_residual=float(df_residual),
-        k=float(k / df),
+        k=float(k / df) if df else math.nan,
         runs=_run_counts(listed),
+        tests=tuple(tests),
         interleaved=interleaved,
     )
+
+
+def _permuted(own: RunSums, df: float, rng: np.random.Generator) -> Floats:
+    """The statistic of one judge with its run labels permuted by whole clusters."""
+    shifts = own.shifts[own.judged]
+    shifts = shifts[np.lexsort(shifts.T)]
+    moved = rng.permuted(np.broadcast_to(shifts, (_DRAWS, *shifts.shape)), axis=2).sum(axis=1)
+    return np.asarray(df * np.sum(moved**2, axis=1) / np.sum(shifts**2))
 
 
 def _run_counts(sums: Iterable[RunSums]) -> tuple[int, ...]:

@@ -126,6 +126,7 @@ def leniency(
         why = (Note(code="no_interval", message=message),)
     left = _solved(left_out, right.sum(axis=0) - right) if not why else np.empty((0, n_judges))
     level = 1 - (1 - inference["level"]) / n_judges
+    widened = runs if runs and any(pair.is_random for pair in runs.pairs) else None
     terms, p_values = [], []
     for j, name in enumerate(names):
         estimate = Estimate(
@@ -135,10 +136,10 @@ def leniency(
         if not why:
             error, df = jackknife_error(left[:, j], sizes)
             mean = MeanOverClusters(mean=float(values[j]), std_error=error, df=df)
-            if runs is not None and runs.is_random:
+            if widened is not None:
                 weights = np.full(n_judges, 1 / n_judges**2)
                 weights[j] = (1 - 1 / n_judges) ** 2
-                mean = runs.widen(mean, runs.share(weights.tolist()))
+                mean = widened.widen(mean, widened.share(weights.tolist()))
             constant = mean.std_error <= 1e-12 * max(1.0, float(np.nanmax(np.abs(means))))
             message = "No interval: the judge differs by the same amount on every item."
             estimate = estimate.replace(

@@ -86,3 +86,31 @@ def test_few_clusters_have_their_run_labels_permuted():
     scores = rng.normal(size=(30, 2, 5)) + 2 * rng.normal(size=(1, 2, 5))
     found = run_component(scores, cluster=np.repeat(np.arange(6), 5))
     assert found.p_value == 1 / 1000
+
+
+def test_no_other_judge_and_no_copy_of_one_turns_what_is_random():
+    rng = np.random.default_rng(4)
+    for runs in (2, 3, 5, 6, 10):
+        x = rng.normal(size=(40, 2, runs))
+        alone = run_component(x)
+        for more in (x[:, :1], x[:, 1:] + 3, rng.normal(size=(40, 3, runs))):
+            found = run_component(np.concatenate([x, more], axis=1)).of_judges(0, 1)
+            same = (alone.is_random, alone.is_identified, alone.p_value, alone.target)
+            assert (found.is_random, found.is_identified, found.p_value, found.target) == same
+
+
+def test_a_judge_is_decided_on_its_own_runs():
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(40, 2, 12))
+    x[:, 1] += 2 * rng.normal(size=12)
+    found = run_component(x)
+    assert not found.of_judges(0).is_random
+    assert found.of_judges(1).is_random
+    assert found.of_judges(0, 1).is_random
+
+
+def test_a_judge_that_never_varies_has_no_unknown_shift_of_its_runs():
+    x = np.random.default_rng(6).normal(size=(20, 2, 3))
+    x[:, 0] = x[:, 0, :1]
+    assert run_component(x).of_judges(0).target == ""
+    assert run_component(x).of_judges(1).target == "these runs"
