@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from judgestats.analysis.limits import Limit
+from judgestats.data.large.columns import ReducedJudgments
 from judgestats.data.readers.columns import TEXTS
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
@@ -27,6 +28,8 @@ _UNKNOWN = Limit(
     code="copies_unknown",
     short="copies cannot be detected without text or repeats",
 )
+MOST_LOOKED_AT = 5_000_000
+"""Judgments of a stream among which copies are looked for: about half a minute."""
 _SHOWN = 3
 _GAPS = re.compile(r"\s+")
 
@@ -104,6 +107,47 @@ def find_copies(frame: pd.DataFrame) -> Copies:
     return Copies(groups, by, looked=bool(repeated or _has_texts(own)))
 
 
+def with_texts(frame: pd.DataFrame, texts: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """Judgments with the texts of their items, by which copies are found.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With ``item_id``.
+    texts : mapping of str to (str, str)
+        Question and answer of each item; empty texts where an item has none here.
+
+    Returns
+    -------
+    DataFrame
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"item_id": ["a", "b", "c"]})
+    >>> with_texts(frame, {"a": ("Why?", "So."), "b": ("why?", "So. ")})["answer_text"].tolist()
+    ['So.', 'So. ', '']
+    """
+    pairs = [texts.get(str(item), ("", "")) for item in frame["item_id"]]
+    return frame.assign(**{name: [p[k] for p in pairs] for k, name in enumerate(TEXTS)})
+
+
+def refuse_text_copies(texts: Mapping[str, tuple[str, str]]) -> None:
+    """Refuse items of the same texts, before anything is asked of them.
+
+    Parameters
+    ----------
+    texts : mapping of str to (str, str)
+        Question and answer of each item.
+
+    Raises
+    ------
+    InputError
+        Some items repeat another one.
+    """
+    frame = with_texts(pd.DataFrame({"item_id": list(texts)}), texts)
+    handled_copies(Copies(_joined(_same_text(frame)), "text"), "refuse")
+
+
 def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFrame, Copies]:
     """The judgments with copies handled as declared, and the copies.
 
@@ -125,30 +169,109 @@ def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFr
     InputError
         The policy is unknown, or it is ``refuse`` and there are copies.
     """
+    copies = handled_copies(find_copies(frame), policy)
+    return without_copies(frame, copies), copies
+
+
+def handled_copies(copies: Copies, policy: str) -> Copies:
+    """The copies with what becomes of them.
+
+    Parameters
+    ----------
+    copies : Copies
+    policy : {"cluster", "drop", "keep", "refuse"}
+
+    Returns
+    -------
+    Copies
+
+    Raises
+    ------
+    InputError
+        The policy is unknown, or it is ``refuse`` and there are copies.
+    """
     one_of("join_copies", "duplicates", policy, POLICIES)
-    copies = replace(find_copies(frame), policy=policy)
     if policy == "refuse" and copies.groups:
         raise InputError(
             f"{copies.said}. Use --duplicates cluster to count them once, or --duplicates drop."
         )
-    if policy == "drop":
+    return replace(copies, policy=policy)
+
+
+def without_copies(frame: pd.DataFrame, copies: Copies) -> pd.DataFrame:
+    """Judgments of the same items with their copies joined, left out, or kept.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    copies : Copies
+
+    Returns
+    -------
+    DataFrame
+    """
+    if copies.policy == "drop":
         gone = {item for group in copies.groups for item in group[1:]}
         out = frame[~frame["item_id"].isin(gone)].reset_index(drop=True)
-    elif policy == "cluster" and copies.groups:
+    elif copies.policy == "cluster" and copies.groups:
         out = frame.assign(cluster=_clusters(frame, copies.groups))
     else:
         out = frame
     out.attrs.update(frame.attrs)
-    if copies.groups and policy == "cluster":
+    if copies.groups and copies.policy == "cluster":
         out.attrs[LINKED] = sum(map(len, copies.groups)) / frame["item_id"].nunique()
-    return out, copies
+    return out
+
+
+def join_counted_copies(
+    reduced: ReducedJudgments, policy: str = "cluster"
+) -> tuple[ReducedJudgments, Copies]:
+    """`join_copies` of judgments that were counted in one pass: by replies alone.
+
+    Parameters
+    ----------
+    reduced : ReducedJudgments
+    policy : {"cluster", "keep", "refuse"}
+
+    Returns
+    -------
+    reduced : ReducedJudgments
+    copies : Copies
+
+    Raises
+    ------
+    InputError
+        Copies are to be left out, which needs the judgments; or see `join_copies`.
+    """
+    if policy == "drop":
+        raise InputError(
+            "analyze: --duplicates drop needs the judgments in memory. Use --stream no, or "
+            "--duplicates cluster."
+        )
+    board = reduced.board
+    copies = Copies(looked=False)
+    if board is not None and board.shape[2] > 1 and reduced.n_rows <= MOST_LOOKED_AT:
+        item, cell, run = np.nonzero(board)
+        found = copied_items(board[item, cell, run], item, run, cell=cell)
+        groups = found.details["groups"] if found.details["shown"] else []
+        copies = Copies(tuple(tuple(reduced.items[i] for i in group) for group in groups))
+    copies = handled_copies(copies, policy)
+    if policy == "keep" or not copies.groups:
+        return reduced, copies
+    place = {name: i for i, name in enumerate(reduced.items)}
+    names = reduced.cluster.astype(str)
+    joined = _joined([[names[place[item]] for item in group] for group in copies.groups])
+    first = {int(name): int(group[0]) for group in joined for name in group}
+    codes = np.unique([first.get(c, c) for c in reduced.cluster.tolist()], return_inverse=True)[1]
+    return replace(reduced, cluster=codes, n_clusters=np.unique(codes).size), copies
 
 
 def _clusters(frame: pd.DataFrame, groups: Sequence[Sequence[str]]) -> pd.Series:
     """The declared clusters, those that hold copies of one another made one."""
     cluster = frame["cluster"].astype(str)
     of_item = dict(zip(frame["item_id"].astype(str), cluster, strict=True))
-    joined = _joined([[of_item[item] for item in group] for group in groups])
+    here = ([of_item[item] for item in group if item in of_item] for group in groups)
+    joined = _joined([own for own in here if own])
     first = {name: group[0] for group in joined for name in group}
     return cluster.map(lambda name: first.get(name, name))
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.audit import verdict_plan
+from judgestats.analysis.copies import find_copies, handled_copies, without_copies
 from judgestats.analysis.drift_claims import (
     at_family_level,
     drift_headlines,
@@ -25,6 +26,7 @@ from judgestats.analysis.drift_tests import (
     match_conditions,
     pair_label,
     rerun_of,
+    share_rows,
     tests_of_pair,
 )
 from judgestats.analysis.limits import Limit, common_limits
@@ -64,6 +66,7 @@ def drift(
     comparisons: int = 1,
     target: Target = "new items",
     margin: float = math.nan,
+    duplicates: str = "cluster",
 ) -> Analysis:
     """Compare two runs of a judge on the items they share.
 
@@ -94,6 +97,9 @@ def drift(
         What the estimate, interval, and p of the mean, pass rate or win rate hold for.
     margin : float
         Change of it that counts as none; by default .05 of rates, 5% of the range of scores.
+    duplicates : {"cluster", "drop", "keep", "refuse"}
+        What becomes of items that repeat another item's text, or its replies in both runs:
+        `join_copies`.
 
     Returns
     -------
@@ -134,10 +140,13 @@ def drift(
         analysis = drift(
             *plain, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
             omega_model=omega_model, comparisons=comparisons, target=target, margin=margin,
+            duplicates=duplicates,
         )  # fmt: skip
         return with_split(analysis, before, anchors, after, matched, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
     joined, counts = both_runs(before, after, chosen)
+    copies = handled_copies(find_copies(joined), duplicates)
+    joined, before, after = (without_copies(f, copies) for f in (joined, before, after))
     scored = bool(joined["score"].notna().any())
     if not scored:
         joined = joined.assign(choice=outcomes(joined["choice"]))
@@ -145,7 +154,8 @@ def drift(
         joined, n_resamples=n_resamples, seed=seed, level=level, scored=scored,
         omega_model=omega_model,
     )  # fmt: skip
-    limits = (*left_out_items(counts), *limits)
+    joint = copies.limits if copies.groups else ()
+    limits = (*left_out_items(counts), *joint, *limits)
     if baseline is None:
         limits = (*limits, _NO_BASELINE)
     again = None if baseline is None else rerun_of(baseline, chosen, scored=scored)
@@ -163,6 +173,7 @@ def drift(
     family = _adjust_comparisons(family, comparisons)
     confirmed = baseline is not None
     headlines = drift_headlines(tests, family, confirmed=confirmed)
+    names = {pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}
     analysis = Analysis(
         experiment="drift",
         question=_QUESTION,
@@ -178,7 +189,7 @@ def drift(
         ),
         limitations=limits,
         condition_metrics=metrics,
-        rows=_rows({pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}),
+        rows=(*_rows(names), *share_rows(tests, names, family.p_adjusted)),
         drawing=_drawing([pair_label(*pair, joint=" ") for pair in chosen.items()], scored=scored),
     )  # fmt: skip
     return with_labelled(analysis, before, after, chosen, level=level)
@@ -212,6 +223,9 @@ def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
         declared_row("gmd_ratio", names, ids="gmd.{}/second run:first run"),
         declared_row("change_of_pass_rate", names, ids="pass_rate.{}/change_of_pass_rate"),
         declared_row("change_of_win_rate", names, ids="win_rate.{}/change_of_win_rate"),
+        declared_row(
+            "change_of_order_consistency", names, ids="order.{}/change_of_order_consistency"
+        ),
         declared_row("change_of_flips", names, ids="flip_rate.{}/change_of_flips"),
         declared_row("change_of_verdicts", names, ids="flips.{}/change_of_verdicts"),
     )

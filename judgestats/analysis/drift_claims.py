@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.drift_tests import LEAD, pair_label
+from judgestats.analysis.drift_tests import LEAD, SHARE, pair_label
 from judgestats.analysis.families import claim_headline, claim_of
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
@@ -31,11 +31,13 @@ _ESTIMANDS = {
     "win_rate": "change_of_win_rate",
     "flip_rate": "change_of_flips",
     "flips": "change_of_verdicts",
+    "order": "change_of_order_consistency",
     "spread": "gmd_ratio",
 }
 _ASPECTS = {
     "shift": "mean score", "pass_rate": "pass rate", "win_rate": "win rate",
     "flip_rate": "flip rate", "spread": "spread of repeated scores", "flips": "verdicts",
+    "order": "order consistency",
 }  # fmt: skip
 _SAYS: Mapping[Claim, str] = {
     "differs": "{judge}: {aspect}",
@@ -61,7 +63,8 @@ def drift_weights(tests: Iterable[str]) -> dict[str, float]:
     leads = {name: name.partition(".")[0] in PRIMARY for name in names}
     n_lead = sum(leads.values())
     n_rest = len(names) - n_lead
-    return {n: LEAD / n_lead if leads[n] else round(1 - LEAD, 12) / n_rest for n in names}
+    rest = round(1 - LEAD, 12) if n_lead else 1.0
+    return {n: LEAD / n_lead if leads[n] else rest / n_rest for n in names}
 
 
 def at_family_level(tests: Sequence[NamedResult], level: float) -> list[NamedResult]:
@@ -165,7 +168,7 @@ def drift_headlines(
         p_alike = float(named.result.details.get("p_equivalent", math.nan))
         says = {
             key: (_FEWER if fewer and key == "open" else text).format(
-                judge=_changed_what(kind, confirmed=confirmed), aspect=_ASPECTS[kind]
+                judge=_changed_what(kind, confirmed=confirmed), aspect=_aspect_of(named)
             )
             for key, text in _SAYS.items()
         }
@@ -178,7 +181,7 @@ def drift_headlines(
                 p=p,
                 p_alike=p_alike,
                 p_bound=family.p_bound[named.id],
-                estimand="" if fewer else _ESTIMANDS[kind],
+                estimand="" if fewer else _ESTIMANDS.get(kind, "change_of_share"),
                 direction=_direction(kind, effect),
                 rests_on=(named.id, *ratios),
                 family="drift.family",
@@ -188,10 +191,19 @@ def drift_headlines(
     return tuple(headlines)
 
 
+def _aspect_of(named: NamedResult) -> str:
+    """What a test is about: a quantity, or the share of one score or category."""
+    kind = named.id.partition(".")[0]
+    whole = named.title.partition(" (")[0]
+    return _ASPECTS.get(kind) or whole.removeprefix("Change of the ")
+
+
 def _changed_what(kind: str, *, confirmed: bool) -> str:
     """What has changed: the judge only where changes are counted beyond an unchanged re-run."""
     if confirmed:
         return "the judge has changed"
+    if kind.startswith(SHARE):
+        return "shares differ"
     return "scores differ" if kind in {"shift", "spread"} else "verdicts differ"
 
 
@@ -273,10 +285,10 @@ _PARTS = {
         "distance from people changed by", "distance",
     ),
     "sensitivity": (
-        "Change of sensitivity, on unchanged answers", "sensitivity changed by", "sensitivity"
+        "Change of TPR, on unchanged answers", "TPR changed by", "TPR"
     ),
     "specificity": (
-        "Change of specificity, on unchanged answers", "specificity changed by", "specificity"
+        "Change of TNR, on unchanged answers", "TNR changed by", "TNR"
     ),
 }
 """Of each part of a change: its title, the question of its row on the screen, its short name."""

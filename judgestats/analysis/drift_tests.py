@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +13,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.conversion import with_items
-from judgestats.analysis.families import shared_clusters
+from judgestats.analysis.families import LEVEL, shared_clusters
 from judgestats.analysis.limits import Limit
+from judgestats.analysis.measures import same_over_orders
 from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.matrices import score_array
+from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError
-from judgestats.results import About
+from judgestats.results import About, Row
 from judgestats.results.change_screen import PRIMARY, SAME
 from judgestats.results.records import Role
 from judgestats.results.screen import describe_changes
@@ -204,6 +208,12 @@ _FLIP_RATE = _Aspect(
 )  # fmt: skip
 
 
+_ORDER = _Aspect(
+    id="order", title="Change of order consistency", column="", kind="scores",
+    estimand="change_of_order_consistency",
+)  # fmt: skip
+SHARE = "share_"
+"""Begins the ids of tests of the share of one score or category."""
 _SCORES = _Aspect(
     id="flips", title="Scores changed beyond repetition", column="score", kind="verdicts"
 )
@@ -241,6 +251,16 @@ def tests_of_pair(
             rerun = rerun.assign(rate=rerun["choice"].str.lower().map(_RATES))
     if scored:
         aspects = [_MEAN, *([_SCORES] if own["score"].nunique() <= _FEW_VALUES else [])]
+    same = _are_same(own, rerun, labels, aspects[-1].column)
+    if scored or not words <= set(_RATES):
+        shares = _shares(own, "score" if scored else "choice")
+        own = own.assign(**{a.column: values for a, values in shares})
+        if rerun is not None:
+            again = dict(_shares(rerun, "score" if scored else "choice", own))
+            rerun = rerun.assign(**{a.column: again[a] for a, _ in shares})
+        aspects += [aspect for aspect, _ in shares]
+    elif words <= set(PREFERENCES) and rerun is None and own["order"].nunique() == 2:
+        aspects.append(_ORDER)
     # Tests that do not lead share .2 of the family: their p must be as small as among 5 times more.
     n_tests = math.ceil(n_pairs * (len(aspects) - 1 + scored) / (1 - LEAD) - 1e-9)
     listed: list[tuple[str, str, Role, Result]] = []
@@ -265,7 +285,7 @@ def tests_of_pair(
         ]
         listed.append(("spread", "Spread of repeated scores", "primary", blocked))
         listed += [(kind, title, "secondary", r) for kind, title, r in ratios if r is not None]
-    if _are_same(own, rerun, labels, aspects[-1].column):
+    if same:
         listed = [(kind, title, role, _not_tested(r)) for kind, title, role, r in listed]
     judges = set(own["judge"])
     about = About(
@@ -281,6 +301,50 @@ def tests_of_pair(
         )
         for kind, title, role, result in listed
     ]  # fmt: skip
+
+
+def _shares(
+    own: pd.DataFrame, column: str, levels_of: pd.DataFrame | None = None
+) -> list[tuple[_Aspect, pd.Series]]:
+    """Whether each judgment is of a level, for every level but those that say nothing more."""
+    read = (own if levels_of is None else levels_of)[column]
+    levels = sorted(set(read[read.notna() & read.ne("")]))
+    if len(levels) > _FEW_VALUES or len(levels) < 2:
+        return []
+    out = []
+    for level in levels if len(levels) > 2 else levels[1:]:
+        shown = f"{level:g}" if isinstance(level, float) else str(level)
+        name = SHARE + re.sub(r"[.\s:/]+", "_", shown)
+        aspect = _Aspect(
+            id=name, title=f"Change of the share of {shown}", column=name, kind="scores",
+            estimand="change_of_share",
+        )  # fmt: skip
+        out.append((aspect, own[column].eq(level).astype(float)))
+    return out
+
+
+def share_rows(
+    tests: Sequence[NamedResult], names: Mapping[str, str], p_adjusted: Mapping[str, float]
+) -> tuple[Row, ...]:
+    """A row of each share that has changed; the other shares are records alone.
+
+    Parameters
+    ----------
+    tests : sequence of NamedResult
+    names : mapping of str to str
+        What each pair of conditions is called, and what its ids call it.
+    p_adjusted : mapping of str to float
+        Of the tests, by their ids.
+    """
+    changed = [r for r in tests if p_adjusted.get(r.id, math.nan) < LEVEL]
+    kinds = {r.id.partition(".")[0]: r.title.partition(" (")[0] for r in changed}
+    return tuple(
+        results_row(
+            kind, title, title.removeprefix("Change of the "), "change_of_share",
+            f"{kind}.{{}}/change_of_share", names,
+        )
+        for kind, title in kinds.items() if kind.startswith(SHARE)
+    )  # fmt: skip
 
 
 def _are_same(
@@ -314,10 +378,14 @@ def _change(
     margin: float,
 ) -> TestResult:
     """`run_change` of one aspect; only the leading ones have a margin and a choice of target."""
-    units = own.drop_duplicates(["item_id", "order"])
+    units = own.drop_duplicates(["item_id", "order"] if aspect.column else "item_id")
     rows = pd.MultiIndex.from_frame(units[["item_id", "order"]])
     cluster = units["cluster"].to_numpy(object)
-    one, two = (_table(own[own["condition"] == label], rows, aspect.column) for label in labels)
+    runs = [own[own["condition"] == label] for label in labels]
+    one, two = (
+        _table(run, rows, aspect.column) if aspect.column else _consistency(run, units["item_id"])
+        for run in runs
+    )
     leads = aspect.id in PRIMARY
     change = run_change(
         one, two, kind=aspect.kind, cluster=shared_clusters(cluster),
@@ -330,6 +398,12 @@ def _change(
         return change
     named = (e.replace(name=aspect.estimand, label=aspect.title) for e in change.effects)
     return replace(change, effects=tuple(named))
+
+
+def _consistency(run: pd.DataFrame, items: pd.Series) -> NDArray[np.object_]:
+    """Order consistency of each item in one run, one column; None where an order is missing."""
+    same = same_over_orders(run[run["choice"].ne("")]).reindex(items).astype(object)
+    return same.where(same.notna(), None).to_numpy(object)[:, None]
 
 
 def _margin(own: pd.DataFrame, margin: float, *, scores: bool) -> float:

@@ -199,7 +199,7 @@ def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -
     if kind == "pairs":
         orders = read["order"].nunique()
         yield Measure(key=ORDERS, subject=subject, estimate=float(orders))
-        same = _same_over_orders(read)
+        same = same_over_orders(read)
         if len(same):
             yield share_measure(
                 "order_consistency", same.tolist(), clusters.loc[same.index].tolist(), **more
@@ -242,7 +242,7 @@ def _flips(read: pd.DataFrame) -> tuple[pd.Series, int]:
     return rates.groupby(level="item_id", sort=False).mean(), int(n[repeated].max())
 
 
-def _same_over_orders(read: pd.DataFrame) -> pd.Series:
+def same_over_orders(read: pd.DataFrame) -> pd.Series:
     """Share of pairs of judgments in different orders that prefer the same response, by item."""
     counts = read.groupby(["item_id", "choice", "order"], sort=False).size().unstack("order")
     counts = counts.fillna(0.0)

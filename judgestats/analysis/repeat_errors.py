@@ -12,6 +12,7 @@ import pandas as pd
 
 from judgestats.analysis.coefficients import described
 from judgestats.analysis.conversion import Ends
+from judgestats.analysis.design import THESE_RUNS
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.summary_rows import declared_row
@@ -32,6 +33,12 @@ _BY_SCALE = ("sem_tail", "sem_core", "far_share", "icc_tail")
 _NO_SCALE = "the ends of the scale are not stated (--scale 1-10)"
 SHOWN = 0.05
 """p of the run test up to which the ICC without shifts of runs is shown, too."""
+IN_THESE_RUNS = Limit(
+    "Fewer than 5 runs of a judge do not identify between-run noise: its SEM and ICC hold for "
+    "these runs only. Interleave repeats or make 5 runs.",
+    code="few_runs",
+    short="SEM and ICC hold in these runs: interleave repeats or make 5",
+)
 NO_SCALE = Limit(
     f"No tail bounds and far shares: {_NO_SCALE}.",
     code="no_scale",
@@ -75,7 +82,7 @@ def sem_by_design(
         word = {2: "Two", 3: "Three", 4: "Four"}.get(runs.runs[0], str(runs.runs[0]))
         message = f"{word} runs do not measure between-run noise: the SEM holds in these runs."
         note = Note(code="runs", message=message)
-        details = {**value.details, "target": "these runs"}
+        details = {**value.details, "target": THESE_RUNS}
         return value.replace(notes=(*value.notes, note), details=details)
     both = ratio.sem_limits(level)
     if is_too_wide(both.estimate, both.low, both.high, degree=1, compared=False):
@@ -233,6 +240,8 @@ def with_repeat_errors(
             values = (_without_scale(v) for v in values)
             lost = (NO_SCALE,)
         added += [described(v, sem.about) for v in values]
+    if any(_in_these_runs(r) for r in analysis.described):
+        lost = (*lost, IN_THESE_RUNS)
     if not added:
         return analysis
     return replace(
@@ -275,6 +284,12 @@ def _beside(sem: Estimate, own: RepeatPairs, level: float) -> Iterator[Estimate]
                 made = made.replace(interval=replace(made.interval, high=high))
         reason = limits.reason if math.isnan(estimate) else ""
         yield made.replace(estimate=estimate, reason=reason, notes=() if reason else made.notes)
+
+
+def _in_these_runs(named: NamedResult) -> bool:
+    if not (named.id.startswith(SEM) and isinstance(named.result, Estimate)):
+        return False
+    return named.result.details.get("target") == THESE_RUNS
 
 
 def _without_scale(value: Estimate) -> Estimate:

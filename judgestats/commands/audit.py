@@ -504,6 +504,7 @@ def from_store(arguments: Args, path: Path) -> bool:
 
 
 def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
+    from judgestats.analysis.copies import join_counted_copies
     from judgestats.analysis.large import audit_reduced, plan_for_reduced
     from judgestats.analysis.large_scores import counted_errors, with_labelled
     from judgestats.analysis.measures import with_measures
@@ -523,6 +524,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     scale = words["scale"]
     read = {n: words[n] for n in _STREAMED}
     reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
+    reduced, copies = join_counted_copies(reduced, arguments.duplicates)
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
@@ -536,6 +538,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
         )
     if reduced.is_scores:
         analysis = counted_errors(analysis, reduced, scale, level=0.95)
+    analysis = replace(analysis, limitations=(*analysis.limitations, *copies.limits))
     analysis = with_measures(clip_to_scale(analysis, scale), None, decision_options(arguments))
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()

@@ -283,6 +283,7 @@ _DRIFT = Command(
             metavar="RUN"),
         Option("--relabels", "Labels", "Today's labels of the anchors, to test whether "
             "the raters have changed", kind="file"),
+        _DUPLICATES,
         *_RESAMPLING,
         *RESULTS,
         Option("--target", "Statistics", "Items that estimate, interval, and p hold for",

@@ -113,6 +113,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             omega_model=arguments.omega_model,
             target="these items" if arguments.target == "these-items" else "new items",
             margin=arguments.margin,
+            duplicates=arguments.duplicates,
         )
     whose = (arguments.first, arguments.second)
     if not any(Path(run).is_file() for run in whose):

@@ -211,7 +211,9 @@ def _of_design(
     if (results.facts.get("design") or {}).get("scale_assumed") and purpose == "score":
         yield Caveat(
             code="scale_assumed", severity="minor", about="scale",
-            text="The scale is assumed from the scores.", action="State it: --scale.",
+            text="The scale is assumed from the scores"
+            f"{', so the SEM has no tail bound' if 'sem' in own else ''}.",
+            action="State it: --scale.",
         )  # fmt: skip
     if any(note.code == "designed_labels" for note in results.limitations):
         yield Caveat(

@@ -245,6 +245,16 @@ class CommonParameters(RunParameters, _BudgetParameters):
             group="Analysis",
         )
     )
+    duplicates: Annotated[
+        Literal["cluster", "drop", "keep", "refuse"],
+        ChoiceParam("cluster", "drop", "keep", "refuse"),
+    ] = parameter(
+        "cluster",
+        "Handling of items that repeat another item's text or replies: one cluster, first item "
+        "only, no change, or an error",
+        logged="analysis/duplicates",
+        group="Analysis",
+    )
     texts: Annotated[Literal["on", "off"], ChoiceParam("on", "off")] = parameter(
         "on",
         "Replies in the list of disagreements with labels: on or off",

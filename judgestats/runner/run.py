@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
+from judgestats.analysis.copies import (
+    find_copies,
+    handled_copies,
+    refuse_text_copies,
+    with_texts,
+    without_copies,
+)
 from judgestats.analysis.design import REQUEST_ORDER, recorded_order
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis
+from judgestats.analysis.validity import texts_of
 from judgestats.collection.account import Collected, Stop
 from judgestats.collection.answers import AnswerPlan
 from judgestats.collection.offline import missing_requests
@@ -101,6 +109,8 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
     from judgestats.collection.plan import check_judges
 
     p = prepared.parameters
+    if p.duplicates == "refuse":
+        refuse_text_copies(texts_of(prepared.items))
     is_early = _opens_store_first(prepared)
     if is_early:
         start_import()
@@ -154,6 +164,9 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         frame = _parsed(prepared, raw)
         if prepared.staging is None:
             frame[REQUEST_ORDER] = recorded_order(frame)
+        texts = texts_of(prepared.items)
+        copies = handled_copies(find_copies(with_texts(frame, texts)), p.duplicates)
+        frame = without_copies(frame, copies)
         extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
         if prepared.staging is not None:
             extras["pipelines"] = validate_pipelines(prepared.staging.table(frame))
@@ -169,7 +182,11 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)
-        notices = (*prepared.notices, *_not_answered(raw))
+        notices = (
+            *prepared.notices,
+            *_not_answered(raw),
+            *(copies.limits if copies.groups else ()),
+        )
         analysis = dataclasses.replace(analysis, limitations=(*notices, *analysis.limitations))
         if without := _dropped_settings(collected.notes):
             limits = (*analysis.limitations, *without)

@@ -1,11 +1,14 @@
 """Copied and repeated items: found, joined as clusters, dropped, kept or refused."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import judgestats as js
 from judgestats.analysis import find_copies, join_copies
+from judgestats.cli import main
 from judgestats.errors import InputError
 
 
@@ -77,3 +80,37 @@ def test_without_text_or_repeats_copies_cannot_be_detected():
     found = js.audit(rows(runs=1, copies=0), n_resamples=19)
     assert "Copies cannot be detected without text or repeats." in found.analysis.limitations
     assert not find_copies(js.read_judgments(rows(runs=4, copies=0))).groups
+
+
+def test_a_stream_joins_copies_or_refuses(tmp_path, capsys):
+    path = tmp_path / "judged.parquet"
+    rows().to_parquet(path, index=False)
+    words = ["analyze", str(path), "--stream", "--track", "none", "--report", "none",
+             "--resamples", "99", "--scale", "1-10"]  # fmt: skip
+    assert main([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    codes = {note["code"] for note in document["results"]["limitations"]}
+    assert "duplicate_items" in codes
+    assert main([*words, "--duplicates", "refuse"]) == 2
+    assert "--duplicates cluster" in capsys.readouterr().err
+    assert main([*words, "--duplicates", "drop"]) == 2
+    assert "--stream no" in capsys.readouterr().err
+
+
+def test_a_run_joins_items_of_the_same_text_and_refuses_them_before_it_asks(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    items = tmp_path / "items.jsonl"
+    items.write_text("".join(
+        json.dumps({"id": f"q{i}", "question": f"What is {i % 10} plus 1?",
+                    "response": f"It is {i % 10 + 1}."}) + "\n"
+        for i in range(12)
+    ))  # fmt: skip
+    words = f"run temperature --items {items} --judges sim-typical --repeats 3 --temperatures 0.5,1"
+    words = [*words.split(), "--resamples", "99", "--report", "none", "--crosscheck", "no"]
+    assert main([*words, "--duplicates", "refuse"]) == 2
+    assert "q0 = q10, q1 = q11" in capsys.readouterr().err
+    assert not (tmp_path / ".judgestats" / "journal.sqlite").exists()
+    assert main(words) == 0
+    assert "10 questions" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats import read_judgments
 from judgestats.analysis.drift import drift
 from judgestats.cli import main
 from judgestats.data import parsed_frame
@@ -88,7 +89,8 @@ def test_verdicts_are_counted_beyond_what_repetition_changes(orders):
     # 37.5 % of two verdicts on an item differ, in one run as between the runs.
     assert change.details["within"] == pytest.approx(0.375, abs=0.08)
     assert change.effect.interval.low < 0 < change.effect.interval.high
-    assert claims(same) == {"win_rate": "open", "flips": "open"}
+    both = {"order": "open"} if len(orders) > 1 else {}
+    assert claims(same) == {"win_rate": "open", "flips": "open", **both}
     assert change_outcome(same.headlines) == "CANNOT TELL"
     assert "neither a change nor equality is shown" in change_sentences(same.records())[0]
     turned = drift(
@@ -415,3 +417,64 @@ def test_fewer_changes_than_repetition_explains_are_no_effect():
     found = drift(first, second, n_resamples=99)
     assert found["flips.J, T=1"].effect.interval.high < 0
     assert claims(found)["flips"] == "open"
+
+
+def test_a_share_that_grows_is_told_by_its_score():
+    rng = np.random.default_rng(3)
+    before = scored_run(rng, ten=0.0)
+    found = drift(before, scored_run(rng, ten=0.2), n_resamples=199)
+    shares = {h.rests_on[0]: h for h in found.headlines if h.estimand == "change_of_share"}
+    grown = shares["share_10.J"]
+    assert (grown.claim, grown.direction) == ("differs", "higher")
+    assert "share of 10" in grown.says
+    test = found["share_10.J"]
+    assert test.effect.interval.low > 0
+    assert 0.05 < test.effect.estimate < 0.3
+    assert found["share_10.J"].details["target"] == "new items"
+    rows = {row.key: row.ask for row in found.rows}
+    assert rows["share_10"] == "Change of the share of 10"
+    again = drift(before, scored_run(rng, ten=0.0), n_resamples=199)
+    assert {h.claim for h in again.headlines if h.estimand == "change_of_share"} == {"open"}
+
+
+def scored_run(rng, *, ten):
+    means = np.random.default_rng(0).normal(6, 1.2, 60)
+    return read_judgments([
+        {"judge": "J", "item": f"i{i}", "repeat": r,
+         "score": 10.0 if rng.random() < ten else float(np.clip(round(x), 1, 9))}
+        for i, m in enumerate(means) for r, x in enumerate(m + rng.normal(0, 0.7, 4))
+    ])  # fmt: skip
+
+
+def test_order_consistency_is_compared_by_item():
+    def run(seed, follows):
+        rng = np.random.default_rng(seed)
+        return read_judgments([
+            {"judge": "J", "item": f"i{i}", "order": o, "repeat": r,
+             "winner": ("a" if o == "ab" else "b") if rng.random() < follows else "ab"[i % 2]}
+            for i in range(80) for o in ("ab", "ba") for r in range(2)
+        ])  # fmt: skip
+
+    found = drift(run(1, 0.1), run(2, 0.6), n_resamples=199)
+    [told] = [h for h in found.headlines if h.estimand == "change_of_order_consistency"]
+    assert (told.claim, told.direction) == ("differs", "lower")
+    assert found["order.J"].effect.interval.high < 0
+
+
+def test_copied_items_count_once_in_a_comparison_of_runs():
+    def run(seed):
+        rng = np.random.default_rng(seed)
+        x = np.clip(np.round(np.random.default_rng(0).normal(6, 1.5, (40, 1))
+                             + rng.normal(0, 0.8, (40, 5))), 1, 10)  # fmt: skip
+        x[20:] = x[:20]
+        return read_judgments([{"judge": "J", "item": f"i{i}", "repeat": r, "score": x[i, r]}
+                               for i in range(40) for r in range(5)])  # fmt: skip
+
+    found = {p: drift(run(1), run(2), n_resamples=99, duplicates=p) for p in ("cluster", "keep")}
+    joined, kept = (found[p]["shift.J"] for p in ("cluster", "keep"))
+    assert joined.effect.estimate == pytest.approx(kept.effect.estimate)
+    assert joined.effect.std_error > 1.2 * kept.effect.std_error
+    codes = {getattr(t, "code", "") for t in found["cluster"].limitations}
+    assert "duplicate_items" in codes
+    with pytest.raises(InputError, match="--duplicates"):
+        drift(run(1), run(2), n_resamples=99, duplicates="refuse")
