@@ -70,8 +70,10 @@ def claims_of(x: np.ndarray, cluster: np.ndarray | None = None) -> Rates:
         e.interval is not None and not e.interval.low <= 0 <= e.interval.high for e in terms
     )
     found["leniency in these runs" if target else "leniency", "rate"] = float(lenient)
-    ratios = gmd_ratio(x, cluster=cluster).rows
-    found["GMD ratio", "rate"] = float(any(r.p_adjusted <= 0.05 for r in ratios))
+    ratios = [r for r in gmd_ratio(x, runs=runs, cluster=cluster).rows if r.p_adjusted <= 0.05]
+    in_runs = [r for r in ratios if r.details["target"] == "these runs"]
+    found["GMD ratio", "rate"] = float(len(ratios) > len(in_runs))
+    found["GMD ratio in these runs", "rate"] = float(bool(in_runs))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -79,7 +79,8 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
         Of every primary estimate, and of each comparison of all conditions: of their spread,
         their means, their agreement with people.
     """
-    ids = {r.id for r in results}
+    by_id = {r.id: r.result for r in results}
+    ids = set(by_id)
     compared = {r.id: _p_of(r.result) for r in results if _kind(r.id) in _COMPARED}
     p_values, floors = zip(*compared.values(), strict=True) if compared else ((), ())
     of_all = [1.0 if n_criteria * p > 1 else n_criteria * p for p in p_adjust(p_values)]
@@ -124,7 +125,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), said), "")
                 + (f" ({far.label})" if far else _source_phrase(named.id, result, claim))
-                + (in_these_runs(result) if claim == "differs" else ""),
+                + (_in_these_runs(named.id, by_id) if claim == "differs" else ""),
                 size=size,
             )
         )
@@ -215,12 +216,17 @@ def _p_of(result: Result) -> tuple[float, float]:
     )
 
 
-def in_these_runs(result: Result | Comparison) -> str:
+def _in_these_runs(identity: str, by_id: Mapping[str, Result]) -> str:
+    """Words behind a claim on means; on dispersion those of its GMD ratios."""
+    return in_these_runs(by_id.get("gmd.all" if identity == "spread.all" else identity))
+
+
+def in_these_runs(result: Result | Comparison | None) -> str:
     """Words behind a difference of means whose runs are not identified; empty where they are.
 
     Parameters
     ----------
-    result : Result or Comparison
+    result : Result or Comparison or None
         A difference, or a set of them.
 
     Examples

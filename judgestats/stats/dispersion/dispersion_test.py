@@ -209,7 +209,7 @@ def spread_test(
     n_resamples : int
         Cluster bootstrap of the trend's correlations.
     runs : RunComponent, optional
-        Variance between runs, for the shifts of the mean.
+        Variance between runs, for the shifts of the mean and what GMD ratios hold for.
 
     Returns
     -------
@@ -320,7 +320,7 @@ def spread_test(
         trend=trend,
         ratios=variance_ratio(cells, reference=reference, level=inference["level"]),
         gmd_ratios=gmd_ratio(
-            cells, reference=reference, level=inference["level"], seed=inference["seed"]
+            cells, reference=reference, runs=runs, level=inference["level"], seed=inference["seed"]
         )
         if scored
         else None,

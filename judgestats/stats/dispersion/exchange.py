@@ -22,6 +22,7 @@ from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import holm_levels, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.runs import RunComponent
 
 EXACT = 12
 """Clusters up to which all exchanges are made; otherwise `DRAWS` are drawn."""
@@ -225,6 +226,7 @@ def gmd_ratio(
     conditions: Sequence[object] | None = None,
     reference: object | None = None,
     statistic: Dispersion = "gmd",
+    runs: RunComponent | None = None,
     **inference: Unpack[Seeded],
 ) -> Comparisons:
     r"""Ratio of the mean differences of two repeats between conditions, tested by exchange.
@@ -242,6 +244,9 @@ def gmd_ratio(
     statistic : {"gmd", "sd"}
         ``gmd``: mean absolute difference of two repeats of an item; ``sd``: root of the mean
         variance within items, which hangs on the few items on which a judge wavers most.
+    runs : RunComponent, optional
+        Variance between the runs of these conditions, in their order: unless no shift of runs is
+        found, ``details["target"]`` of a row says that it holds for these runs.
 
     Returns
     -------
@@ -295,7 +300,12 @@ def gmd_ratio(
             n=ratio.n_items,
             reason=ratio.reason,
             notes=ratio.notes(level),
-            details={"p_floor": ratio.smallest, "n_clusters": ratio.n_clusters, **heavy},
+            details={
+                "p_floor": ratio.smallest,
+                "n_clusters": ratio.n_clusters,
+                **heavy,
+                **({} if runs is None else {"target": runs.of_judges(a, b).target_of_dispersion}),
+            },
         )
         for (a, b), (ratio, heavy), level in zip(pairs, found, levels, strict=True)
     ]
