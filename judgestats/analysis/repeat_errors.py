@@ -23,7 +23,7 @@ from judgestats.results import About, quantity_of
 from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
 from judgestats.stats.inference.estimate import Estimate, Limits, Note, Sample
 from judgestats.stats.inference.runs import RunComponent
-from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 from judgestats.stats.reliability.repeat_error import ONE_SIDED, REFUSED, RepeatPairs, repeat_pairs
 
 SEM = "condition.sem."

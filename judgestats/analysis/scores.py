@@ -37,7 +37,7 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.runs import RunComponent, run_component
 from judgestats.stats.inference.sum_statistics import share_estimate
-from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 
 def on_one_scale(

@@ -30,7 +30,7 @@ from judgestats.stats.inference.multiplicity import holm_levels, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
 from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
-from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

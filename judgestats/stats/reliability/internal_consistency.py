@@ -22,7 +22,6 @@ from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.reliability.coefficient_intervals import (
     IntervalMethod,
-    MeanSquareRatio,
     covariance_estimate,
 )
 from judgestats.stats.reliability.intraclass import (
@@ -30,6 +29,7 @@ from judgestats.stats.reliability.intraclass import (
     IccForm,
     icc_value,
 )
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 
 def alpha_from_covariance(covariance: Floats) -> Floats:

@@ -23,9 +23,9 @@ from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.inference.result import Estimates
 from judgestats.stats.reliability.coefficient_intervals import (
-    MeanSquareRatio,
     shuffled_mean_squares,
 )
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 
 @overload

@@ -26,7 +26,7 @@ from judgestats.stats.inference.jackknife import (
     mean_over_clusters,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.reliability.coefficient_intervals import MeanSquareRatio
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 ONE_SIDED, REFUSED = 0.5, 0.8
 """Shares of one score from which an ICC has a lower limit only, and from which it has none."""
