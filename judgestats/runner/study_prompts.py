@@ -332,7 +332,7 @@ class OriginalPairs(Wording):
 def original_protocol(
     protocol: JudgingProtocol, wording: StudyWording, factors: Mapping[str, str]
 ) -> JudgingProtocol:
-    """The protocol with the study's own requests in place of its prompts.
+    """The protocol with the study's own requests instead of its prompts.
 
     Parameters
     ----------

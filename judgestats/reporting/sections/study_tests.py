@@ -67,7 +67,7 @@ def study_tests(run: Run) -> Table | None:
     rows = [row for pair in pairs for row in _rows(pair, known)]
     if not rows:
         return None
-    more = f" {len(rows) - _MOST_ROWS} more rows stand in results.csv." * (len(rows) > _MOST_ROWS)
+    more = f" {len(rows) - _MOST_ROWS} more rows are in results.csv." * (len(rows) > _MOST_ROWS)
     blocked = run.records.experiment == "alignment"
     assumes = "Pairs of one question are not independent." if blocked else (
         "The study's tests assume independence: items are not independent samples."
