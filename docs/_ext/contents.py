@@ -7,7 +7,7 @@ from typing import Any
 
 REFERENCE = (
     "reliability verdicts spread ranks people validity instrument order planning judgments items "
-    "judges training reports experiments"
+    "judges training reports experiments decisions"
 )
 GROUPS = {
     "Get started": "first-minute which-number notebooks/index",

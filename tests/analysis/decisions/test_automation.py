@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from judgestats.cli import main
 from judgestats.decisions import automation_certificate, cascade_certificate
 from judgestats.errors import InputError
-from judgestats.stats.validity.cutoffs import least_trials
-from judgestats.stats.validity.fallback_test import candidates, certify, error_p, fallback_test
+from judgestats.stats.validity import cutoffs
+from judgestats.stats.validity import fallback_test as fallback
 from tests.analysis.decisions.reference import agree, data
 
 
@@ -34,8 +34,9 @@ def test_reference_values():
         "all_candidates": [c.threshold for c in tested], "all_m": [c.m for c in tested],
         "all_x": [c.x for c in tested], "all_p": [c.p for c in tested],
         "all_certified": made.certified, "all_threshold": made.threshold, "all_share": made.share,
-        "all_upper": made.upper, "least_labels": least_trials(0.05, 0.05),
-        "binomial_p_4_of_200": error_p(4, 200, 0.05), "confidence_auroc": made.auroc.estimate,
+        "all_upper": made.upper, "least_labels": cutoffs.least_trials(0.05, 0.05),
+        "binomial_p_4_of_200": fallback.error_p(4, 200, 0.05),
+        "confidence_auroc": made.auroc.estimate,
     })  # fmt: skip
     apart = automation_certificate(d["verdict"], d["confidence"], d["label"], per_class=True)
     agree("dec_confidence", {
@@ -94,7 +95,7 @@ def test_candidates_never_come_from_labelled_items():
 def test_levels_spent_never_exceed_delta(sets):
     m = np.cumsum([k for k, _ in sets]).tolist()
     p = [q for _, q in sets]
-    levels = fallback_test(m, p, least=59, delta=0.05)
+    levels = fallback.fallback_test(m, p, least=59, delta=0.05)
     assert all(0 <= level <= 0.05 + 1e-12 for level in levels)
     # Level enters at starts only, and leaves with a failure: what is lost and held adds up.
     lost = sum(level for level, q in zip(levels, p, strict=True) if 0 < level < q)
@@ -108,7 +109,7 @@ def test_what_is_certified_has_few_errors_and_enough_labels(seed):
     rng = np.random.default_rng(seed)
     c = np.round(rng.random(700), 2)
     wrong = rng.random(700) < 0.3 * (1 - c)
-    made = certify(c, wrong, candidates(rng.random(500)), error=0.1, delta=0.05)
+    made = fallback.certify(c, wrong, fallback.candidates(rng.random(500)), error=0.1, delta=0.05)
     if made.passed is not None:
         assert made.passed.m >= made.least
         assert made.passed.x / made.passed.m <= 0.1

@@ -21,12 +21,7 @@ import pytest
 from judgestats.cli import main
 from judgestats.decisions import ChangeMonitor
 from judgestats.errors import InputError, StoreError
-from judgestats.stats.validity.change_process import (
-    anchor_shift,
-    log_mixture,
-    mixed_over_starts,
-    mixture_limits,
-)
+from judgestats.stats.validity import change_process as process
 from tests.analysis.decisions.reference import agree, data, expected
 
 STREAM = data("dec_stream")
@@ -57,10 +52,11 @@ def test_reference_values(tmp_path):
     base = data("dec_reference")[["r1", "r2", "r3"]].mean(axis=1).to_numpy()
     again = STREAM[STREAM["kind"] == "anchor"]
     n, total = (np.bincount(again["item"] - 1, w, minlength=200) for w in (None, again["value"]))
-    shift, variance = anchor_shift(n.astype(float), total, base, np.full(200, 3.0))
+    shift, variance = process.anchor_shift(n.astype(float), total, base, np.full(200, 3.0))
     agree("dec_stream", {
         "judge_shift_all": made.judge.shift, "judge_shift_variance_all": variance,
-        "system_shift_all": made.system.shift, "log_mixture_.1_.0005": log_mixture(0.1, 0.0005),
+        "system_shift_all": made.system.shift,
+        "log_mixture_.1_.0005": process.log_mixture(0.1, 0.0005),
         "log_e_judge": [one[1] for one in made.series], "threshold": made.judge.threshold,
         "log_e_system": [one[2] for one in made.series],
         "judge_said_in": made.judge.raised, "system_said_in": made.system.raised,
@@ -78,16 +74,16 @@ def test_an_anchor_never_tells_more_than_its_old_judgments():
     for k in (1, 3, 10, 1000):
         n = np.full(30, float(k))
         total = n * (0.5 + np.where(np.arange(30) % 2, 0.1, -0.1))
-        variances.append(float(anchor_shift(n, total, base, repeats)[1]))
+        variances.append(float(process.anchor_shift(n, total, base, repeats)[1]))
     assert min(variances) > 0.3 * variances[0]
 
 
 def test_the_mixture_over_starts_begins_at_one_and_its_interval_is_its_inverse():
-    assert float(mixed_over_starts(np.full(5, -np.inf))) == pytest.approx(-math.log(6))
-    assert float(mixed_over_starts(np.zeros(7))) == pytest.approx(0)
-    low, high = mixture_limits(-0.13, 0.0005, 3.689)
+    assert float(process.mixed_over_starts(np.full(5, -np.inf))) == pytest.approx(-math.log(6))
+    assert float(process.mixed_over_starts(np.zeros(7))) == pytest.approx(0)
+    low, high = process.mixture_limits(-0.13, 0.0005, 3.689)
     for end in (low, high):
-        assert float(log_mixture(-0.13 - end, 0.0005)) == pytest.approx(3.689, abs=1e-9)
+        assert float(process.log_mixture(-0.13 - end, 0.0005)) == pytest.approx(3.689, abs=1e-9)
 
 
 def test_small_changes_are_reported_and_not_alarmed(tmp_path):

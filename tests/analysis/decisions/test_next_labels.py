@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats import stats
 from judgestats.cli import main
 from judgestats.decisions import next_labels
 from judgestats.errors import InputError
-from judgestats.stats.validity.label_plan import allocate_labels
-from judgestats.stats.validity.label_strata import label_bounds, label_strata, stratified_rate
+from judgestats.stats.validity import label_strata as strata
 from tests.analysis.decisions.reference import agree, data
 
 D = data("dec_labels")
@@ -26,20 +26,24 @@ def counted(h, y, kept):
 
 def test_reference_values():
     f, c, y = columns()
-    h = label_strata(f, c)
+    h = strata.label_strata(f, c)
     sizes = np.bincount(h)
     have, passes = counted(h, y, D["batch"].to_numpy() == 1)
     smooth = (passes + 1) / (have + 2)
     least = np.maximum(have, 8).tolist()
-    wanted = allocate_labels(
+    wanted = stats.allocate_labels(
         120, sizes / 1000, np.sqrt(smooth * (1 - smooth)), available=sizes.tolist(), least=least
     )
-    random, best = label_bounds(sizes / 1000, np.bincount(h, y) / sizes)
-    of_verdict = label_bounds(*np.array([[(f == v).mean(), y[f == v].mean()] for v in (0, 1)]).T)
+    random, best = strata.label_bounds(sizes / 1000, np.bincount(h, y) / sizes)
+    of_verdict = strata.label_bounds(
+        *np.array([[(f == v).mean(), y[f == v].mean()] for v in (0, 1)]).T
+    )
     agree("dec_labels", {
         "stratum_sizes": sizes, "labels_batch_1": have, "passes_batch_1": passes,
         "neyman_next": wanted, "one_minus_r2": random, "neyman_bound": best,
-        "estimate": stratified_rate(sizes, *counted(h, y, D["batch"].isin([1, 2]).to_numpy())),
+        "estimate": strata.stratified_rate(
+            sizes, *counted(h, y, D["batch"].isin([1, 2]).to_numpy())
+        ),
         "one_minus_r2_verdict": of_verdict[0],
     })  # fmt: skip
 

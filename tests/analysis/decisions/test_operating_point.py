@@ -10,18 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import judgestats as js
+from judgestats import stats
 from judgestats.cli import main
 from judgestats.decisions import operating_point
 from judgestats.errors import InputError
-from judgestats.stats.validity.calibration import separation
-from judgestats.stats.validity.cutoffs import (
-    clustering,
-    error_counts,
-    expected_cost,
-    joint_share,
-    labels_for_window,
-    least_trials,
-)
+from judgestats.stats.validity import cutoffs
 from tests.analysis.decisions.reference import agree, data, expected
 
 RATES = {"tpr": 0.9, "tnr": 0.8, "labels_drawn": "random"}
@@ -38,21 +31,22 @@ def test_reference_values():
     s, y, c = d["score"].to_numpy(float), d["label"].to_numpy() == 1, d["cluster"].to_numpy()
     alone = operating_point(s, y, **RATES)
     found = operating_point(s, y, cluster=c, cost={"fn": 3, "fp": 1}, **RATES)
-    delta = joint_share(0.05, 2, independent=True)
-    counts = error_counts(s, y, delta=delta)
+    delta = cutoffs.joint_share(0.05, 2, independent=True)
+    counts = cutoffs.error_counts(s, y, delta=delta)
     at_five = int(np.searchsorted(counts.cutoffs, 5.0))
-    kinds = {"pass": clustering(s[y], c[y]), "fail": clustering(s[~y], c[~y])}
+    kinds = {"pass": cutoffs.clustering(s[y], c[y]), "fail": cutoffs.clustering(s[~y], c[~y])}
     miss, false = counts.place(counts.youden)
-    cost = expected_cost(s, y, c, miss=3, false_pass=1, fold=d["fold"].to_numpy())
+    cost = cutoffs.expected_cost(s, y, c, miss=3, false_pass=1, fold=d["fold"].to_numpy())
     agree("dec_scores", {
         "auc": alone.auc.estimate, "window": alone.window, "window_clusters": found.window,
-        "auc_se_delong": separation(s, y.astype(float)).std_error,
-        "auc_se_clusters": separation(s, y.astype(float), cluster=c).std_error,
+        "auc_se_delong": stats.separation(s, y.astype(float)).std_error,
+        "auc_se_clusters": stats.separation(s, y.astype(float), cluster=c).std_error,
         **{f"icc_{k}": made.icc for k, made in kinds.items()},
         **{f"size_{k}": made.size for k, made in kinds.items()},
         **{f"design_effect_{k}": found.design_effect[k] for k in kinds},
         "tpr_lower_at_5": counts.tpr_lower[at_five], "tnr_lower_at_5": counts.tnr_lower[at_five],
-        "least_passes": least_trials(0.1, delta), "least_fails": least_trials(0.2, delta),
+        "least_passes": cutoffs.least_trials(0.1, delta),
+        "least_fails": cutoffs.least_trials(0.2, delta),
         "youden_cutoff": counts.youden, "cost_cutoff": found.cost_cutoff,
         "youden": 1 - miss / counts.n_pass - false / counts.n_fail,
         "cost_same_labels": cost.same_labels, "cost_cross_fitted": cost.estimate,
@@ -71,7 +65,7 @@ def test_reference_values():
 @given(st.integers(0, 200), st.sampled_from([0.7, 0.8, 0.9]), st.sampled_from([0.6, 0.8, 0.9]))
 def test_a_stricter_requirement_never_widens_the_window(seed, tpr, tnr):
     s, y = drawn(n=200, distance=2.5, seed=seed)
-    counts = error_counts(np.round(s, 1), y, delta=0.025)
+    counts = cutoffs.error_counts(np.round(s, 1), y, delta=0.025)
     low, high = counts.window(tpr, tnr)
     stricter = counts.window(tpr + 0.05, tnr + 0.05)
     assert stricter[0] >= low
@@ -154,13 +148,13 @@ def test_more_labels_that_would_decide_do_decide():
     s, y = drawn(n=100, distance=3.2)
     made = operating_point(s, y, tpr=0.9, tnr=0.85)
     assert not made.certified
-    counts = error_counts(s, y, delta=joint_share(0.05, 2, independent=True))
-    n = labels_for_window(s, y, counts, tpr=0.9, tnr=0.85)
+    counts = cutoffs.error_counts(s, y, delta=cutoffs.joint_share(0.05, 2, independent=True))
+    n = cutoffs.labels_for_window(s, y, counts, tpr=0.9, tnr=0.85)
     assert made.next[0].if_true == n - 100
     kept = 0
     for seed in range(60):
         i = np.random.default_rng(seed).integers(0, 100, n)
-        low, high = error_counts(s[i], y[i], delta=counts.delta).window(0.9, 0.85)
+        low, high = cutoffs.error_counts(s[i], y[i], delta=counts.delta).window(0.9, 0.85)
         kept += low <= high
     assert kept >= 36
 

@@ -12,11 +12,7 @@ import judgestats as js
 from judgestats.cli import main
 from judgestats.decisions import effective_votes
 from judgestats.errors import InputError
-from judgestats.stats.validity.effective_votes import (
-    effective_judges,
-    modelled_accuracy,
-    vote_variance,
-)
+from judgestats.stats.validity import effective_votes as kernel
 from tests.analysis.decisions.reference import agree, data
 
 NAMES = [f"j{i}" for i in range(1, 10)]
@@ -30,7 +26,7 @@ def test_reference_values():
     by_k = {s.k: s.estimate for s in joint.accuracy_by_size if not s.model}
     errors = (votes[~np.isnan(y)] != y[~np.isnan(y), None]).astype(float)
     rate, rho = errors.mean(), alone.mean_correlation
-    share, v = errors.mean(axis=0), vote_variance(votes)
+    share, v = errors.mean(axis=0), kernel.vote_variance(votes)
     loss = {one.judge: one.loss for one in alone.droppable}
     agree("dec_panel", {
         "n_eff": alone.n_eff.estimate, "mean_correlation": rho,
@@ -41,10 +37,10 @@ def test_reference_values():
         "mean_disagreement": 2 * alone.least_mean_error,
         "n_eff_all_items": (share * (1 - share)).mean() / (rate * (1 - rate) - v),
         **{f"n_eff_if_accuracy_{a}": alone.assumed[a] for a in ("0.7", "0.8", "0.9")},
-        **{f"beta_binomial_{n}": modelled_accuracy(rate, rho, n) for n in (3, 5, 9, 25)},
+        **{f"beta_binomial_{n}": kernel.modelled_accuracy(rate, rho, n) for n in (3, 5, 9, 25)},
         **{f"majority_of_{n}": by_k[n] for n in (1, 3, 5, 7, 9)},
         "majority_if_independent": alone.accuracy_if_independent,
-        "n_eff_without": [effective_judges(np.delete(errors, j, axis=1)) for j in range(9)],
+        "n_eff_without": [kernel.effective_judges(np.delete(errors, j, axis=1)) for j in range(9)],
         "majority_without": [by_k[9] - loss[name] for name in NAMES],
     })  # fmt: skip
     assert next(s for s in alone.accuracy_by_size if s.model).k == 25

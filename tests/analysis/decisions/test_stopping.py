@@ -8,7 +8,7 @@ import pytest
 from judgestats import stats
 from judgestats.decisions import StoppingRule
 from judgestats.errors import InputError
-from judgestats.stats.inference.spending import spending_bounds
+from judgestats.stats.inference import spending
 from tests.analysis.decisions.reference import agree, data
 
 
@@ -33,7 +33,7 @@ def test_reference_values():
         assert rule.saved_share == pytest.approx(1 - rule.items / 300)
     agree("dec_until", made)
     for looks in (5, 10):
-        bounds = spending_bounds(np.arange(1, looks + 1) / looks)
+        bounds = spending.spending_bounds(np.arange(1, looks + 1) / looks)
         agree("dec_until", {f"obf_bounds_{looks}": bounds}, tolerance=1e-6)
 
 
