@@ -62,7 +62,9 @@ class RequirementPlot(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        return (self.width, 0.62 + (0.42 if self.is_narrow else 0.27) * len(self.rows))
+        n = len(self.rows)
+        row = 0.42 if self.is_narrow else 0.27 if n <= 6 else 0.18
+        return (self.width, 0.62 + row * n)
 
     @property
     def alt(self) -> str:
