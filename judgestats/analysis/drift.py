@@ -248,9 +248,11 @@ def _described(
             omega_model=omega_model,
         )  # fmt: skip
         limits = tuple(common_limits(joined, scored_conditions.table, array))
+        kinds = ("condition.mean.", "condition.sem.")
+        shown = [r for r in scored_conditions.estimates if r.id.startswith(kinds)]
         return (
             scored_conditions.table,
-            [*scored_conditions.results, *scored_conditions.estimates],
+            [*scored_conditions.results, *shown],
             limits,
             dict(scored_conditions.metrics),
         )
