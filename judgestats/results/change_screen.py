@@ -11,7 +11,14 @@ from judgestats.results.numbers import apa_number
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row, Test
 from judgestats.results.results import Results
-from judgestats.results.screen import NOT_GIVEN, WIDTH, Lines, Span, differing_parameters
+from judgestats.results.screen import (
+    NOT_GIVEN,
+    WIDTH,
+    Lines,
+    Span,
+    differing_parameters,
+    wrap_words,
+)
 from judgestats.results.summary import brief_of, format_record, number_of, row_decimals
 from judgestats.results.verdict_screen import (
     care_of,
@@ -193,7 +200,7 @@ def change_screen(
     head: Lines = []
     for outcome, text in said[:_MOST]:
         wide = len(outcome) + 2
-        for i, line in enumerate(textwrap.wrap(text, width - wide)[:3]):
+        for i, line in enumerate(wrap_words(text, width - wide)[:3]):
             word = outcome if i == 0 else ""
             head.append([Span(f"{word:<{wide}}", _STYLES[outcome]), Span(line)])
     left = len(said) - _MOST
@@ -205,11 +212,11 @@ def change_screen(
     for found in list(tested.values())[:1]:
         named, *sizes = facts_of(found, brief_of(found))
         facts += [*([] if title else [named.removeprefix("drift: ")]), *sizes, "paired by item"]
-    listed = [*textwrap.wrap(" · ".join(facts), width)[:2], *_different(runs, width)]
+    listed = [*wrap_words(" · ".join(facts), width)[:2], *_different(runs, width)]
     head += [[Span(line, "dim")] for line in listed]
     care = _care(tested, width)
     finding = _finding(tested)
-    below: Lines = [[], *([[Span(line)] for line in textwrap.wrap(finding, width)] + [[]]
+    below: Lines = [[], *([[Span(line)] for line in wrap_words(finding, width)] + [[]]
                           if finding else []), *care]  # fmt: skip
     room = _LINES - len(head) - len(below)
     table = _table(tested, width, max(room, 3), more, several=len(compared) > 1)
@@ -237,7 +244,7 @@ def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
         if own:
             text = f"{len(own)} of {len(claims)} claims {words}."
             head.append([Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), Span(text)])
-    head += [[Span(line, "dim")] for line in textwrap.wrap(results.title, width)[:2]]
+    head += [[Span(line, "dim")] for line in wrap_words(results.title, width)[:2]]
     room = _LINES - 1 - len(head)
     left = len(claims) - room
     shown = claims if left <= 0 else claims[: room - 1]
@@ -276,7 +283,7 @@ def _different(runs: Sequence[Mapping[str, object]], width: int) -> list[str]:
     more = f" and {len(differ) - _MOST_NAMED} more" if len(differ) > _MOST_NAMED else ""
     same = total - sum(texts[0] != NOT_GIVEN for texts in differ.values())
     text = f"Different: {', '.join(named)}{more}. Same: {same} other parameters."
-    return textwrap.wrap(text, width)[:2]
+    return wrap_words(text, width)[:2]
 
 
 def _finding(tested: Mapping[str, Results]) -> str:

@@ -29,6 +29,17 @@ class Span(NamedTuple):
 Lines = list[list[Span]]
 
 
+def wrap_words(text: str, width: int) -> list[str]:
+    """Lines of so many characters; names with hyphens stay whole.
+
+    Examples
+    --------
+    >>> wrap_words("of sim-typical", 12)
+    ['of', 'sim-typical']
+    """
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
 def plain_text(lines: Lines) -> str:
     """The lines without styles."""
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)

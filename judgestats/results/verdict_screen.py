@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +13,7 @@ from judgestats.results.purposes import FLAGS, PURPOSES, reason_of, threshold_te
 from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Table
 from judgestats.results.results import Results
-from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span, condition_table
+from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span, condition_table, wrap_words
 from judgestats.results.summary import NOTHING, Summary, brief_of
 from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
 
@@ -78,7 +77,7 @@ def verdict_screen(
         [],
     ]
     said = finding or finding_of(results)
-    found: Lines = [[Span(line)] for line in textwrap.wrap(said, width)] if said else []
+    found: Lines = [[Span(line)] for line in wrap_words(said, width)] if said else []
     found = [[], *found] if found else found
     found += decision_lines(results)
     care = care_lines(results, width)
@@ -141,7 +140,7 @@ def verdict_lines(results: Results, width: int = WIDTH) -> Lines:
     groups = verdict_groups(results)
     wide = max((len(word) for word, _, _ in groups), default=0) + 2
     for word, text, outcome in groups:
-        for i, line in enumerate(textwrap.wrap(text, width - wide)):
+        for i, line in enumerate(wrap_words(text, width - wide)):
             first = Span(f"{word if i == 0 else '':<{wide}}", _STYLES[outcome] if i == 0 else "")
             lines.append([first, Span(line)])
     return lines
@@ -174,7 +173,7 @@ def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = 
 def facts_lines(results: Results, brief: Summary, width: int) -> Lines:
     """Source, size, scale, labels, what was not parsed, and cost."""
     text = " · ".join(facts_of(results, brief))
-    return [[Span(line, "dim")] for line in textwrap.wrap(text, width)[:2]]
+    return [[Span(line, "dim")] for line in wrap_words(text, width)[:2]]
 
 
 def facts_of(results: Results, brief: Summary) -> list[str]:
@@ -306,7 +305,7 @@ def _specification_lines(results: Results, width: int) -> Lines:
     names, lines = short_names(results), []
     for record in curves[:_MOST_CURVES]:
         said = _clean(with_names(str(record.details.get("said", "")), names))
-        for i, line in enumerate(textwrap.wrap(said, width - 7)[:2]):
+        for i, line in enumerate(wrap_words(said, width - 7)[:2]):
             lines.append([Span("Specs  " if i == 0 else "       ", "bold"), Span(line)])
     return lines
 
@@ -544,7 +543,7 @@ def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:
     texts += [joint.join(short)] if short else []
     lines: Lines = []
     for text in texts[:_MOST_CARE]:
-        for i, line in enumerate(textwrap.wrap(_clean(text), width - 6)[:2]):
+        for i, line in enumerate(wrap_words(_clean(text), width - 6)[:2]):
             lines.append([Span("Care  " if i == 0 else "      ", "bold"), Span(line)])
     return lines
 

@@ -460,10 +460,10 @@ def show(
         print_result(*first, *outcome_lines(results), "", full_text(results))
     elif chosen.form == "screen" and results.verdicts:
         width = screen_size()[0]
-        closing = max(len(next_line(following, width)), 2)
-        print_lines(verdict_screen(results, width=width, closing=closing, more=more))
-        if reliability := reliability_lines(results):
-            print_lines(reliability)
+        reliability = reliability_lines(results)
+        closing = max(len(next_line(following, width)), 2) + len(reliability)
+        shown = verdict_screen(results, width=width, closing=closing, more=more)
+        print_lines([*shown, *reliability])
     elif chosen.form == "screen" and results.kind == "drift":
         print_lines(change_screen({"": results}, width=screen_size()[0], more=more))
     elif chosen.form == "screen" and results.kind == "replication":

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from judgestats.cli import main
@@ -165,7 +166,36 @@ def test_the_screen_of_the_demo_keeps_the_rules(tmp_path, monkeypatch, capsys) -
     assert "RewardBench 2" in screen_of(capsys, "demo")
 
 
-@pytest.mark.parametrize("experiment", ["temperature", "omega", "guidelines", "validity"])
+@pytest.mark.parametrize("command", ["drift", "compare"])
+@pytest.mark.parametrize("kind", ["scores", "repeats"])
+def test_the_screen_of_changes_keeps_the_rules(command, kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    make_files()
+    frame = pd.read_csv(f"{kind}.csv")
+    column = frame.columns[-1]
+    moved = {"pass": "fail", "fail": "fail"} if kind == "repeats" else {}
+    later = frame[column].map(moved) if moved else (frame[column] + 1).clip(upper=10)
+    frame.assign(**{column: later}).to_csv("later.csv", index=False)
+    screen = screen_of(capsys, command, f"{kind}.csv", "later.csv", "--resamples", "99")
+    assert screen.startswith("CHANGED")
+    assert " fell by " in screen if moved else " rose by " in screen
+
+
+def test_the_screen_of_a_study_keeps_the_rules(workplace, capsys) -> None:
+    screen = screen_of(capsys, "run", "replicate", "--report", "none")
+    assert re.match(r"PASS +\d+ of \d+ claims hold", screen)
+
+
+def test_the_screen_of_doctor_keeps_the_rules(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_files()
+    assert screen_of(capsys, "doctor", "verdicts.csv").startswith("READY")
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    ["temperature", "omega", "guidelines", "validity", "prompts", "alignment", "head_to_tail"],
+)
 def test_the_screen_of_an_experiment_keeps_the_rules(experiment, workplace, capsys) -> None:
     screen = screen_of(capsys, "run", experiment, *SIMULATED)
     assert "SIMULATED" in screen
