@@ -16,10 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
-from judgestats.simulated import Faults, SimulatedServer, error, read_body, send_bytes, send_json
+from judgestats.simulated import (
+    Faults,
+    Receive,
+    RefusedError,
+    Send,
+    SimulatedServer,
+    error,
+    read_body,
+    send_bytes,
+    send_json,
+    uniform_of,
+)
 from judgestats.simulated.app import _key_accepted
-from judgestats.simulated.faults import Receive, RefusedError, Send
-from judgestats.simulated.judges import uniform_of
 
 Completer = Callable[[bytes, bytes], Awaitable[tuple[int, bytes]]]
 """Answers a chat completion's body with a draw: status and body."""

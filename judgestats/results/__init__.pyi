@@ -1,6 +1,10 @@
 """Public names of `judgestats.results`."""
 
 from judgestats.lazy import public_names as public_names
+from judgestats.results.change_screen import change_outcome as change_outcome
+from judgestats.results.change_screen import change_sentences as change_sentences
+from judgestats.results.change_screen import outcome_lines as outcome_lines
+from judgestats.results.contrasts import claim_sentence as claim_sentence
 from judgestats.results.decisions import DecisionOptions as DecisionOptions
 from judgestats.results.decisions import select_conditions as select_conditions
 from judgestats.results.decisions import verdicts_of as verdicts_of
@@ -25,9 +29,12 @@ from judgestats.results.numbers import column_decimals as column_decimals
 from judgestats.results.numbers import short_names as short_names
 from judgestats.results.numbers import with_bounds as with_bounds
 from judgestats.results.numbers import with_names as with_names
+from judgestats.results.purposes import FLAGS as FLAGS
+from judgestats.results.purposes import PRECISIONS as PRECISIONS
 from judgestats.results.purposes import PURPOSES as PURPOSES
 from judgestats.results.purposes import decided_of as decided_of
 from judgestats.results.purposes import read_requirements as read_requirements
+from judgestats.results.purposes import reason_of as reason_of
 from judgestats.results.quantities import QUANTITIES as QUANTITIES
 from judgestats.results.quantities import TESTS as TESTS
 from judgestats.results.quantities import UNITS as UNITS
@@ -93,3 +100,4 @@ from judgestats.results.verdict import share_measure as share_measure
 from judgestats.results.verdict import summary_of as summary_of
 from judgestats.results.verdict_screen import care_of as care_of
 from judgestats.results.verdict_screen import finding_of as finding_of
+from judgestats.results.verdict_screen import number_text as number_text

@@ -11,8 +11,8 @@ from judgestats.analysis.drift import drift
 from judgestats.cli import main
 from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.results import plain_text, read_results
-from judgestats.results.change_screen import change_outcome, change_screen, change_sentences
+from judgestats.results import change_outcome, change_sentences, plain_text, read_results
+from judgestats.results.change_screen import change_screen
 from tests.null_judge.designs import seeded
 from tests.null_judge.doors import RUNS, SAME
 from tests.null_judge.worlds import World, scored

@@ -340,7 +340,7 @@ def test_no_width_makes_the_page_scroll_sideways(
 
 
 def test_numbers_of_the_header_are_those_of_the_record(opened: Callable[..., Browser]) -> None:
-    from judgestats.results.verdict_screen import number_text
+    from judgestats.results import number_text
 
     frame = demo_judgments()
     found = judgestats.audit(frame, n_resamples=99).run

@@ -7,7 +7,7 @@ import pytest
 
 from judgestats.analysis.drift import drift
 from judgestats.data import Condition
-from judgestats.results.change_screen import change_outcome
+from judgestats.results import change_outcome
 from tests.null_judge.designs import seeded
 from tests.null_judge.doors import compared_runs
 from tests.null_judge.worlds import World, compared, labelled_items, scored

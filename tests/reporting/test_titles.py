@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import judgestats as js
+from judgestats.reporting import Run
 from judgestats.reporting.plots.requirements import RequirementPlot
-from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.paragraph import submission_paragraph
 from judgestats.reporting.sections.verdicts import requirement_figure, requirement_table
+from judgestats.results import number_text
 from judgestats.results.quantities import QUANTITIES
-from judgestats.results.verdict_screen import number_text
 
 CAPTION = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>", re.S)
 VERB = re.compile(

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import judgestats as js
+from judgestats.results import FLAGS, PRECISIONS, Demand, decide, read_requirements, share_measure
 from judgestats.results import QUANTITIES as DECLARED
-from judgestats.results import Demand, decide, read_requirements, share_measure
-from judgestats.results.purposes import ALIASES, FLAGS, PRECISIONS, QUANTITIES
+from judgestats.results.purposes import ALIASES, QUANTITIES
 from judgestats.stats import run_component
 from tests.validation.base import matrix
 

@@ -15,10 +15,10 @@ from judgestats.results import (
     Row,
     Statistic,
     brief_of,
+    claim_sentence,
     distinguishable,
     format_record,
 )
-from judgestats.results.contrasts import claim_sentence
 
 
 def estimate(name: str, value: float, low: float, high: float, estimand: str) -> Estimate:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from judgestats.results import CODES, ORDER, Requirement, read_requirements
-from judgestats.results.purposes import PRECISIONS, QUANTITIES, reason_of
+from judgestats.results import CODES, ORDER, PRECISIONS, Requirement, read_requirements, reason_of
+from judgestats.results.purposes import QUANTITIES
 
 VERB = re.compile(
     r"\b(is|are|was|has|have|pass|passes|fails?|flips|repeats?|changes?|follow|agrees?|do|explains?|"

@@ -13,8 +13,7 @@ from judgestats.results import QUANTITIES as DECLARED
 from judgestats.results import Condition, Demand, Measure, Results, Subject, decide
 from judgestats.results.purposes import QUANTITIES
 from judgestats.results.quantities import PUBLIC_NAMES
-from judgestats.tracking import open_store
-from judgestats.tracking.runs import MOST_CHILDREN, SHARED, declared_names, verdict_metrics
+from judgestats.tracking import MOST_CHILDREN, SHARED, declared_names, open_store, verdict_metrics
 
 FORM = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.-]+)*(\.lo|\.hi)?")
 KNOWN = {*DECLARED, *PUBLIC_NAMES.values(), *QUANTITIES, "verdict", "n_items",

@@ -20,6 +20,8 @@ from judgestats.stats.inference.keywords import P_VALUE as P_VALUE
 from judgestats.stats.inference.keywords import one_blas_thread as one_blas_thread
 from judgestats.stats.inference.multiplicity import ADJUSTMENTS as ADJUSTMENTS
 from judgestats.stats.inference.multiplicity import signed_step_down as signed_step_down
+from judgestats.stats.inference.multiplicity import weighted_holm as weighted_holm
+from judgestats.stats.inference.multiplicity import weighted_levels as weighted_levels
 from judgestats.stats.inference.permutation import draw_permutations as draw_permutations
 from judgestats.stats.inference.permutation import (
     permutation_distribution as permutation_distribution,

@@ -3,6 +3,7 @@
 from judgestats.lazy import public_names as public_names
 from judgestats.stats.reliability.internal_consistency import TwoWaySums as TwoWaySums
 from judgestats.stats.reliability.intraclass import FORMS as FORMS
+from judgestats.stats.reliability.intraclass import exact_replications as exact_replications
 from judgestats.stats.reliability.intraclass import icc_value as icc_value
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio as MeanSquareRatio
 from judgestats.stats.reliability.omega import OmegaEstimate as OmegaEstimate

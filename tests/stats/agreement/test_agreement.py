@@ -23,8 +23,8 @@ from judgestats.stats import (
     unanimous_agreement,
     vote_share_reliability,
 )
-from judgestats.stats.designs import table_from_counts
-from judgestats.stats.designs.count_table import CountTable, count_table
+from judgestats.stats.designs import CountTable, table_from_counts
+from judgestats.stats.designs.count_table import count_table
 from judgestats.stats.inference import Estimate
 
 Coefficient = Callable[..., Estimate]

@@ -7,7 +7,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import run_change
-from judgestats.stats.inference.multiplicity import weighted_holm, weighted_levels
+from judgestats.stats.inference import weighted_holm, weighted_levels
 
 
 def verdicts(rng: np.random.Generator, p: np.ndarray, r: int = 3) -> np.ndarray:

@@ -15,8 +15,7 @@ from judgestats.stats import (
     standard_error_of_measurement,
 )
 from judgestats.stats.designs import mean_squares, one_way_mean_squares, resampled_mean_squares
-from judgestats.stats.reliability import FORMS
-from judgestats.stats.reliability.intraclass import exact_replications
+from judgestats.stats.reliability import FORMS, exact_replications
 
 BARE = {"interval": "none", "n_permutations": 0}
 scores = arrays(np.float64, (9, 3), elements=st.integers(1, 10).map(float))
