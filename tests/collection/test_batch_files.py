@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.collection import BatchState, Kind, read_results, request_line, split_keys
-from judgestats.collection.batches.client import _MalformedError, _object, _state, _states
+from judgestats.collection.batches import client
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -136,23 +136,23 @@ def test_any_bytes_among_answers_change_no_answer(noise, cut):
 @given(values)
 def test_any_batch_of_a_server_is_read_or_malformed(value):
     try:
-        state = _state(_object(json.dumps(value).encode()))
-    except _MalformedError:
+        state = client._state(client._object(json.dumps(value).encode()))
+    except client._MalformedError:
         pass  # named, and tried again
     else:
         assert isinstance(state, BatchState)
         assert state.done >= 0
         assert all(text.isprintable() for text in (*state.errors, *state.codes, state.status))
-    assert isinstance(_states([value, {"id": "b-1", "status": "completed"}]), list)
+    assert isinstance(client._states([value, {"id": "b-1", "status": "completed"}]), list)
 
 
 @pytest.mark.parametrize("bad", ["../secret", "a/b", "x" * 300, "", "é", "a b", "a\nb", None, 7])
 def test_ids_that_would_lead_elsewhere_are_refused(bad):
-    with pytest.raises(_MalformedError):
-        _state({"id": bad, "status": "completed"})
+    with pytest.raises(client._MalformedError):
+        client._state({"id": bad, "status": "completed"})
     if isinstance(bad, str) and bad:
-        with pytest.raises(_MalformedError):
-            _state({"id": "b", "status": "completed", "output_file_id": bad})
+        with pytest.raises(client._MalformedError):
+            client._state({"id": "b", "status": "completed", "output_file_id": bad})
 
 
 @pytest.mark.fuzz

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats import audit
 from judgestats.analysis import supplemented
+from judgestats.analysis.audit import audit
 from judgestats.data import parsed_frame
 from judgestats.reporting import load_run, render_report
 from judgestats.reporting.sections import data, figures
-from judgestats.results import Results, Test, outcome_lines, read_results, write_results
+from judgestats.results import Results, Test, read_results, write_results
+from judgestats.results.change_screen import outcome_lines
 from judgestats.runner import record as files
 from judgestats.runner import session, write_json
 from tests.reporting.record_numbers import faults

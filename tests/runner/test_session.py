@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgestats import audit
+from judgestats.analysis.audit import audit
 from judgestats.data import Condition
 from judgestats.runner import session, write_json, write_results
 from tests.null_judge.worlds import World, scored
