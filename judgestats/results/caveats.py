@@ -84,10 +84,14 @@ def _of_requirements(
         what = QUANTITIES[key]
         once = what.missing == QUANTITIES["flip_rate"].missing
         if once or labelled or purpose in _OF_LABELS:
+            missing = missing_labels(key, own, what.missing)
+            action = (
+                "Add --labels FILE." if missing == what.missing else "Decide on them: --for gate."
+            )
             yield Caveat(
                 code="expected_missing", severity="major", about=key,
-                text=f"{what.label} is not measured: {what.missing}.",
-                action="Judge 100 items again." if once else "Add --labels FILE.",
+                text=f"{what.label} is not measured: {missing}.",
+                action="Judge 100 items again." if once else action,
             )  # fmt: skip
     tail = results.estimate(f"condition.sem_tail.{subject.label}")
     worst = tail.estimate if tail is not None else math.nan
@@ -99,6 +103,12 @@ def _of_requirements(
                 text=f"Rare far replies could raise the SEM to {bound} points.",
                 action="Judge 200 items or more.",
             )  # fmt: skip
+
+
+def missing_labels(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
+    """Why a quantity of labels is not measured: scores may have labels of another kind."""
+    of_scores = key == "kappa_weighted" and "cutoff_exists" in own
+    return "human labels are pass / fail, not scores" if of_scores else otherwise
 
 
 def _of_replies(own: Mapping[str, Measure]) -> Iterator[Caveat]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgestats.errors import InputError
-from judgestats.results.caveats import KIND, caveats_of
+from judgestats.results.caveats import KIND, caveats_of, missing_labels
 from judgestats.results.contrasts import (
     contrast_verdicts,
     perturbation_demands,
@@ -200,7 +200,11 @@ def _missing(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
     """Why a quantity is not measured: verdicts of this kind cannot have it, or data are missing."""
     needs, kinds = _KINDS.get(key, ("", ()))
     kind = own[KIND].reason if KIND in own else ""
-    return f"it needs {needs}" if needs and kind and kind not in kinds else otherwise
+    return (
+        f"it needs {needs}"
+        if needs and kind and kind not in kinds
+        else missing_labels(key, own, otherwise)
+    )
 
 
 def _required_labels(results: Results, options: DecisionOptions) -> list[str]:
