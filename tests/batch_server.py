@@ -449,7 +449,12 @@ class BatchServer(SimulatedServer):
 
         headers = [(b"x-judgestats-draw", draw)] if draw else []
         try:
-            await self._complete({"headers": headers}, receive, send, self.faults.limitations)
+            await self._complete(
+                {"headers": headers, "path": "/v1/chat/completions"},
+                receive,
+                send,
+                self.faults.limitations,
+            )
         except RefusedError as refused:
             value = error(refused.message, param=refused.param, code=refused.code)
             await send_json(send, refused.status, value)

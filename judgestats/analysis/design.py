@@ -31,6 +31,8 @@ class Design:
     request_order : str
         ``interleaved`` where repeats cannot share a shift of their run; empty where not known.
     n_items, n_clusters, n_judges, n_criteria, n_orders : int
+    n_conditions : int
+        Judges in their settings, at least as many as judges.
     n_copies : int
         Items that repeat another one, counted in its cluster.
     runs : tuple of int
@@ -57,6 +59,7 @@ class Design:
     n_judges: int
     n_criteria: int = 1
     n_orders: int = 1
+    n_conditions: int
     n_copies: int = 0
     runs: tuple[int, int]
 
@@ -69,6 +72,7 @@ class Design:
         runs: Iterable[int],
         n_criteria: int = 1,
         n_orders: int = 1,
+        n_judges: int | None = None,
         request_order: str = "",
     ) -> Design:
         """The design from counts.
@@ -78,8 +82,10 @@ class Design:
         n_items, n_clusters : int
             As many clusters as items where no cluster holds two.
         runs : iterable of int
-            Runs of each judge.
+            Runs of each condition.
         n_criteria, n_orders : int
+        n_judges : int, optional
+            By default each condition is another judge.
         request_order : str
 
         Returns
@@ -102,7 +108,8 @@ class Design:
             request_order=request_order,
             n_items=n_items,
             n_clusters=n_clusters,
-            n_judges=len(counts),
+            n_judges=n_judges or len(counts),
+            n_conditions=len(counts),
             n_criteria=n_criteria,
             n_orders=n_orders,
             runs=(min(counts), max(counts)),
@@ -137,6 +144,7 @@ class Design:
             runs=_run_counts(frame),
             n_criteria=frame["criterion"].nunique() if "criterion" in frame else 1,
             n_orders=max(1, orders.nunique()),
+            n_judges=frame["judge"].nunique() if "judge" in frame else None,
             request_order=request_order(frame),
         )
 
@@ -160,17 +168,20 @@ class Design:
         ):
             if facet != "absent":
                 parts.append(f"{count_noun(n, one, many)} ({facet})")
+        if self.n_conditions > self.n_judges:
+            parts.insert(2, count_noun(self.n_conditions, "condition", "conditions"))
         return f"Design: {', '.join([*parts, self._runs()])}"
 
     def _runs(self) -> str:
         least, most = self.runs
         span = f"{least}" if least == most else f"{least}–{most}"
+        per = "condition" if self.n_conditions > self.n_judges else "judge"
         if most == 1:
-            return "1 run per judge"
+            return f"1 run per {per}"
         if self.interleaved:
-            return f"{span} repeats per judge (interleaved)"
+            return f"{span} repeats per {per} (interleaved)"
         known = "not identified" if self.run == "unidentified" else self.run
-        return f"{span} runs per judge ({known})"
+        return f"{span} runs per {per} ({known})"
 
 
 def request_order(frame: pd.DataFrame) -> str:

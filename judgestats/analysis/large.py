@@ -195,6 +195,7 @@ def design_of(reduced: ReducedJudgments) -> Design:
         n_clusters=reduced.n_clusters,
         runs=runs.values(),
         n_orders=len({c.order for c in reduced.columns if c.order}) or 1,
+        n_judges=len({c.judge for c in reduced.columns}),
     )
 
 
