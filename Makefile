@@ -10,7 +10,7 @@ BIN = $(VENV)/bin
 # MLflow starts slowly without compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-local test check docs site size release audit fuzz bench live lock study clean
+.PHONY: mutants demo demo-local test check docs site size release audit fuzz bench live lock study clean
 
 demo: $(VENV)/.installed
 	@. $(BIN)/activate && mlflow run . -e temperature
@@ -76,6 +76,10 @@ audit:
 FUZZ ?= 20
 fuzz: $(VENV)/.installed
 	JUDGESTATS_FUZZ=$(FUZZ) $(BIN)/pytest -n 2 --dist worksteal -m fuzz -q $(if $(SEED),--hypothesis-seed=$(SEED))
+
+# Mutation gate of the modules that guard borders: at most 60 minutes, goes on where it stopped.
+mutants: $(VENV)/.installed
+	$(BIN)/python .ci/mutants.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/overview.py --write
