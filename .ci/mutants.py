@@ -2,10 +2,10 @@
 
     python .ci/mutants.py [--module NAME] [--each 60] [--minutes 60] [--seed TEXT] [--record FILE]
 
-Each mutant changes one operator, constant, condition or return of a module in a copy of the package
-and runs the module's own tests. Seen mutants are remembered in build/mutants.json, so that a run
-that ended at its budget goes on. Floors: 90% killed per module, 95% overall. A survivor that changes
-nothing that can be seen is listed with its reason in tests/mutants/equivalent.toml (at most 3%).
+Each mutant changes one operator, constant or condition of a module in a copy of the package and
+runs the module's own tests. Seen mutants are remembered in build/mutants.json, so that a run
+that ended at its budget goes on. Floors: 90% killed per module, 95% overall. A survivor that
+changes nothing that can be seen is listed with its reason in tests/mutants/equivalent.toml (at most 3%).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def mutated(source: str, at: int, kind: str) -> tuple[str, int]:
 def passes(copy_of: Path, tests: list[str], seconds: float) -> bool:
     """Whether the tests pass on the copy; too slow counts as seen."""
     argv = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
-            "-m", "not slow and not study and not soak and not live and not browser", *tests]  # fmt: skip
+            "-m", "not study and not soak and not live and not browser", *tests]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(copy_of), "JUDGESTATS_MUTANT": "1"}
     try:
         done = subprocess.run(

@@ -105,7 +105,7 @@ def test_drift_names_a_place_that_cannot_be_written(folder, capsys, place):
     (folder / "full.json").symlink_to("/dev/full")
     assert main(["drift", "good.csv", "good.csv", "--resamples", "99", "--out", place]) == 2
     said, error = capsys.readouterr()
-    assert "drift: good.csv to good.csv" in said
+    assert "good.csv to good.csv" in said
     line = error.splitlines()[-1]
     assert line.startswith(f"judgestats: {place}")
     assert "not written" in line
