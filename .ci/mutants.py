@@ -5,7 +5,8 @@
 Each mutant changes one operator, constant or condition of a module in a copy of the package and
 runs the module's own tests. Seen mutants are remembered in build/mutants.json, so that a run
 that ended at its budget goes on. Floors: 90% killed per module, 95% overall. A survivor that
-changes nothing that can be seen is listed with its reason in tests/mutants/equivalent.toml (at most 3%).
+changes nothing that can be seen is listed with its reason in tests/mutants/equivalent.toml (at
+most 3%).
 """
 
 from __future__ import annotations
