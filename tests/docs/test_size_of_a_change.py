@@ -246,7 +246,7 @@ def test_rewording_a_heading_changes_no_key(copy):
     after = analysed(copy)
     for part in ("records", "columns", "metrics", "glossary"):
         assert sorted(before[part]) == sorted(after[part])
-    assert "| Repeatability | " in after["glossary"]["sem"]
+    assert "| Repeatability ↓ | " in after["glossary"]["sem"]
 
 
 def test_every_registered_statistic_is_exported_listed_and_held():
