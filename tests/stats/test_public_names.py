@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import inspect
 import pydoc
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import judgestats
 from judgestats import stats
 from judgestats.deprecated import REMOVED_STATISTICS
 
+ROOT = Path(judgestats.__file__).parent
 HEAVY = {
     "mlflow",
     "openai",
@@ -40,6 +45,21 @@ def test_the_package_shows_its_public_names_and_nothing_else():
     assert dir(stats) == sorted(stats.__all__)
     with pytest.raises(AttributeError, match="no attribute 'fleis_kappa'"):
         stats.fleis_kappa  # noqa: B018
+
+
+def test_no_public_name_is_hidden_by_a_module_of_its_package():
+    """Whoever imports `package.name` sets that attribute of the package to the module."""
+    hidden = []
+    for stub in ROOT.rglob("__init__.pyi"):
+        for node in ast.parse(stub.read_text("utf-8")).body:
+            names = node.names if isinstance(node, ast.ImportFrom) else []
+            package = ".".join(("judgestats", *stub.parent.relative_to(ROOT).parts))
+            hidden += [
+                f"{package}.{one.name}"
+                for one in names
+                if node.module != package and importlib.util.find_spec(f"{package}.{one.name}")
+            ]
+    assert hidden == []
 
 
 @pytest.mark.parametrize("name", REMOVED_STATISTICS)

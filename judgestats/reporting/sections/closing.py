@@ -7,7 +7,7 @@ from typing import Any
 
 from judgestats.reporting.display import Markdown, Showable
 from judgestats.reporting.document import verbatim
-from judgestats.reporting.explorer.run_page import PAGE
+from judgestats.reporting.explorer.judgments_page import PAGE
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections import methods as methods_part
