@@ -109,7 +109,8 @@ def quarto_source(markdown: str, header: Mapping[str, Any]) -> str:
     # Appendix A. More {#sec-more .unnumbered}
     <BLANKLINE>
     """
-    plain = dict(header) | {"engine": "markdown"}
+    words = {name: str(value) for name, value in header.items() if isinstance(value, str)}
+    plain = {**header, **words, "engine": "markdown"}  # YAML has no text but str itself
     for name in ("execute", "jupyter", "params"):
         plain.pop(name, None)
     head = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from judgestats.reporting import Captioned, Run, Table, load_run, render_report, resolve
@@ -17,8 +16,6 @@ from judgestats.reporting.sections import exclusions as disagreements
 from judgestats.reporting.sections import figures as answer_figure
 from judgestats.reporting.sections import summary_page as page_one
 from judgestats.results import CONDITIONS, About, Condition, Drawing, Record
-from tests.null_judge.designs import unbiased
-from tests.null_judge.worlds import World
 from tests.reporting.record_numbers import EXEMPT, faults
 
 
@@ -107,7 +104,6 @@ def test_a_test_of_equivalence_stands_under_its_margin_with_its_own_interval(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
     from judgestats.results import Comparison, Interval, Margin, ResultSet, Statistic
 
     def found(name: str, p: float, level: float, margin: Margin | None = None) -> list[Record]:
@@ -154,7 +150,6 @@ def test_a_verdict_says_what_was_asked_and_not_always_that_something_differs(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
     from judgestats.results import Test as TestRecord
 
     run = load_run(run_folder)
@@ -178,7 +173,6 @@ def test_a_verdict_says_what_was_asked_and_not_always_that_something_differs(
 def test_what_a_headline_calls_small_is_not_open_among_the_tests(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
     from judgestats.results import Test as TestRecord
 
     run = load_run(run_folder)
@@ -215,38 +209,12 @@ def test_a_run_that_declares_no_figure_gets_one(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
-
     run = load_run(run_folder)
     bare = Run(folder=run.folder, records=replace(run.records, drawing=None))
     assert isinstance(answer_figure.answer_figure(bare), Captioned)
     nothing = Drawing(kind="dots", estimands=("no such column",))
     none = Run(folder=run.folder, records=replace(run.records, drawing=nothing))
     assert answer_figure.answer_figure(none) is None
-
-
-def test_questions_that_a_run_does_not_examine_are_named(run_folder: Path) -> None:
-    table = page_one.questions(load_run(run_folder))
-    assert table is not None
-    assert "right" in table.note
-    assert "fair" in table.note
-
-
-def test_questions_may_be_answered_for_judges_rather_than_conditions(run_folder: Path) -> None:
-    from dataclasses import replace
-
-    from judgestats.reporting import Run
-    from judgestats.results import Row
-
-    run = load_run(run_folder)
-    record = next(r.id for r in run.records.results if r.id.startswith("condition.mean."))
-    row = Row(key="swap", ask="same swapped", short="swapped", estimand="mean",
-              cells={"a judge": record})  # fmt: skip
-    of_judges = Run(folder=run.folder, records=replace(run.records, rows=(row,)))
-    table = page_one.questions(of_judges)
-    assert table is not None
-    assert [r["what"] for r in table.rows] == ["a judge"]
-    assert "Fair?" in table.columns[1].label
 
 
 def _told_apart(run_folder: Path, folder: Path, *, n: int = 12) -> Path:
@@ -293,29 +261,9 @@ def test_a_run_without_disagreements_has_no_such_section(run_folder: Path) -> No
     assert disagreements.disagreements(load_run(run_folder)) == []
 
 
-def test_page_one_heads_no_two_columns_alike(run_folder: Path) -> None:
-    from dataclasses import replace
-
-    from judgestats.reporting import Run
-
-    run = load_run(run_folder)
-    first, second = (
-        next(r for r in run.records.rows if r.estimand == name) for name in ("sem", "icc_1_1")
-    )
-    rows = (
-        replace(first, key="people", short="people"),
-        replace(second, key="people_s", short="people"),
-    )
-    told = page_one.questions(Run(folder=run.folder, records=replace(run.records, rows=rows)))
-    assert told is not None
-    heads = [c.label for c in told.columns]
-    assert len(heads) == len(set(heads)) >= 3
-
-
 def test_a_prompt_is_headed_by_what_it_was_asked_for(run_folder: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
     from judgestats.reporting.sections import design
 
     asked = [
@@ -342,7 +290,6 @@ def test_prompts_stand_in_the_order_of_the_plan_each_with_its_reply_instructions
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
     from judgestats.reporting.sections import design
 
     levels = [(w, f) for w in ("plain", "strict") for f in ("short", "long")]
@@ -375,7 +322,6 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
 ) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
     from judgestats.reporting.sections import design
 
     both = ["j, plain", "j, crowd"]
@@ -409,31 +355,6 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
     assert said == want
 
 
-def test_people_who_are_nobody_are_told_on_page_one(run_folder: Path) -> None:
-    from dataclasses import replace
-
-    from judgestats.reporting import Run
-    from judgestats.results import Note, Row
-
-    run = load_run(run_folder)
-    said = "which nobody gave"
-
-    def note(**changes: object) -> str:
-        table = page_one.questions(Run(run.folder, replace(run.records, **changes)))  # type: ignore[arg-type]
-        assert table is not None
-        return table.note
-
-    assert said not in note()
-    coded = Note(code="designed_labels", message="The labels are designed.")
-    assert said in note(limitations=(coded,))
-    row = run.records.rows[0]
-    asking = Row(key=row.key, ask="agrees with people", short=row.short, estimand=row.estimand,
-                 cells=row.cells)  # fmt: skip
-    assert said in note(rows=(asking,)), "its items are those of the bank"
-    design = {**run.design, "item_source": "mine.jsonl"}
-    assert said not in note(rows=(asking,), facts={**run.facts, "design": design})
-
-
 def test_a_page_says_care_as_the_screen_does(run_folder: Path) -> None:
     run = load_run(run_folder)
     shown = " ".join(str(part) for part in page_one.page_one(run)).replace("\\", "")
@@ -445,7 +366,6 @@ def test_a_page_says_care_as_the_screen_does(run_folder: Path) -> None:
 def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> None:
     from dataclasses import replace
 
-    from judgestats.reporting import Run
     from judgestats.results import CONDITIONS
 
     run = load_run(run_folder)
@@ -469,12 +389,3 @@ def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> No
     assert before is not None
     assert after is not None
     assert len(after.rows) == len(before.rows) - 1
-
-
-def test_what_a_table_of_conditions_tells_was_examined():
-    run = Run(Path("x"), unbiased(np.random.default_rng(0), World()).records({}))
-    asked = page_one.questions(run)
-    assert asked is not None
-    assert not any("Steady?" in column.label for column in asked.columns)
-    assert run.conditions["sem"].notna().any()
-    assert asked.note == "Not examined by this run: right, price."

@@ -22,7 +22,7 @@ def test_the_diagram_is_drawn_from_the_records(tmp_path):
     )  # fmt: skip
     shown, told = confidences(SimpleNamespace(records=js.audit(frame, n_resamples=19).records()))
     assert isinstance(shown, Captioned)
-    assert shown.figure.alt.startswith("Share that was right by stated confidence. ")
+    assert shown.figure.alt.startswith("Accuracy by stated confidence. ")
     assert "perfectly calibrated" in told
     assert shown.figure.save(tmp_path / "diagram.svg").stat().st_size > 1000
     none = js.audit(frame.drop(columns="confidence"), n_resamples=19).records()

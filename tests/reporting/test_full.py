@@ -115,7 +115,7 @@ def test_a_margin_is_named_in_words(run: Run, tmp_path: Path) -> None:
 def test_runs_of_which_all_was_read_have_no_column_for_it(run: Run) -> None:
     lost = compare.conditions([run, run])
     assert lost is not None
-    assert "Not read" in [c.label for c in lost.columns]
+    assert "Unparsed rate" in [c.label for c in lost.columns]
     table = run.records.get("conditions", TableRecord)
     at = [c.key for c in table.columns].index("unread_share")
     rows = tuple((*row[:at], 0.0, *row[at + 1 :]) for row in table.rows)
@@ -123,4 +123,4 @@ def test_runs_of_which_all_was_read_have_no_column_for_it(run: Run) -> None:
     every = Run(run.folder, replace(run.records, results=results))
     read = compare.conditions([every, every])
     assert read is not None
-    assert "Not read" not in [c.label for c in read.columns]
+    assert "Unparsed rate" not in [c.label for c in read.columns]

@@ -9,16 +9,13 @@ from unittest import mock
 
 import pytest
 
-from judgestats.reporting import Captioned, Run, Table, kept, load_run
+from judgestats.reporting import Run, Table, kept, load_run
 from judgestats.reporting.sections import brief
-from judgestats.reporting.sections import summary_page as page_one
 from judgestats.results import (
     CONDITIONS,
     About,
     Comparison,
-    Drawing,
     Estimate,
-    Recommendation,
     ResultSet,
     Statistic,
 )
@@ -54,12 +51,8 @@ def _judges_of(run: Run, table: Table | None) -> set[str]:
     return {j for j in judges if any(str(row["what"]).startswith(j) for row in table.rows)}
 
 
-def test_page_one_and_the_table_of_conditions_keep_both_judges(run: Run) -> None:
+def test_the_table_of_conditions_keeps_both_judges(run: Run) -> None:
     judges = {c.judge for c in run.records.conditions}
-    asked = page_one.questions(run, most=2)
-    assert _judges_of(run, asked) == judges
-    assert asked is not None
-    assert "2 of 6 conditions; all of them in tables/conditions.csv." in asked.note
     with mock.patch.object(brief, "kept", lambda groups, **how: kept(groups, 2, **how)):
         described = brief.by_condition(run)
     assert _judges_of(run, described) == judges
@@ -68,12 +61,10 @@ def test_page_one_and_the_table_of_conditions_keep_both_judges(run: Run) -> None
     # Of a run of many strategies those that the plan compares are tabled: of all that there are.
     some = Run(run.folder, run.records)
     with mock.patch.object(Run, "compared", run.compared[:2]):
-        asked, described = page_one.questions(some), brief.by_condition(some)
-    assert asked is not None
+        described = brief.by_condition(some)
     assert described is not None
-    for table in (asked, described):
-        assert len(table.rows) == 2
-        assert "2 of 6 conditions;" in table.note
+    assert len(described.rows) == 2
+    assert "2 of 6 conditions;" in described.note
 
 
 def _with_columns(run: Run, **columns: list[float | None]) -> Run:
@@ -97,8 +88,8 @@ def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> N
     )
     table = brief.by_condition(both)
     assert table is not None
-    heads = [c.label for c in table.columns if "chance" in c.label]
-    assert heads == ["ICC(1,1): 95 % of chance below", "One verdict: 95 % of chance below"]
+    heads = [c.label for c in table.columns if "null" in c.label]
+    assert heads == ["ICC(1,1): null 95th percentile", "One verdict: null 95th percentile"]
     last = [str(row["chance_vote_share"]) for row in table.rows][-3:]
     assert last == [".21", ".22", ".23"]
 
@@ -174,23 +165,6 @@ def test_a_pair_of_which_nothing_else_says_whose_it_is_stands_under_its_title(ru
     assert [row["group"] for row in table.rows] == ["Its own answers, judge x"]
 
 
-def test_a_figure_beside_a_long_text_is_of_fewer_rows(run: Run) -> None:
-    dots = Drawing(kind="dots", estimands=("sem",), caption="x")
-
-    def drawn(text: str) -> int:
-        advice = Recommendation(text=text)
-        records = replace(run.records, drawing=dots, recommendation=advice, headlines=())
-        with mock.patch.object(page_one, "_FEW_DRAWN", 4):
-            [figure] = [
-                part for part in page_one.page_one(Run(run.folder, records))
-                if isinstance(part, Captioned)
-            ]  # fmt: skip
-        return len(figure.figure.labels)  # type: ignore[attr-defined]
-
-    assert drawn("Use it.") == 6
-    assert drawn("Use it. " * 400) == 4
-
-
 def test_what_chance_gives_to_all_rows_alike_stands_in_the_note(run: Run) -> None:
     alike = _with_columns(
         run,
@@ -200,4 +174,4 @@ def test_what_chance_gives_to_all_rows_alike_stands_in_the_note(run: Run) -> Non
     table = brief.by_condition(alike)
     assert table is not None
     assert not [c.label for c in table.columns if "One verdict:" in c.label]
-    assert "One verdict: 95 % of chance results below .22 in every condition." in table.note
+    assert "One verdict: null 95th percentile below .22 in every condition." in table.note

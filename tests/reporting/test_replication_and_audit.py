@@ -69,8 +69,8 @@ def test_audit_of_verdicts(verdicts: Path, tmp_path: Path) -> None:
     )
     text = text_of(made["html"].read_text())
     for part in (
-        "Same response after a swap", "Agreement with people", "shown first", "Not read",
-        "unread a category", "ambiguous", "two verdicts", "Consistency is not validity",
+        "Order consistency", "Agreement with humans", "shown first", "Not read",
+        "unparsed as a category", "ambiguous", "two verdicts", "Consistency is not validity",
         "judgestats analyze pairs.csv",
     ):  # fmt: skip
         assert part in text or part in made["html"].read_text(), part
@@ -103,10 +103,11 @@ def test_coefficients_of_verdicts(verdicts: Path) -> None:
     run = load_run(verdicts)
     table = data.verdicts(run)
     assert table is not None
-    groups = list(dict.fromkeys(r["group"] for r in table.rows))
-    assert groups[0] == "Reliability of one verdict"
-    assert "Fleiss' kappa of repetitions" in groups
-    assert "Agreement with people (1 / .5 / 0)" in groups
+    told = {r["group"]: r["value"] for r in table.rows if r["condition"].startswith("steady")}
+    assert next(iter(told)) == "Kappa (repeats)"
+    [steady] = [row for row in run.compared if row["judge"] == "steady"]
+    for key in ("vote_share", "fleiss_kappa", "alignment"):
+        assert told[data.COEFFICIENTS[key]] == steady[key]
     assert str(data.descriptives(run)) == ""
 
 

@@ -56,8 +56,9 @@ def test_it_has_what_a_statistician_expects(report: dict[str, Path], run_folder:
     for heading in (
         "Question and design", "Judges and prompts", "What could not be read", "Description",
         "Checks", "Primary", "Mean beside spread", "Reliability and its null", "Sensitivity",
-        "As the replicated study printed it", "Limitations", "Recommendation", "Methods in brief",
-        "References", "Prompts", "Primary results in full", "All pairs", "Warnings", "Session",
+        "As the replicated study printed it", "Limitations", "Repeats and price",
+        "Methods in brief", "References", "Prompts", "Primary results in full", "All pairs",
+        "Warnings", "Session",
     ):  # fmt: skip
         assert heading in text, heading
     found = results.get("spread.sim-typical", Test)

@@ -276,14 +276,12 @@ class _Row:
     condition: str = ""
 
 
-def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
+def answer_figure(run: Run) -> Captioned | None:
     """The figure of page one; None where there are not even three numbers in two rows to draw.
 
     Parameters
     ----------
     run : Run
-    most : int
-        Rows that are drawn; 0 for as many as a page has room for beside a short text.
     """
     drawing = run.records.drawing or _default_drawing(run)
     if drawing is None:
@@ -292,7 +290,7 @@ def answer_figure(run: Run, *, most: int = 0) -> Captioned | None:
     if curves is not None:
         caption = f"{_title(curves)} {drawing.caption}".strip()
         return Captioned(figure=curves, label="fig-answer", caption=caption)
-    drawn = _dots(run, drawing, most or _MOST_DOTS)
+    drawn = _dots(run, drawing, _MOST_DOTS)
     if drawn is None:
         return None
     dots, more = drawn

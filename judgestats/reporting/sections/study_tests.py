@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from judgestats.reporting.numbers import Shown, address, label
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
-from judgestats.results import Comparison, Estimate, Record, Test
-from judgestats.results.numbers import apa_number, format_p
+from judgestats.results import Comparison, Record, Results, Test
+from judgestats.results.numbers import apa_number
 
 
 class _Pair(NamedTuple):
@@ -24,7 +25,7 @@ class _Pair(NamedTuple):
 
 
 _KRUSKAL = _Pair("kruskal.", "Kruskal-Wallis", "epsilon_squared", "ε²", "ranks.{}", "Friedman")
-_MANN = _Pair("mann_whitney.", "Mann-Whitney", "cliffs_delta", "A", "ratio.{}",
+_MANN = _Pair("mann_whitney.", "Mann-Whitney", "cliffs_delta", "δ", "ratio.{}",
               "Paired variance ratio, Holm")  # fmt: skip
 _TESTS: Mapping[str, tuple[_Pair, ...]] = {
     "temperature": (
@@ -62,9 +63,8 @@ def study_tests(run: Run) -> Table | None:
     -------
     Table or None
     """
-    known = {record.id: record for record in run.records.results}
     pairs = _TESTS.get(run.records.experiment, ())
-    rows = [row for pair in pairs for row in _rows(pair, known)]
+    rows = [row for pair in pairs for row in _rows(pair, run.records)]
     if not rows:
         return None
     more = f" {len(rows) - _MOST_ROWS} more rows are in results.csv." * (len(rows) > _MOST_ROWS)
@@ -88,44 +88,44 @@ def study_tests(run: Run) -> Table | None:
     )
 
 
-def _rows(pair: _Pair, known: Mapping[str, Record]) -> Iterator[dict[str, Any]]:
+def _rows(pair: _Pair, results: Results) -> Iterator[dict[str, Any]]:
     begun = f"published.{pair.begun}"
-    for identity, record in known.items():
-        if not identity.startswith(begun) or not isinstance(record, Test | Comparison):
+    for record in results.results:
+        if not record.id.startswith(begun) or not isinstance(record, Test | Comparison):
             continue
-        where, _, levels = identity.removeprefix(begun).partition("/")
-        blocked = _blocked(pair.blocked.format(where), levels, known)
+        where, _, levels = record.id.removeprefix(begun).partition("/")
+        blocked = _blocked(pair.blocked.format(where), levels, results)
         yield {
             "what": f"{where}, {levels.replace(':', ' and ')}" if levels else where,
             "test": pair.test,
-            "effect": _effect(pair, known.get(f"{identity}/{pair.effect}")),
-            "p": _p(record.p),
+            "effect": _effect(pair, f"{record.id}/{pair.effect}", results),
+            "p": _p(record, "p", results),
             "blocked_test": pair.blocked_test if blocked is not None else "",
-            "blocked": _p(_adjusted(blocked)),
+            "blocked": _p(blocked, "p_adjusted", results),
         }
 
 
-def _blocked(identity: str, levels: str, known: Mapping[str, Record]) -> Record | None:
+def _blocked(identity: str, levels: str, results: Results) -> Record | None:
     """The blocked result of the same contrast, whichever level its id names first."""
     first, sign, second = levels.partition(":")
     names = [f"{identity}/{levels}", f"{identity}/{second}:{first}"] if sign else [identity]
-    return next((known[name] for name in names if name in known), None)
+    return next((results[name] for name in names if name in results), None)
 
 
-def _adjusted(record: Record | None) -> float:
+def _p(record: Record | None, field: str, results: Results) -> Shown | str:
+    """A p-value; the one before adjustment where no other test was of its family."""
     if not isinstance(record, Test | Comparison):
-        return math.nan
-    return record.p if math.isnan(record.p_adjusted) else record.p_adjusted
-
-
-def _p(value: float) -> str:
-    return "" if math.isnan(value) else format_p(value)
-
-
-def _effect(pair: _Pair, record: Record | None) -> str:
-    if not isinstance(record, Estimate) or math.isnan(record.estimate):
         return ""
-    value = record.estimate
-    if pair.effect == "cliffs_delta":
-        value = (value + 1) / 2  # Vargha and Delaney's A
-    return f"{pair.symbol} = {apa_number(value, bounded=True)}"
+    field = "p" if math.isnan(getattr(record, field)) else field
+    if math.isnan(record.p):
+        return ""
+    bound = isinstance(record, Test) and record.p_bound
+    return label(results, address(record.id, field), p=True, bound=bound)
+
+
+def _effect(pair: _Pair, identity: str, results: Results) -> Shown | str:
+    record = results.estimate(identity)
+    if record is None or math.isnan(record.estimate):
+        return ""
+    number = apa_number(record.estimate, bounded=True)
+    return Shown(((f"{pair.symbol} = ", ""), (number, address(record.id, "estimate"))))
