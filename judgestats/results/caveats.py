@@ -53,10 +53,21 @@ def caveats_of(
     return (
         *_of_requirements(results, purpose, subject, pairs, own),
         *_of_replies(own),
+        *_of_far_scores(results),
         *(_of_labels(results, pairs, own, labels_drawn) if purpose in _OF_LABELS else ()),
         *_of_design(results, purpose, subject, own),
         *(_of_looks(looks) if purpose in _OF_LABELS and looks > 1 else ()),
     )
+
+
+def _of_far_scores(results: Results) -> Iterator[Caveat]:
+    for note in results.limitations:
+        if note.code == "far_scores":
+            yield Caveat(
+                code="far_scores", severity="blocker", about="scores",
+                text=f"{note.values.get('short') or note.message}.",
+                action="Correct it, or leave its row out.",
+            )  # fmt: skip
 
 
 def _of_looks(looks: int) -> Iterator[Caveat]:

@@ -41,10 +41,11 @@ _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "simulated": frozenset({"simulated"}),
     "few_questions": frozenset({"few_clusters"}),
     "no_sampling": frozenset({"t0_only"}),
+    "far_scores": frozenset({"far_scores"}),
     "no_scale": frozenset({"scale_assumed"}),
 }
 """Caveats that say what a limitation says."""
-_GRAVE_NOTES = frozenset({"crosscheck", "far_scores", "incomplete", "other_parameters"})
+_GRAVE_NOTES = frozenset({"crosscheck", "incomplete", "other_parameters"})
 """Limitations of the data that are told before major caveats, at any length."""
 
 

@@ -12,6 +12,7 @@ from pydantic import Field, create_model
 from judgestats.collection.spec import CHAT, WIRES, JudgeSpec
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import EXTRA, FIELDS, field_of
+from judgestats.deprecated import RENAMED_PARAMETERS
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError, nearest
 from judgestats.items.item_sets import parse_options
@@ -426,9 +427,11 @@ def parse_parameters(
         if dot and level and base in by_name and by_name[base].by_level:
             levels.setdefault(f"{base}{BY_LEVEL}", {})[level] = text
         elif name not in by_name:
+            now = {n: n for n in by_name}
+            now |= {old: new for old, new in RENAMED_PARAMETERS.items() if new in by_name}
+            hint = nearest(name, now, shown=lambda close, now=now: option(now.get(close, close)))
             raise InputError(
-                f"{experiment}: unknown parameter {name!r}.{nearest(name, by_name, shown=option)} "
-                f"It takes: {', '.join(by_name)}."
+                f"{experiment}: unknown parameter {name!r}.{hint} It takes: {', '.join(by_name)}."
             )
     texts = dict(defaults or {})
     preset = given.get("preset", "")

@@ -88,9 +88,9 @@ def test_a_second_turn_is_asked_after_the_models_own_first_answer():
     seen = []
 
     class Watching(SimulatedServer):
-        async def _answer(self, request, *rest):
+        async def _answer(self, request, *rest, **more):
             seen.append(request["messages"])
-            await super()._answer(request, *rest)
+            await super()._answer(request, *rest, **more)
 
     plan = AnswerPlan.from_names(["sim-answerer-6"], temperatures=(0.5,))
     [item] = collect_answers(questions(1, turns=2), plan, simulated_app=Watching()).items

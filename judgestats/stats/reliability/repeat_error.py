@@ -365,6 +365,10 @@ def _checked(scale: tuple[float, float], *, where: str) -> tuple[float, float]:
     return scale
 
 
+_MOST_LEVELS = 1_001
+"""Levels of a scale that a far reply is spread over; a finer scale is taken at so many points."""
+
+
 def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]:
     """Per item, from ascending scores with NaN last."""
     far_from = far_distance(scale) - 1e-9
@@ -386,7 +390,10 @@ def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]
     median = (
         (ordered[rows, (size - 1) // 2] + ordered[rows, size // 2]) / 2 if ordered.size else mean
     )
-    levels = np.arange(scale[0], scale[1] + 1)
+    fine = scale[1] - scale[0] > _MOST_LEVELS
+    levels = (
+        np.linspace(*scale, _MOST_LEVELS) if fine else np.arange(scale[0], scale[1] + 1)
+    )  # size: at most 1,001
     away = np.abs(levels[None, :] - median[:, None])
     is_far = away >= far_from
     jump = np.sum(np.where(is_far, away, 0.0) ** 2, axis=1)
