@@ -465,7 +465,8 @@ def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> lis
     kept = "more-labels.csv" if short else "labels.csv"
     drawn = min(200, counts["items"])
     again = [w for w in repeated_options(arguments) if not w.startswith("--labels ")]
-    words = ["judgestats labels plan", file, *again, f"--labels {drawn} --out {kept}"]
+    words = ["judgestats labels plan", file, *again, f"--labels {drawn}"]
+    words += [f"--out {kept}"] if short else []
     return [" ".join(words), f"judgestats labels collect {kept}"]
 
 

@@ -131,7 +131,7 @@ def test_an_experiments_traces_are_audited_in_place(production, capsys):
     assert main(["analyze", "experiments:/support bot", *words]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "People's feedback kind labels no judgment" in said
-    assert "sensitivity" in said
+    assert "TPR" in said
     client = mlflow.MlflowClient()
     [run] = client.search_runs([experiment], "tags.`judgestats.kind` = 'audit'")
     assert run.data.tags["judgestats.traces"] == "12"

@@ -191,5 +191,5 @@ def test_a_server_that_ends_a_run_prints_nothing_amid_our_document(capsys, monke
     assert capsys.readouterr().out == ""
     assert dict(os.environ) == before
     command, page = Links(run.run_id, store, reports={"html": "s3://b/report.html"}).short()
-    assert command == "judgestats show 01234567"
+    assert command == "judgestats show 01234567 · judgestats view 01234567"
     assert page.startswith(f"{uri}/#/experiments/1/runs/{run.run_id}")
