@@ -14,16 +14,15 @@ LOADINGS = np.array([1.5, 1.2, 0.6, 0.3, 0.2])
 
 
 @pytest.fixture
-def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def known(workplace: Path) -> Path:
     """Scores whose covariance is exactly that of the known case: omega .74280, alpha .65972."""
     drawn = np.random.default_rng(0).normal(size=(400, 5))
     drawn -= drawn.mean(axis=0)
     white = drawn @ np.linalg.inv(np.linalg.cholesky(np.cov(drawn.T))).T
     scores = white @ np.linalg.cholesky(np.outer(LOADINGS, LOADINGS) + np.eye(5)).T
     rows = [(f"q{i}", k, scores[i, k]) for i in range(400) for k in range(5)]
-    path = tmp_path / "known.csv"
+    path = workplace / "known.csv"
     pd.DataFrame(rows, columns=["item_id", "repeat", "score"]).to_csv(path, index=False)
-    monkeypatch.chdir(tmp_path)
     return path
 
 
@@ -53,9 +52,8 @@ def test_omega_of_the_known_case_is_on_the_screen_in_mlflow_and_in_json(
 
 
 def test_alpha_is_never_logged_as_omega(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workplace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     few = ["--limit", "8", "--repeats", "4", "--resamples", "99", "--report", "none"]
     more = ["--temperatures", "0,0.5", "--judges", "sim-typical", "--crosscheck", "no"]
     assert main(["run", "omega", *few, *more]) == 0
@@ -63,7 +61,7 @@ def test_alpha_is_never_logged_as_omega(
     assert "Reliability, sim-typical, T=0.5" in said  # never T=0
     assert "Vote-share reliability" in said
     assert "omega = alpha under the parallel model" in said
-    with sqlite3.connect(tmp_path / "mlflow.db") as store:
+    with sqlite3.connect(workplace / "mlflow.db") as store:
         keys = {key for (key,) in store.execute("select key from latest_metrics").fetchall()}
     assert not any(key.startswith("omega_total") for key in keys)
     assert any(key.startswith("vote_share_reliability") for key in keys)

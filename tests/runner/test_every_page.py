@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,8 @@ def test_audits_drift_and_comparisons_keep_to_one_screen_and_to_their_records(
     assert main(["report", "moved", "--to", "html,pdf,md", "--out", "moved"]) == 0
     held(Path("moved/report.html"), read_results(Path("moved/results.json")), said)
     capsys.readouterr()
-    assert main(["report", *folders, "--to", "html,pdf,md", "--out", "both"]) == 0
+    ids = [Path(folder).parent.name for folder in folders]
+    assert main(["report", *ids, "--to", "html,pdf,md", "--out", "both"]) == 0
     beside = Path("both/tables/run-2-against-run-1.json")
     found = {
         f"run-{i}": read_results(Path(folder) / "results.json")
@@ -76,4 +78,8 @@ def test_a_replication_keeps_to_one_screen_and_to_its_records(workplace, capsys)
     assert main(["run", "replicate", *words]) == 0
     [page] = workplace.glob("mlruns/*/*/artifacts/report.html")
     assert 'id="fig-answer"' in page.read_text("utf-8")
-    held(page, read_results(page.with_name("results.json")), capsys.readouterr().out)
+    found, said = read_results(page.with_name("results.json")), capsys.readouterr().out
+    held(page, found, said)
+    n, *of_verdicts = re.findall(r"\d+", found.finding)
+    assert len(of_verdicts) == 3
+    assert all(f"{count} of {n} claims" in said for count in of_verdicts)

@@ -270,7 +270,7 @@ def test_study_a_distribution_leaves_its_figures_data(workplace):
     given |= {"repeats": "6", "report": "html", "detail": "full", "resamples": "99"}
     found = run_experiment(load_design("temperature"), given).analysis
     [report] = workplace.glob("mlruns/*/*/artifacts/report.html")
-    assert "Scores centred by item, as the study shows them" in report.read_text(encoding="utf-8")
+    assert "Scores minus the mean of their item." in report.read_text(encoding="utf-8")
     head, *rows = found.files["tables/centred_scores.csv"].splitlines()
     assert head == "condition,score_less_item_mean,count"
     assert sum(int(row.rpartition(",")[2]) for row in rows) == 4 * 6 * 3

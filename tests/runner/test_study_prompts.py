@@ -232,17 +232,16 @@ def test_pairs_of_the_crowd_are_asked_with_the_study_s_text(tmp_path: Path) -> N
 
 
 def test_a_run_logs_whose_words_it_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workplace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     arguments = ["run", "temperature", "--preset", "paper", "--judges", "sim-typical"]
     arguments += ["--items", str(STANDINS / "pointwise.jsonl"), "--temperatures", "0.5,1"]
     arguments += ["--study_files", str(STANDINS / "llmasjudge"), "--report", "md"]
     assert main([*arguments, "--resamples", "99", "--crosscheck", "no", "--detail", "full"]) == 0
     assert "Prompts: the study's text" in capsys.readouterr().err
-    [report] = tmp_path.glob("mlruns/*/*/artifacts/report.md")
+    [report] = workplace.glob("mlruns/*/*/artifacts/report.md")
     assert "read from core.py lines" in report.read_text("utf-8")
-    [kept] = tmp_path.glob("mlruns/*/*/artifacts/prompts/rendered.json")
+    [kept] = workplace.glob("mlruns/*/*/artifacts/prompts/rendered.json")
     assert "Stand-in text. Give 1-10." in kept.read_text("utf-8")
 
 
