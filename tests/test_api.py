@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -22,8 +23,9 @@ def test_the_endpoint_is_asked_inside_a_running_loop() -> None:
 
 
 def _file(path, *, worse: bool) -> object:
+    drawn = np.random.default_rng(worse).random((40, 4)) < (0.35 if worse else 0.75)
     rows = [
-        {"item": f"i{i}", "judge": "J", "trial": t, "passed": int((i + t) % 4 > 0 + 2 * worse)}
+        {"item": f"i{i}", "judge": "J", "trial": t, "passed": int(drawn[i, t])}
         for i in range(40) for t in range(4)
     ]  # fmt: skip
     pd.DataFrame(rows).to_csv(path, index=False)
