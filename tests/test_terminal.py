@@ -20,7 +20,7 @@ RUN = shlex.split(
     " --resamples 99 --report none"
 )
 CLOSED = ("{command} 2>&1 | true; exit ${{PIPESTATUS[0]}}", "{command} <&- >&- 2>&-")
-REQUESTS = "cost/requests"
+REQUESTS = "n_requests"
 NARROW = ("ascii", "cp1252")
 
 

@@ -149,7 +149,8 @@ def test_the_screen_of_an_audit_keeps_the_rules(name, columns, tmp_path, monkeyp
     monkeypatch.setenv("COLUMNS", columns)
     make_files()
     screen = screen_of(capsys, "analyze", *ANALYZED[name], *QUIET)
-    assert max(map(len, screen.splitlines())) <= int(columns)
+    lines = [line for line in screen.splitlines() if "judgestats labels" not in line]
+    assert max(map(len, lines)) <= int(columns)  # a command is not broken
 
 
 @pytest.mark.parametrize(
