@@ -378,7 +378,9 @@ def _gaps(record: Any, names: tuple[str, ...], data: RunData) -> tuple[pd.Series
 
 
 def _gaps_clustered(record: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
-    """The same with clusters of equal size."""
+    """The same with clusters of equal size, where the interval holds no variation of runs."""
+    if record.details.get("run_sd"):
+        return None
     for gap in _gaps(record, names, data) or ():
         codes = data.equal_clusters(names[0], gap.index)
         if codes is not None and record.interval.method == "t over clusters" and np.ptp(gap) > 0:

@@ -24,7 +24,7 @@ from judgestats.analysis import drift as drifts
 from judgestats.analysis.audit import audit
 from judgestats.analysis.crosscheck import crosscheck
 from judgestats.data import Condition, demo_judgments, parsed_frame
-from judgestats.results import Results, caveats
+from judgestats.results import Results
 from tests.null_judge.worlds import World, scored
 
 JUDGES = [Condition(judge=j, temperature=1.0) for j in "abc"]
@@ -85,7 +85,8 @@ def test_an_injected_wrong_number_is_a_blocker_that_comes_first(of_scores):
     assert results.limitations[0].code == "crosscheck"
     assert results.limitations[0].severity == "warning"
     assert f"ICC(1,1) of a, T=1 is {row.ours:.6g} here" in results.limitations[0].message
-    assert caveats(results)[0].startswith("another package finds other values for 1 of ")
+    short = str(results.limitations[0].values["short"])
+    assert short.startswith("another package finds other values for 1 of ")
     first = results["crosscheck"].rows[0]  # type: ignore[attr-defined]
     assert ICC in first
 
