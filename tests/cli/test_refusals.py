@@ -337,6 +337,10 @@ READERS = (
     "json_paths", "roles", "verdicts", "row_checks",
 )  # fmt: skip
 ELSEWHERE_HELD = {
+    "The data have several splits": "tests/data/test_frames.py",
+    "are decisions of reviewers": "tests/explorer",
+    "is a remote path": "tests/data",
+    "--joint tests the curve": "tests/analysis",
     "more than": "limits of size, which test_reader_fuzz.py and test_table_shapes.py lower",
     "expands to more": "the same",
     "columns in its first row": "tests/files",
