@@ -37,7 +37,7 @@ def test_records_ship_with_their_source_and_no_row_of_the_data(tmp_path, name):
 def test_a_fresh_machine_sees_the_re_examination(workplace, capsys):
     given = {"study": "schroeder2024", "report": "none"}
     shown = run_replication(load_design("replicate"), given).analysis
-    assert shown.sentence.startswith("Of 8 claims:")
+    assert shown.records().finding.startswith("Of 8 claims:")
     assert len(shown.conditions) == 45
     said = capsys.readouterr().out
     assert "records that ship" in said
