@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -80,7 +81,7 @@ def verdict_screen(
     said = finding or finding_of(results)
     found: Lines = [[Span(line)] for line in wrap_words(said, width)] if said else []
     found = [[], *found] if found else found
-    found += decision_lines(results)
+    found += decision_lines(results, width)
     care = care_lines(results, width)
     found = found or [[]]
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
@@ -94,11 +95,18 @@ def verdict_screen(
 _MOST_DECISIONS = 2
 
 
-def decision_lines(results: Results) -> Lines:
+def decision_lines(results: Results, width: int = WIDTH) -> Lines:
     """What the data certify: cut-off, automation, panel; certified decisions first."""
     made = sorted(results.decisions, key=lambda d: not d.get("certified"))
     shown = made[:_MOST_DECISIONS]
-    lines: Lines = [[Span(_clean(line))] for one in shown for line in one["screen"]]
+    lines: Lines = []
+    for one in shown:
+        first = one["screen"][0]
+        wide = len(first) - len(first.partition("  ")[2].lstrip())  # the word and its spaces
+        for line in one["screen"]:
+            wrapped = textwrap.wrap(_clean(line[wide:]), width - wide)
+            heads = [line[:wide], *[" " * wide] * len(wrapped)]
+            lines += [[Span(head + part)] for head, part in zip(heads, wrapped, strict=False)]
     more = len(made) - len(shown)
     return [*([[]] if lines else []), *lines, *([[Span(f"{more} more: --all")]] if more else [])]
 

@@ -427,9 +427,9 @@ def parse_parameters(
         if dot and level and base in by_name and by_name[base].by_level:
             levels.setdefault(f"{base}{BY_LEVEL}", {})[level] = text
         elif name not in by_name:
-            now = {n: n for n in by_name}
-            now |= {old: new for old, new in RENAMED_PARAMETERS.items() if new in by_name}
-            hint = nearest(name, now, shown=lambda close, now=now: option(now.get(close, close)))
+            now = {n: option(n) for n in by_name}
+            now |= {n: now[new] for n, new in RENAMED_PARAMETERS.items() if new in by_name}
+            hint = nearest(name, now, shown=now.__getitem__)
             raise InputError(
                 f"{experiment}: unknown parameter {name!r}.{hint} It takes: {', '.join(by_name)}."
             )
