@@ -67,6 +67,7 @@ def quantity_of(probe: Probe) -> str:
 
     Examples
     --------
+    >>> from judgestats.protocols.probes import PROBES
     >>> [quantity_of(PROBES[name]) for name in ("order", "scale 1-5", "position")]
     ['attack_success', 'rank_loss', 'preference_shift']
     """

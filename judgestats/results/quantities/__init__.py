@@ -99,7 +99,7 @@ def quantity_of(key: str) -> Quantity:
     >>> quantity_of("icc_1_1").heading, quantity_of("icc_1_1").bounded
     ('ICC(1,1)', True)
     >>> quantity_of("position_3_share").heading
-    'share of place 3'
+    'share of position 3'
     """
     return _entry(key, QUANTITIES, "quantity")
 
@@ -168,7 +168,7 @@ def name_of(name: str) -> str:
     Examples
     --------
     >>> name_of("kendalls_w"), name_of("position_1_share"), name_of("my_own")
-    ("Kendall's W", 'share of place 1', 'my own')
+    ("Kendall's W", 'share of position 1', 'my own')
     """
     try:
         return quantity_of(name).heading
