@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from judgestats.reporting.display import Captioned, Markdown, Showable
 from judgestats.reporting.numbers import DASH, Shown, address, name_reliability, words
@@ -12,7 +12,7 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.purposes import decided_of, threshold_text
 from judgestats.results.summary import brief_of
-from judgestats.results.verdict import ORDER, Requirement
+from judgestats.results.verdict import ORDER, Requirement, Verdict
 from judgestats.results.verdict_screen import (
     WORDS,
     facts_of,
@@ -144,6 +144,9 @@ def _by_requirement(run: Run, caption: str) -> Table:
     )
 
 
+_MOST_NAMED = 3
+
+
 def requirement_figure(run: Run) -> Captioned | None:
     """What decides, as a forest plot titled by the finding; None where nothing was measured.
 
@@ -185,14 +188,26 @@ def requirement_figure(run: Run) -> Captioned | None:
         for name, r in drawn[:_MOST_DRAWN]
     )  # fmt: skip
     label = f"{drawn[0][1].label}, needed {threshold_text(drawn[0][1])}" if one else "Estimate"
-    who = names[found.subject.label]
-    sentence = found.sentence.removeprefix("it ")
-    title = f"{who} {sentence}" if sentence != found.sentence else f"{who}: {sentence}"
     return Captioned(
         figure=RequirementPlot(rows=rows, x_label=label, bounds=bounds),
         label="fig-answer",
-        caption=f"{title} Estimates with 95% intervals; the failing side is shaded.",
+        caption=f"{_figure_title(found, names, drawn if one else [])} Estimates with 95% intervals; the failing side is shaded.",
     )
+
+
+def _figure_title(
+    found: Verdict, names: Mapping[str, str], drawn: Sequence[tuple[str, Requirement]]
+) -> str:
+    """The finding: of many subjects how many hold, of few the sentence of the worst."""
+    if len(drawn) > _MOST_NAMED:
+        states = [r.status for _, r in drawn]
+        first = drawn[0][1]
+        rest = [f"{states.count(s)} {word}" for s, word in (("fails", "fail"), ("open", "are open"))
+                if s in states]  # fmt: skip
+        held = f"{states.count('holds')} of {len(drawn)} hold {first.label} {threshold_text(first)}"
+        return "; ".join(filter(None, [held, ", ".join(rest)])) + "."
+    who, sentence = names[found.subject.label], found.sentence.removeprefix("it ")
+    return f"{who} {sentence}" if sentence != found.sentence else f"{who}: {sentence}"
 
 
 def _shown(i: int, j: int, r: Requirement) -> Shown:
