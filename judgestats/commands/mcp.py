@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.commands.arguments import Args
-from judgestats.errors import InputError, nearest, printable
+from judgestats.deadlines import run_program
+from judgestats.errors import InputError, RenderError, nearest, printable
 from judgestats.files.tables import read_csv
 from judgestats.files.text import decode_json
 from judgestats.results.quantities import QUANTITIES, Quantity
@@ -214,21 +215,12 @@ class Tools:
 
     async def _run(self, *words: str) -> Json:
         """One command, one at a time; what it printed, cut to the longest answer."""
+        argv = (sys.executable, "-m", "judgestats", *words)
         async with self._one:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "judgestats", *words, cwd=self._roots[0],
-                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )  # fmt: skip
-            try:
-                out, err = await asyncio.wait_for(process.communicate(), SECONDS)
-            except BaseException as error:
-                process.kill()
-                await process.wait()
-                if isinstance(error, TimeoutError):
-                    raise InputError(f"mcp: no answer within {SECONDS:g} s.") from None
-                raise
-        return bounded(_document(out, err, process.returncode or 0))
+            done = await asyncio.to_thread(
+                run_program, argv, SECONDS, f"judgestats {words[0]}", folder=self._roots[0]
+            )
+        return bounded(_document(done.stdout, done.stderr, done.returncode))
 
 
 def _refusing(tool: Tool) -> Tool:
@@ -236,7 +228,7 @@ def _refusing(tool: Tool) -> Tool:
     async def answered(*args: Any, **given: Any) -> Json:
         try:
             return await tool(*args, **given)
-        except InputError as error:
+        except (InputError, RenderError) as error:
             return {"error": str(error), "exit_code": 2}
 
     return answered

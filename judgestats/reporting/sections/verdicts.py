@@ -188,10 +188,11 @@ def requirement_figure(run: Run) -> Captioned | None:
         for name, r in drawn[:_MOST_DRAWN]
     )  # fmt: skip
     label = f"{drawn[0][1].label}, needed {threshold_text(drawn[0][1])}" if one else "Estimate"
+    title = _figure_title(found, names, drawn if one else [])
     return Captioned(
         figure=RequirementPlot(rows=rows, x_label=label, bounds=bounds),
         label="fig-answer",
-        caption=f"{_figure_title(found, names, drawn if one else [])} Estimates with 95% intervals; the failing side is shaded.",
+        caption=f"{title} Estimates with 95% intervals; the failing side is shaded.",
     )
 
 
