@@ -57,8 +57,8 @@ class Costs:
         Examples
         --------
         >>> rows = [{"usd": math.nan, "tokens": 290.0}, {"usd": math.nan, "tokens": 732.0}]
-        >>> Costs.from_rows(rows, USD="usd", tokens="tokens").format_cost(0)
-        '290 tokens'
+        >>> Costs.from_rows(rows, USD="usd", tokens="tokens").unit
+        'tokens'
         """
         known_costs = [
             cls(amounts=tuple(float(row.get(column) or math.nan) for row in rows), unit=unit)
@@ -66,13 +66,6 @@ class Costs:
         ]
         usable = (s for s in known_costs if all(math.isfinite(v) and v > 0 for v in s.amounts))
         return next(usable, known_costs[-1])
-
-    def format_cost(self, i: int) -> str:
-        """What one condition spends, with its unit."""
-        amount = self.amounts[i]
-        if self.unit == "USD":
-            return f"${amount:.4f}"
-        return f"{amount:,.0f} {self.unit}" if amount >= 100 else f"{amount:.3g} {self.unit}"
 
     def usd(self, i: int) -> float | None:
         """Money, where it is known."""
