@@ -245,17 +245,18 @@ def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
             text = f"{len(own)} of {len(claims)} claims {words}."
             head.append([Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), Span(text)])
     head += [[Span(line, "dim")] for line in wrap_words(results.title, width)[:2]]
-    room = _LINES - 1 - len(head)
-    left = len(claims) - room
-    shown = claims if left <= 0 else claims[: room - 1]
-    rows = [["Claim", "Re-examined"]]
-    rows += [
-        [textwrap.shorten(str(c.get("claim", "")), width - 20, placeholder=" ..."),
-         str(c.get("verdict", ""))]
-        for c in shown
-    ]  # fmt: skip
+    room = _LINES - 2 - len(head)
+    rows, shown = [["Claim", "Re-examined"]], 0
+    for claim in claims:
+        parts = textwrap.wrap(str(claim.get("claim", "")), width - 20) or [""]
+        if len(rows) + len(parts) > room:
+            break
+        said = [str(claim.get("verdict", "")), *[""] * len(parts)]
+        rows += [[part, word] for part, word in zip(parts, said, strict=False)]
+        shown += 1
+    left = len(claims) - shown
     table = grid_lines(rows, width) or []
-    more: Lines = [[Span(f"{len(claims) - len(shown)} more", "dim")]] if left > 0 else []
+    more: Lines = [[Span(f"{left} more", "dim")]] if left else []
     return [*head, [], *table, *more]
 
 
