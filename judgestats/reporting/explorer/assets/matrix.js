@@ -124,11 +124,11 @@ export class Matrix {
       "aria-selected": item === this.openItem,
     });
     row.style.transform = `translateY(${at * this.rowHeight}px)`;
+    const id = store.items.id[item], title = store.text(store.items.title[item]).slice(0, 160);
+    const below = [store.items.slice[item], title && id].filter(Boolean).join(" \u00b7 ");
     row.append(el("div", {
       role: "rowheader", class: "mx-item", tabindex: at === this.active ? 0 : -1, "data-c": -1,
-    }, el("span", { class: "mx-title" }, store.text(store.items.title[item]).slice(0, 160)
-      || store.items.id[item]),
-    el("span", { class: "mx-sub" }, [store.items.slice[item], store.items.id[item]].filter(Boolean).join(" \u00b7 "))));
+    }, el("span", { class: "mx-title" }, title || id), el("span", { class: "mx-sub" }, below)));
     for (const c of this.columns) row.append(this.cell(item, c));
     const label = store.labelWord(item, true) || DASH;
     if (this.labelled) {
