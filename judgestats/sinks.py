@@ -113,8 +113,8 @@ def escape_typst(text: object) -> Typst:
 def escape_markdown(text: object) -> Markdown:
     r"""Text for a Markdown paragraph, heading or table cell, on one line.
 
-    Every ASCII sign is written with a backslash before it, so none can begin a citation, a
-    reference, mathematics, raw HTML, a shortcode, a list or a table.
+    Every ASCII sign has a backslash before it. So none begins a citation, a reference,
+    mathematics, raw HTML, a shortcode, a list, or a table.
 
     Examples
     --------

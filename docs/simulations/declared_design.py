@@ -6,8 +6,8 @@ Writes declared_design.csv beside this file; some ten minutes on one core:
     python docs/simulations/declared_design.py --sets 25   # a glance
 
 Judges are equal, or the two runs of drift are. Scores are 1-10 with noise of SD .7 within 40 items.
-Each cell counts the data sets in which a claim is false (``rate``), or in which an interval holds
-the truth (``coverage``), or in which a true difference is found (``power``).
+Each cell counts data sets. ``rate``: a claim is false. ``coverage``: an interval holds the truth.
+``power``: a true difference is found.
 """
 
 from __future__ import annotations

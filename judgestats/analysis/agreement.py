@@ -39,8 +39,8 @@ _USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replica
 def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     """How far judges agree with one another, repetitions included.
 
-    Of scores ICC(A,1), of these judges, from their means of each item; of verdicts the share of
-    pairs of judges that give the same in the same repetition.
+    Of scores: ICC(A,1) of these judges, from their means of each item. Of verdicts: the share of
+    pairs of judges that give the same verdict in the same repeat.
 
     Parameters
     ----------

@@ -411,8 +411,8 @@ def read_artifact(run: Path, name: str, *, is_checked: bool = True) -> pd.DataFr
     Raises
     ------
     InputError
-        The file cannot be read, or is another one than the run wrote; with the first row whose
-        score is not what its reply says.
+        The file cannot be read, or differs from what the run wrote. The message names the first
+        row whose score is not that of its reply.
     """
     path = run / "data" / f"{name}.parquet"
     manifest = run / MANIFEST

@@ -79,8 +79,8 @@ def decode_json(
     nan : bool
         Whether ``NaN`` and ``Infinity``, which Python's tools write, are let through.
     lenient : bool
-        A number of more than 400 digits is infinity, and of keys that differ only in characters
-        that are no text the last counts: neither is a reason to lose what was paid for.
+        A number of more than 400 digits becomes infinity. Of keys that differ only in characters
+        outside Unicode text, the last counts. A paid reply is kept in both cases.
     max_items : int
         Most values in it.
 

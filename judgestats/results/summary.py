@@ -94,8 +94,8 @@ def number_of(results: Results, result_id: str) -> Estimate | Comparison:
 def size_of(headline: Headline, results: Results) -> Estimate | Comparison | None:
     """The number that tells how large.
 
-    The one that is named; of a set of pairs (where a difference is shown the last one it rests
-    on, else the first) the pair farthest from nothing; an estimate, or the effect of the test.
+    The one that is named, else an estimate, or the effect of the test. Of a set of pairs it is the
+    pair farthest from nothing; the set is the last one that shows a difference, else the first.
     """
     if headline.size:
         return number_of(results, headline.size)

@@ -237,7 +237,7 @@ def automation_certificate(
     -----
     Candidates come from confidences alone, never from labels. Nested sets are tested from the
     strictest on by exact binomial tests in a fallback procedure with three starts
-    (`judgestats.stats.validity.fallback_test`); the last set that passes gives the threshold. With
+    (`judgestats.stats.validity.fallback_test`). The last set that passes gives the threshold. With
     clusters counts are divided by the design effect of the errors.
 
     References

@@ -88,8 +88,8 @@ class OperatingPoint(Decision):
     window : tuple of float or None
         Lowest and highest certified cut-off; every one between them keeps both.
     limits : tuple of float
-        Lowest cut-off that keeps one rate and highest that keeps the other, window or not: of a
-        score that passes from the cut-off on, the first keeps the TNR.
+        Lowest cut-off that keeps one rate and highest that keeps the other, window or not. Where
+        high scores pass, the first keeps the TNR.
     cutoff : float
         The one chosen inside the window.
     cutoff_rule : {"", "cost", "youden", "user"}
@@ -218,8 +218,8 @@ def operating_point(
     tpr, tnr : float
         Required rates.
     cost : mapping, optional
-        Cost of a missed pass (``fn``) and of a false pass (``fp``): the cheapest cut-off inside
-        the window is chosen; otherwise that of largest TPR + TNR.
+        Cost of a missed pass (``fn``) and of a false pass (``fp``). The cheapest cut-off inside
+        the window is chosen; without a cost, that of largest TPR + TNR.
     cutoff : float, optional
         A stated cut-off: its TPR and TNR with two-sided Clopper-Pearson limits, no search.
     cluster : array-like, shape (N,), optional
@@ -247,14 +247,14 @@ def operating_point(
     Raises
     ------
     InputError
-        Labels were picked by hand or drawn by verdict, there are too few of a class for any claim,
-        or the score runs against the labels.
+        Labels were picked by hand or drawn by verdict. Or a class has too few labels for any
+        claim, or the score runs against the labels.
 
     Notes
     -----
-    TPR falls and TNR rises in the cut-off, so the largest cut-off whose upper limit of misses is
-    at most 1 - tpr and the smallest whose upper limit of false passes is at most 1 - tnr are
-    one-sided tolerance limits. Each has level :math:`1 - \sqrt{1 - \delta}`; with clusters, which
+    TPR falls and TNR rises in the cut-off. So two cut-offs are one-sided tolerance limits: the
+    largest whose upper limit of misses is at most 1 - tpr, and the smallest whose upper limit of
+    false passes is at most 1 - tnr. Each has level :math:`1 - \sqrt{1 - \delta}`; with clusters, which
     hold both classes, :math:`\delta / 2`, and counts are divided by the design effect of scores in
     the class. On one event of probability at least 1 - delta every cut-off between them keeps both,
     so any rule may choose among them.

@@ -95,7 +95,7 @@ def _rule(verdicts: Sequence[Verdict]) -> str:
     use, fail = (apa_number(x, digits=3, bounded=True) for x in (levels.use, levels.do_not_use))
     return (
         f"We required {wanted}. A requirement was met if the confidence limit on its unfavourable "
-        f"side reached the threshold (one-sided level {use}) and failed if the limit on its "
+        f"side reached the threshold (one-sided level {use}). It failed if the limit on its "
         f"favourable side did not (level {fail}). Otherwise it was inconclusive."
     )
 

@@ -245,8 +245,8 @@ def gmd_ratio(
         ``gmd``: mean absolute difference of two repeats of an item; ``sd``: root of the mean
         variance within items, which hangs on the few items on which a judge wavers most.
     runs : RunComponent, optional
-        Variance between the runs of these conditions, in their order: unless no shift of runs is
-        found, ``details["target"]`` of a row says that it holds for these runs.
+        Variance between the runs of these conditions, in their order. Where it finds a shift of
+        runs, ``details["target"]`` of a row says that the row holds for these runs.
 
     Returns
     -------

@@ -127,8 +127,8 @@ class RunComponent:
     runs : tuple of int
         Runs of each judge (1: not repeated in runs).
     tests : tuple of RunTest
-        Of the judges that a quantity is of: whether runs are random is decided on these alone, so
-        that no other judge, or a copy of one, turns it.
+        Of the judges that are compared. Whether runs are random is decided on these alone: no
+        other judge, or a copy of one, changes it.
     interleaved : bool
         Whether requests of all repeats were sent in one random order: no run effect is possible.
 

@@ -34,8 +34,8 @@ def candidates(unlabelled: ArrayLike, labelled_values: ArrayLike = ()) -> Floats
     Returns
     -------
     ndarray
-        The confidences of rank ceil(i M / 20), i = 1..20; all values where at most 25 differ;
-        fixed values where fewer than 200 items are unlabelled.
+        The confidences of rank ceil(i M / 20), i = 1..20. All values, where at most 25 differ.
+        Fixed values, where fewer than 200 items are unlabelled.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def fallback_test(
     Notes
     -----
     The first sets with 2, 4 and 8 times `least` items bring a half, a quarter and a quarter of the
-    level; with fewer than 8 times as many in all, one start brings it whole. A set that passes
+    level. With fewer than 8 times as many in all, one start brings it whole. A set that passes
     hands its level on; after a failure it is lost.
 
     References
