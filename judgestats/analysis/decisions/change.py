@@ -183,9 +183,9 @@ class ChangeMonitor:
     Notes
     -----
     Each period a random sample of anchors (old answers) is judged again together with the new
-    answers. One e-process is on the change of unchanged answers, one on new minus old minus
-    that change. Both are mixtures over shifts and over the period in which a change began. An alarm
-    at 2 / alpha errs with probability alpha at most over all looks, asymptotically. One period is one
+    answers. One e-process is on the change of unchanged answers, one on new minus old minus that
+    change. Both are mixtures over shifts and over the period in which a change began. An alarm at 2
+    / alpha errs with probability alpha at most over all looks, asymptotically. One period is one
     transaction, and every look is computed from all judgments anew.
 
     References

@@ -254,10 +254,10 @@ def operating_point(
     -----
     TPR falls and TNR rises in the cut-off. So two cut-offs are one-sided tolerance limits: the
     largest whose upper limit of misses is at most 1 - tpr, and the smallest whose upper limit of
-    false passes is at most 1 - tnr. Each has level :math:`1 - \sqrt{1 - \delta}`; with clusters, which
-    hold both classes, :math:`\delta / 2`, and counts are divided by the design effect of scores in
-    the class. On one event of probability at least 1 - delta every cut-off between them keeps both,
-    so any rule may choose among them.
+    false passes is at most 1 - tnr. Each has level :math:`1 - \sqrt{1 - \delta}`; with clusters,
+    which hold both classes, :math:`\delta / 2`, and counts are divided by the design effect of
+    scores in the class. On one event of probability at least 1 - delta every cut-off between them
+    keeps both, so any rule may choose among them.
 
     References
     ----------

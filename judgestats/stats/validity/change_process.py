@@ -195,8 +195,8 @@ def change_look(
     Notes
     -----
     For each start period b, all data since b give a normal mixture over shifts. The sum of the
-    mixtures with weights 1 / (b (b + 1)) is an e-process. The judge's shift is the mean change on anchors with
-    weights r n / (r + n); the system's is new minus old minus the judge's.
+    mixtures with weights 1 / (b (b + 1)) is an e-process. The judge's shift is the mean change on
+    anchors with weights r n / (r + n); the system's is new minus old minus the judge's.
 
     Examples
     --------
