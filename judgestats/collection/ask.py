@@ -17,11 +17,12 @@ from judgestats.collection.callable_judge import FunctionClient
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Budget
+from judgestats.collection.local_model import LocalModel
 from judgestats.collection.prices import PriceTable, default_prices
 from judgestats.collection.request import Sampling
 from judgestats.collection.retry import AdaptiveLimit, RetryPolicy
 from judgestats.collection.rows import FollowUp
-from judgestats.collection.spec import JudgeSpec, parse_judge
+from judgestats.collection.spec import CHAT, JudgeSpec, parse_judge
 from judgestats.data.request_fields import field_of
 from judgestats.errors import InputError, nearest
 from judgestats.protocols.base import ReplyMode
@@ -178,10 +179,16 @@ class CollectionRequest:
         if self.mode != "online" and spec.function is not None:
             raise InputError(f"mode={self.mode}: {name} is a function; leave mode out to call it.")
         if spec.local is not None:
-            self._check_local(spec)
+            self._check_local(spec, spec.local)
         return spec
 
-    def _check_local(self, spec: JudgeSpec) -> None:
+    def _check_local(self, spec: JudgeSpec, model: LocalModel) -> None:
+        if spec.wire == CHAT and not model.chat:
+            raise InputError(
+                f"judges: {model.path.name} holds no chat template: it is a base model, which "
+                "follows no instructions. Use the instruct model of the family, or send raw text: "
+                "wire=completions."
+            )
         if self.mode != "online":
             raise InputError(f"mode={self.mode}: {spec.name} runs in this process. Leave mode out.")
         mode = self.reply_mode or spec.reply_mode

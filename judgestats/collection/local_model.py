@@ -83,6 +83,8 @@ class LocalModel:
         Bytes.
     context : int
         Tokens of prompt and reply together.
+    chat : bool
+        Whether the file holds a chat template; a base model does not.
     licence : str
         Of a model that is installed as a package.
     """
@@ -91,6 +93,7 @@ class LocalModel:
     digest: str
     size: int
     context: int
+    chat: bool
     licence: str = ""
 
     @property
@@ -129,7 +132,7 @@ def local_model(name: str) -> LocalModel | None:
     Raises
     ------
     InputError
-        The file is absent or no model that can judge; the package is not installed.
+        The file is absent or not a GGUF file, or the package is not installed.
 
     Examples
     --------
@@ -159,12 +162,13 @@ def local_model(name: str) -> LocalModel | None:
             f"({', '.join(known)}).{nearest(name, known)}"
         )
     stat = path.stat()
-    digest = _examined(path, stat.st_size, stat.st_mtime_ns)
+    digest, chat = _examined(path, stat.st_size, stat.st_mtime_ns)
     return LocalModel(
         path=path,
         digest=digest,
         size=stat.st_size,
         context=context,
+        chat=chat,
         licence=package.licence if package else "",
     )
 
@@ -197,18 +201,14 @@ def _sha256(path: Path, size: int, changed: int) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _examined(path: Path, size: int, changed: int) -> str:
-    """The digest of a file that holds a chat model; hashing all of it would take a minute."""
+def _examined(path: Path, size: int, changed: int) -> tuple[str, bool]:
+    """Digest, and whether there is a chat template; hashing all of a file would take a minute."""
     del changed
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
             if view[:4] != _MAGIC:
                 raise InputError(f"judges: {path.name} is not a GGUF file.")
-            if view.find(b"tokenizer.chat_template", 0, _HEADER_BYTES) < 0:
-                raise InputError(
-                    f"judges: {path.name} holds no chat template: it is a base model, which "
-                    "follows no instructions. Use the instruct model of the family."
-                )
+            chat = view.find(b"tokenizer.chat_template", 0, _HEADER_BYTES) >= 0
             digest = hashlib.sha256(str(size).encode())
             digest.update(view[: 2**20])
             for sample in range(1, _SAMPLES + 1):
@@ -216,7 +216,7 @@ def _examined(path: Path, size: int, changed: int) -> str:
                 digest.update(view[start : start + _SAMPLE_BYTES])
     except (OSError, ValueError) as error:
         raise InputError(f"judges: {path} cannot be read ({error}).") from None
-    return digest.hexdigest()[:12]
+    return digest.hexdigest()[:12], chat
 
 
 @functools.lru_cache(maxsize=8)

@@ -109,7 +109,6 @@ async def test_another_file_is_another_judge(model, tmp_path):
     ("content", "name", "words"),
     [
         (b"PK\x03\x04" + bytes(100), "gguf:{}", "is not a GGUF file"),
-        (b"GGUF" + bytes(100), "gguf:{}", "a base model"),
         (b"", "gguf:{}", "cannot be read"),
         (HEADER, "gguf:{}.no", "there is no file"),
         (HEADER, "gguf:{}?ctx=9", "expected ctx=256"),
@@ -133,6 +132,22 @@ def test_a_package_is_named_with_its_installation_and_checked_by_its_hash(tmp_pa
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match="is not the file that judgestats knows"):
         collection.parse_judge("gguf:smollm2-135m")
+
+
+async def test_a_base_model_is_sent_raw_text_only(model, plan, tmp_path):
+    base = tmp_path / "base.gguf"
+    base.write_bytes(b"GGUF" + bytes(100))
+    name = f"gguf:{base}"
+    tasks = plan(items=1, replicates=1, judges=(name,))
+    with pytest.raises(InputError, match="wire=completions"):
+        await collection.collect(tasks, journal=tmp_path / "j.sqlite")
+    spec = dataclasses.replace(
+        collection.parse_judge(name), wire="completions", reply_mode=ReplyMode.TEXT
+    )
+    await collection.collect(tasks, judges={name: spec}, journal=tmp_path / "j.sqlite")
+    [(_, body)] = model.asked
+    assert "messages" not in body
+    assert "2 plus" in body["prompt"] or "0 plus" in body["prompt"]
 
 
 async def test_what_llama_cpp_cannot_do_is_refused_by_name(model, plan, tmp_path):
