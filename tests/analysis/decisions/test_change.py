@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -11,7 +12,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -174,7 +174,8 @@ def test_killed_at_any_moment_the_state_is_before_or_after(tmp_path, kills):
             [sys.executable, "-c", ADD, str(path)], stdout=subprocess.PIPE, env=env
         ) as child:
             child.stdout.readline()
-            time.sleep(draw.uniform(0, 0.06))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(draw.uniform(0, 0.06))
             child.send_signal(signal.SIGKILL)
         found = ChangeMonitor(path).verdict().to_dict()
         assert found in (before, after)
