@@ -6,6 +6,8 @@ import fcntl
 import gc
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +26,29 @@ def pytest_collection_finish() -> None:
     """Spare what was collected from garbage collection: thousands of tests and all imports."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@contextmanager
+def _kept_tracking_uri() -> Iterator[None]:
+    """MLflow keeps the last tracking URI of a process in the environment: undo that."""
+    before = os.environ.get("MLFLOW_TRACKING_URI")
+    yield
+    if os.environ.get("MLFLOW_TRACKING_URI") != before:
+        import mlflow
+
+        mlflow.set_tracking_uri(before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tracking_uri_of_module() -> Iterator[None]:
+    with _kept_tracking_uri():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _tracking_uri_of_test() -> Iterator[None]:
+    with _kept_tracking_uri():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -16,13 +16,10 @@ TESTS = {
 
 
 @pytest.mark.parametrize("experiment", TESTS)
-def test_the_study_s_tests_stand_beside_the_blocked_ones(
-    experiment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_study_s_tests_stand_beside_the_blocked_ones(experiment: str, workplace: Path) -> None:
     few = ["--limit", "8", "--repeats", "4", "--resamples", "99", "--crosscheck", "no"]
     assert main(["run", experiment, *few, "--report", "md"]) == 0
-    [report] = tmp_path.glob("mlruns/*/*/artifacts/report.md")
+    [report] = workplace.rglob("artifacts/report.md")
     text = report.read_text("utf-8").replace("'", "’")
     start = text.index("Item-blocked test")
     table = " ".join(text[max(0, start - 2_000) : start + 12_000].split())
