@@ -335,14 +335,14 @@ _ANY = (
 
 _KEPT = "no perturbation moves it by more than the margin."
 _OF_ROWS: Mapping[str, tuple[str, str, str, str]] = {
-    "probe_shift": (_KEPT, _KEPT, "{label} shifts its scores by {estimate} points.",
-        "{label} shifts their scores."),
-    "preference_shift": (_KEPT, _KEPT, "{label} shifts its preferences by {estimate}.",
-        "{label} shifts their preferences."),
-    "attack_success": (_KEPT, _KEPT, "{label} succeeds on {percent} of the items.",
-        "{label} succeeds."),
-    "rank_loss": (_KEPT, _KEPT, "{label} changes the order of answers by {estimate}.",
-        "{label} changes the order of answers."),
+    "probe_shift": (_KEPT, _KEPT, "{cause} shifts its scores by {estimate} points.",
+        "{cause} shifts their scores."),
+    "preference_shift": (_KEPT, _KEPT, "{cause} shifts its preferences by {estimate}.",
+        "{cause} shifts their preferences."),
+    "attack_success": (_KEPT, _KEPT, "{cause} succeeds on {percent} of the items.",
+        "{cause} succeeds."),
+    "rank_loss": (_KEPT, _KEPT, "{cause} changes the order of answers by {estimate}.",
+        "{cause} changes the order of answers."),
 }  # fmt: skip
 _OF_CONTROLS = (_KEPT, _KEPT, "{label} does not lower its scores.", "{label} lowers no score.")
 
@@ -575,8 +575,10 @@ def reason_of(
     text = quantity.sentences[requirement.status][several]
     percent = f"{100 * estimate:.0f}%"
     flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"
+    cause = quantity.label.removeprefix("Shift of ")
     return text.format(
         label=quantity.label,
+        cause=cause[:1].upper() + cause[1:],
         estimate=apa_number(estimate, bounded=quantity.bounded),
         limit=_limit(limit, quantity),
         limit_rest=f"{math.ceil(100 * (1 - limit))}%" if math.isfinite(limit) else "",

@@ -353,7 +353,8 @@ def _by_subject(
         f"{r.label} {threshold_text(r)}"
         for r in asked if r and (r.kind == "required" or r.status != "not_measured")
     ]  # fmt: skip
-    note: Lines = [[Span(f"Needed: {', '.join(needed)}", "dim")]] if needed else []
+    said = wrap_words(f"Needed: {', '.join(needed)}", width) if needed else []
+    note: Lines = [[Span(line, "dim")] for line in said]
     return [*_cut(grid, room - len(note), more), *note]
 
 
