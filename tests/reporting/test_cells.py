@@ -78,7 +78,7 @@ def test_files_go_to_the_sink_and_nothing_else_changes(tmp_path: Path, monkeypat
     (tmp_path / "out").mkdir()
     source = (
         "from judgestats.reporting import show\n"
-        "from judgestats.reporting.document import current_sink\n"
+        "from judgestats.reporting import current_sink\n"
         "current_sink().path('tables/a.csv').write_text('a')\n"
         "show('shown')"
     )

@@ -41,7 +41,7 @@ texts = "[]"
 ```{python}
 import json
 from judgestats.reporting import Captioned, Column, Markdown, Table, plots, show
-from judgestats.reporting.document import escape_markdown, verbatim
+from judgestats.reporting import escape_markdown, verbatim
 hostile = json.loads(texts)
 columns = (Column(key="a", label=hostile[0]), Column(key="b", label=hostile[3]), Column(key="n", format="number:2"))
 rows = tuple({"a": t, "b": hostile[-1 - i], "n": i / 3, "g": hostile[i // 3]} for i, t in enumerate(hostile))
