@@ -281,7 +281,7 @@ def test_a_failure_is_told_by_quarto_s_error_alone(
 
 
 def test_a_report_that_cannot_be_made_fails_no_run(
-    run_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from types import SimpleNamespace
 
@@ -290,11 +290,11 @@ def test_a_report_that_cannot_be_made_fails_no_run(
     attached: list[Path] = []
     tagged: dict[str, str] = {}
     run = SimpleNamespace(run_id="abc", artifacts=attached.append, tags=tagged.update, store=None)
-    (run_folder / "plan.json").rename(run_folder / "kept.json")
-    (run_folder / "plan.json").write_text("{", encoding="utf-8")
-    with rendering(run_folder, formats=("html",)) as attach:
+    folder = tmp_path / "run"
+    shutil.copytree(run_folder, folder)
+    (folder / "plan.json").write_text("{", encoding="utf-8")
+    with rendering(folder, formats=("html",)) as attach:
         made = attach(run)  # type: ignore[arg-type]
-    (run_folder / "kept.json").replace(run_folder / "plan.json")
     assert made == {}
     assert attached == []
     assert tagged["report"].startswith("failed: ")
