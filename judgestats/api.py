@@ -14,11 +14,11 @@ import pandas as pd
 
 from judgestats.analysis.audit import audit as audit_frame
 from judgestats.analysis.audit import audit_read
-from judgestats.analysis.copies import join_copies
 from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.drift_tests import with_parameters
 from judgestats.analysis.measures import measured_results, with_measures
 from judgestats.analysis.supplements import supplemented
+from judgestats.analysis.text_checks import join_copies
 from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.frame import passes_and_failures
 from judgestats.data.readers.labels import with_stated_words

@@ -8,19 +8,17 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.copies import join_copies
-from judgestats.analysis.design import Design
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, with_omega_model
-from judgestats.analysis.judged_systems import with_systems
+from judgestats.analysis.families import AnalysisPlan, Design, Hypothesis, with_omega_model
 from judgestats.analysis.leaderboard import STRENGTH
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.repeat_limits import NOT_REPEATED, not_repeated
 from judgestats.analysis.score_audit import audit_scores
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.single_shot import single_shot_plan, single_shot_verdict_plan
 from judgestats.analysis.specifications import with_specifications
-from judgestats.analysis.text_flags import with_read_notes
+from judgestats.analysis.supplements import NOT_REPEATED, not_repeated
+from judgestats.analysis.systems import with_systems
+from judgestats.analysis.text_checks import join_copies, with_read_notes
 from judgestats.analysis.validity import label_warnings, marked_as_tuned
 from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
 from judgestats.analysis.validity_rates import read_rates

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from judgestats.analysis.conversion import effect_number
-from judgestats.analysis.design import THESE_RUNS
-from judgestats.analysis.families import claim_of, restrict_pairs
+from judgestats.analysis.families import THESE_RUNS, claim_of, restrict_pairs
 from judgestats.analysis.records import NamedResult
 from judgestats.data.readers.columns import folded
 from judgestats.data.verdict_kinds import PREFERENCES

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.design import request_order
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, request_order, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.analysis.summary_rows import declared_row, results_row

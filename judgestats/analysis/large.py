@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,24 +14,526 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis import verdict_audit
-from judgestats.analysis.audit import plan, verdict_plan
-from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.coefficients import condition_metrics, repetition_results
-from judgestats.analysis.design import Design
-from judgestats.analysis.families import AnalysisPlan, with_omega_model
-from judgestats.analysis.large_scores import audit_scores, left_out, whole_counts
-from judgestats.analysis.limits import lost_limits
-from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.repeat_limits import lost_metrics
-from judgestats.analysis.summary_rows import DRAWN_VERDICTS, ranked, verdict_rows
-from judgestats.analysis.validity import pass_rate
+from judgestats.analysis.agreement import ratings_of, true_score_of
+from judgestats.analysis.audit import audit_read, plan, plan_for, verdict_plan
+from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
+from judgestats.analysis.coefficients import (
+    computed,
+    condition_metrics,
+    declared_for,
+    named_result,
+    repetition_results,
+)
+from judgestats.analysis.families import AnalysisPlan, Design, with_omega_model
+from judgestats.analysis.limits import (
+    MOST_COMPARED,
+    limits_of_conditions,
+    lost_limits,
+    not_compared,
+)
+from judgestats.analysis.recommendation import best_reliable
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.repeat_errors import (
+    assumed_scale,
+    consistency_without_runs,
+    sem_by_design,
+    with_repeat_errors,
+)
+from judgestats.analysis.score_audit import comparison_results
+from judgestats.analysis.scores import (
+    Coefficients,
+    condition_row,
+    described_line,
+    icc_in_place,
+    mean_deviations,
+    subject_of,
+)
+from judgestats.analysis.summary_rows import (
+    DRAWN_SCORES,
+    DRAWN_VERDICTS,
+    people_rows,
+    ranked,
+    score_rows,
+    verdict_rows,
+)
+from judgestats.analysis.supplements import lost_metrics
+from judgestats.analysis.text_checks import with_read_notes
+from judgestats.analysis.validity import (
+    Found,
+    label_warnings,
+    labelled_scores,
+    labelled_verdicts,
+    pass_rate,
+    people_verdicts,
+    validity_metrics,
+)
+from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.data.large.columns import Column, ReducedJudgments
 from judgestats.data.matrices import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
+from judgestats.results import quantity_of
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.designs.count_table import CountTable
+from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
+from judgestats.stats.dispersion.dispersion_test import spread_test
+from judgestats.stats.dispersion.ratios import variance_ratio
 from judgestats.stats.inference.estimate import Estimate
-from judgestats.stats.inference.runs import run_columns
+from judgestats.stats.inference.result import Result, TestResult
+from judgestats.stats.inference.runs import RunComponent, RunSums, component_of_sums, run_columns
+from judgestats.stats.reliability.internal_consistency import TwoWaySums
+from judgestats.stats.reliability.intraclass import icc_of_cells
+from judgestats.stats.reliability.repeat_error import repeat_pairs_of_counts
+
+SHOWN_ITEMS = 2_000
+"""Items whose cells figures show."""
+
+
+def whole_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """A status that does not occur under a condition is counted 0 there."""
+    counted = [c for c in table.columns if c.startswith("n_")]
+    return table.assign(**{c: table[c].fillna(0).astype(int) for c in counted})
+
+
+def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
+    """What one pass cannot give, and why."""
+    out = [
+        (
+            f"The {reduced.n_rows:,} judgments were counted in one pass and are not kept in this "
+            "run. Left out: null references of reliabilities, bootstrap intervals and ordinal "
+            "models, which read every judgment many times (the jackknife over clusters stands in "
+            "for the bootstrap), and the judge as an instrument (severity, levels used, fit)."
+        )
+    ]
+    if reduced.board is None:
+        out.append(
+            "Left out: the test of runs, alpha, lambda-2 and the two-way ICCs, and the check that "
+            "no judgment "
+            f"stands twice: {reduced.board_reason}."
+        )
+    if len(reduced.items) > SHOWN_ITEMS:
+        out.append(f"Figures of cells show {SHOWN_ITEMS:,} items at even distances.")
+    return [*out, *(f"Left out: {text[0].lower()}{text[1:]}" for text in more)]
+
+
+MOST_CELLS = 100_000
+"""Cells up to which rank tests and permutations of cells are computed; about half a minute."""
+
+
+_QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
+
+
+def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
+    """Means, spread, reliability by condition and the paired comparison of spread."""
+    labels = tuple(c.label for c in reduced.columns)
+    cells = _cells(reduced, range(len(labels)))
+    runs = runs_of_counts(reduced, range(len(labels)))
+    summary = condition_summary(cells, runs=runs, level=declared.level)
+    values = np.asarray(reduced.values, dtype=float)
+    rows: list[dict[str, Any]] = []
+    results: list[NamedResult] = []
+    shown: list[NamedResult] = []
+    for place, column in enumerate(reduced.columns):
+        name = column.label
+        single = icc_of_cells(cells, name, level=declared.level)
+        coefficients = [
+            (quantity_of("icc_1_1"), single),
+            *_coefficients_of(reduced, place, declared),
+        ]
+        ratio = None
+        own_runs = None if runs is None else runs.of_judges(place)
+        if own_runs is not None and own_runs.is_random:
+            sums = column_sums(reduced, place)
+            ratio = sums.ratio(residual=True) if sums is not None and sums.n >= 3 else None
+        given = reduced.counts[:, place].sum(axis=0, dtype=np.int64)
+        coefficients = icc_in_place(coefficients, ratio, values, given, declared.level)
+        line = summary[name]
+        line = replace(line, sem=sem_by_design(line.sem, own_runs, ratio, declared.level))
+        rows.append(
+            condition_row(
+                line,
+                about=_about(column),
+                statuses=column.statuses,
+                coefficients=coefficients,
+            )
+        )
+        factors = {factor: str(level) for factor, level in column.factors.items()}
+        subject = subject_of(name, column.judge, column.temperature, factors)
+        shown += described_line(line, coefficients, subject)
+        shown += consistency_without_runs(subject, own_runs, ratio, declared.level)
+        results += [named_result(q, value, subject) for q, value in coefficients]
+    table = whole_counts(pd.DataFrame(rows))
+    compared, skipped = _compared(reduced, cells, declared)
+    blocked = next((r.result for r in compared if r.id == "spread.all"), None)
+    test = blocked if isinstance(blocked, TestResult) else None
+    headlines = audit_headlines([*results, *compared])
+    compared = restrict_to_claims(compared, headlines)
+    metrics = lost_metrics(table)
+    by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
+    if len(rows) == 1:
+        metrics |= by_condition[labels[0]]
+    if test is not None:
+        metrics["spread/p_value"] = test.p_value
+    rests_on = best_reliable(table, cells)
+    analysis = Analysis(
+        experiment="audit",
+        question=_QUESTION,
+        drawing=ranked(*DRAWN_SCORES),
+        headlines=headlines,
+        conditions=table,
+        results=(*results, *compared, *rests_on),
+        described=tuple(shown),
+        rows=score_rows(labels),
+        limitations=(
+            *limits_of_conditions(
+                table, n_clusters=reduced.n_clusters, sizes=cells.n_scores[cells.n_scores > 0]
+            ),
+            *not_compared(sum(c.temperature != 0 for c in reduced.columns)),
+            *left_out(reduced, skipped),
+        ),
+        metrics=metrics,
+        condition_metrics=by_condition,
+        arrays=_figure_cells(reduced, cells),
+    )
+    return with_read_notes(analysis, reduced.notes)
+
+
+def _coefficients_of(reduced: ReducedJudgments, place: int, declared: AnalysisPlan) -> Coefficients:
+    """Coefficients that need to know which replication gave which score."""
+    model = declared.options.get("omega_model", "parallel")
+    options = {} if model == "parallel" else {"omega_model": model}
+    quantities = [q for q in declared_for("scores", options=options, counts=True) if q.counted]
+    sums = column_sums(reduced, place)
+    if sums is None:
+        reason = f"replications are not told apart: {reduced.board_reason}"
+        sums = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False)
+        return [
+            (q, computed(q, sums, counts=True).replace(reason=reason))
+            for q in quantities
+            if q.primary
+        ]
+    return [(q, computed(q, sums, counts=True, level=declared.level)) for q in quantities]
+
+
+def column_sums(reduced: ReducedJudgments, place: int) -> TwoWaySums | None:
+    """Sums over the complete items of one condition; None where replications are not known."""
+    if reduced.board is None:
+        return None
+    values = np.asarray(reduced.values, dtype=float)
+    sums = TwoWaySums(
+        k=reduced.board.shape[2],
+        n_clusters=reduced.n_clusters,
+        # A score that occurs: sums of whole numbers stay whole.
+        shift=float(values[values.size // 2]),
+        clustered=reduced.clustered,
+    )
+    for here, x in reduced.blocks(place):
+        sums.add(x, reduced.cluster[here])
+    return sums
+
+
+def runs_of_counts(reduced: ReducedJudgments, places: Sequence[int]) -> RunComponent | None:
+    """The variance between runs of some conditions; None where replications are not known."""
+    if reduced.board is None:
+        return None
+    judges = []
+    for place in places:
+        seen = np.concatenate([~np.isnan(x) for _, x in reduced.blocks(place)])
+        kept = run_columns(np.where(seen, 1.0, np.nan))
+        parts = [
+            RunSums.of(x[:, kept], reduced.cluster[here], reduced.n_clusters)
+            for here, x in reduced.blocks(place)
+        ]
+        judges.append(functools.reduce(operator.add, parts))
+    return component_of_sums(judges)
+
+
+def counted_errors(
+    analysis: Analysis,
+    reduced: ReducedJudgments,
+    scale: tuple[float, float] | None,
+    *,
+    level: float,
+) -> Analysis:
+    """An analysis with the errors of repeats, as the audit in memory has them.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the stream.
+    reduced : ReducedJudgments
+    scale : (float, float) or None
+        None leaves out what rests on its ends, and says so.
+    level : float
+
+    Returns
+    -------
+    Analysis
+    """
+    values = np.asarray(reduced.values, dtype=float)
+    cluster = reduced.cluster if reduced.clustered else None
+    places = range(len(reduced.columns))
+    pairs = {
+        reduced.columns[p].label: repeat_pairs_of_counts(
+            reduced.counts[:, p], values, scale=scale or assumed_scale(values), cluster=cluster
+        )
+        for p in places
+    }
+    unstated = () if scale else tuple(pairs)
+    return with_repeat_errors(analysis, pairs, unstated=unstated, level=level)
+
+
+def _about(column: Column) -> dict[str, Any]:
+    return {
+        "judge": column.judge,
+        "temperature": column.temperature,
+        **{f"factor_{name}": value for name, value in column.factors.items()},
+        "cost_usd": column.cost_usd,
+        "tokens_in_mean": column.tokens_in_mean,
+        "tokens_out_mean": column.tokens_out_mean,
+        "latency_mean_s": math.nan,
+    }
+
+
+def _cells(reduced: ReducedJudgments, places: Sequence[int]) -> Cells:
+    return cells_from_counts(
+        reduced.counts[:, list(places)],
+        np.asarray(reduced.values, dtype=float),
+        conditions=[reduced.columns[i].label for i in places],
+        cluster=reduced.cluster if reduced.clustered else None,
+    )
+
+
+def _shared(cells: Cells) -> NDArray[np.bool_]:
+    """The items that can be compared; none where there are too few, or too many conditions."""
+    shared = np.all(cells.n_scores >= 2, axis=1)
+    enough = 2 <= len(cells.conditions) <= MOST_COMPARED and shared.sum() >= 3
+    return shared if enough else np.zeros_like(shared)
+
+
+def _compared(
+    reduced: ReducedJudgments, cells: Cells, declared: AnalysisPlan
+) -> tuple[list[NamedResult], list[str]]:
+    """The paired comparison of all conditions, and what was left out of it.
+
+    At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
+    """
+    warm = [i for i, c in enumerate(reduced.columns) if c.temperature != 0]
+    shifts = None
+    if _shared(cells).any():
+        runs = runs_of_counts(reduced, range(len(reduced.columns)))
+        shifts = mean_shift(cells, runs=runs, level=declared.level)
+    sampled = cells if len(warm) == len(reduced.columns) else _cells(reduced, warm)
+    shared = _shared(sampled)
+    if not shared.any():
+        return comparison_results(None, shifts), []
+    if sampled.mean.size <= MOST_CELLS:
+        comparison = spread_test(
+            sampled,
+            runs=runs_of_counts(reduced, warm),
+            n_resamples=declared.n_resamples,
+            **declared.drawn,
+        )
+        return comparison_results(comparison, shifts or comparison.shifts), []
+    blocked = blocked_f_test(
+        sampled.spread("mean"),
+        conditions=sampled.conditions,
+        cluster=sampled.cluster,
+        n_permutations=0,
+        level=declared.level,
+    ).replace(
+        name="spread_blocked_f",
+        method="Blocked F test of spread: mean distance from the cell mean",
+        null_hypothesis="the condition does not matter for the spread of judgments",
+        alternative="the spread of judgments differs between some conditions",
+        sample=sampled.sample(shared, reason="fewer than 2 scores in some condition"),
+    )
+    listed: list[tuple[str, str, Result]] = [
+        ("spread.all", "Spread of all conditions", blocked),
+        ("ratio.all", "Ratios of variances", variance_ratio(sampled, level=declared.level)),
+    ]
+    listed += [] if shifts is None else [("shift.all", "Differences of mean scores", shifts)]
+    left_out = (
+        f"Rank tests of spread and permutations of cells: {sampled.mean.size:,} cells are more "
+        f"than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F test is "
+        "that of the F distribution, to which the permutation distribution tends."
+    )
+    return [
+        NamedResult(id=identity, title=title, role="secondary", result=result, headline=True)
+        for identity, title, result in listed
+    ], [left_out]
+
+
+def _figure_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
+    """Cells of evenly spaced items, for figures."""
+    n = len(reduced.items)
+    at = np.unique(np.linspace(0, n - 1, min(n, SHOWN_ITEMS)).astype(int))
+    return {
+        "items": [reduced.items[i] for i in at.tolist()],
+        "clusters": [str(c) for c in reduced.cluster[at].tolist()],
+        "conditions": list(cells.conditions),
+        "cell_means": cells.mean[at],
+        "cell_variances": cells.variance[at],
+        "deviations": mean_deviations(cells.variance[at], reduced.cluster[at].tolist()),
+    }
+
+
+def with_labelled(
+    analysis: Analysis,
+    reduced: ReducedJudgments,
+    labelled: pd.DataFrame,
+    *,
+    labels_drawn: str = "",
+    **choices: Any,
+) -> Analysis:
+    """The audit of a stream with what its labelled judgments say, and averages corrected by them.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the stream.
+    reduced : ReducedJudgments
+        What was counted: the judge's verdicts on all items.
+    labelled : DataFrame
+        The judgments with a label, as `labelled_judgments` gives them.
+    labels_drawn, **choices
+        As `audit` takes them.
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    InputError
+        The labels were drawn within strata, which a stream does not keep.
+    """
+    if labels_drawn == "stratified":
+        raise InputError(
+            "labels_drawn='stratified' needs the category of every item, and so the judgments in "
+            "memory. Use --stream no."
+        )
+    own = audit_read(labelled, notes=labelled.attrs.get("notes", ()), **choices)
+    declared = plan_for(labelled, labels_drawn=labels_drawn, **choices)
+    of_all = dict(_count_results(reduced, labelled, declared))
+    people = _people(own, of_all)
+    kinds = {r.id.split(".")[1] for r in people}
+    columns = [
+        str(c)
+        for c in own.conditions.columns
+        if str(c).removesuffix("_low").removesuffix("_high") in kinds
+    ]
+    table = analysis.conditions.merge(
+        own.conditions[["condition", *columns]], on="condition", how="left", validate="one_to_one"
+    )
+    if not reduced.is_scores:
+        table = _with_estimates(table, of_all)
+    n, items = len(labelled), labelled["item_id"].nunique()
+    text = (
+        f"Agreement with people is that of the {n:,} judgments of {items:,} labelled items, which "
+        "were read once more."
+    )
+    metrics = {
+        name: {
+            **values,
+            **{
+                k: v
+                for k, v in own.condition_metrics.get(name, {}).items()
+                if k.removeprefix("ci/").startswith("people/")
+            },
+            **validity_metrics(of_all.get(name, [])),
+        }
+        for name, values in analysis.condition_metrics.items()
+    }
+    names = table["condition"]
+    return replace(
+        analysis,
+        conditions=table,
+        results=(*analysis.results, *people),
+        rows=(
+            *analysis.rows,
+            *people_rows(
+                names,
+                corrected=true_score_of(labelled) if reduced.is_scores else "poststratified",
+                labels_drawn=labels_drawn,
+                repeats=labelled["replicate"].nunique(),
+            ),
+        ),
+        limitations=(
+            *analysis.limitations,
+            text,
+            *label_warnings(people),
+            *labelled.attrs.get("notes", ()),
+        ),
+        condition_metrics=metrics,
+    )
+
+
+def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
+    """The labelled judgments' results; where all items have a part in one, that of all items."""
+    over = {
+        f"{kind}.{name}": condition_result(kind, title, name, result, headline=True)
+        for name, named in of_all.items()
+        for kind, title, result in named
+    }  # fmt: skip
+    kept = [over.pop(r.id, r) for r in own.results if r.id.startswith("people.")]
+    return (*kept, *over.values())
+
+
+def _count_results(
+    reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
+) -> Iterator[tuple[str, Found]]:
+    """By condition: what the counts of all items say beside the labels of some."""
+    passes = set(reduced.values) <= {PASS, FAIL}
+    if not (reduced.is_scores or passes):
+        return
+    ratings, _ = ratings_of(labelled)
+    worth = np.array([v if reduced.is_scores else v == PASS for v in reduced.values], dtype=float)
+    names = np.asarray(reduced.items, dtype=object)
+    for label, rows in labelled.groupby("condition", sort=False):
+        places = [i for i, c in enumerate(reduced.columns) if c.label == label]
+        counts = reduced.counts[:, places].sum(axis=1, dtype=np.int64)
+        # A score that nobody could read has no mean; a verdict so is a class of its own.
+        kept = counts.any(axis=1) if reduced.is_scores else (reduced.asked[:, places] > 0).any(1)
+        cluster = reduced.cluster[kept]
+        how: dict[str, Any] = {
+            "cluster": cluster if np.unique(cluster).size < cluster.size else None
+        }
+        judge, items = _spread_out(counts[kept], worth), names[kept]
+        if reduced.is_scores:
+            human = ratings.reindex(list(items)).to_numpy(float)
+            results = labelled_scores(judge, human, rows, declared, items=items, **how)
+        else:
+            index = pd.Index(items)
+            human = people_verdicts(rows, index)
+            results = labelled_verdicts(judge, human, rows, declared, items=index, **how)
+        yield str(label), results
+
+
+def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Counts of each value as items x judgments, NaN behind the last of an item.
+
+    Examples
+    --------
+    >>> _spread_out(np.array([[1, 2], [0, 1]]), np.array([7.0, 9.0])).tolist()
+    [[7.0, 9.0, 9.0], [9.0, nan, nan]]
+    """
+    sizes = counts.sum(axis=1)
+    # size: judgments of an item
+    out = np.full((len(counts), max(1, int(sizes.max(initial=1)))), np.nan)
+    repeated = np.repeat(np.tile(values, len(counts)), counts.ravel())
+    out[np.arange(out.shape[1]) < sizes[:, None]] = repeated
+    return out
+
+
+def _with_estimates(table: pd.DataFrame, of_all: dict[str, Found]) -> pd.DataFrame:
+    """The table with the estimates of each condition in its columns, as the audit in memory has."""
+    rows = []
+    for line in table.to_dict("records"):
+        row: dict[str, Any] = {str(k): v for k, v in line.items()}
+        rows.append(row | estimates_of(of_all.get(str(row["condition"]), [])))
+    return pd.DataFrame(rows)
 
 
 def verdict_counts(

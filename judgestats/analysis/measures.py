@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.copies import DUPLICATES, LINKED
 from judgestats.analysis.decisions.of_frame import decisions_of
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.selections import Rotations, is_rotated
-from judgestats.analysis.system_measures import (
+from judgestats.analysis.systems import (
     data_measures,
     run_measures,
     slice_measures,
     system_measures,
 )
+from judgestats.analysis.text_checks import DUPLICATES, LINKED
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
 from judgestats.arrays import Floats
 from judgestats.data.verdict_kinds import PREFERENCES

@@ -32,10 +32,10 @@ from judgestats.results import (
 )
 from judgestats.results.change_screen import change_finding
 from judgestats.results.decisions import DecisionOptions, verdicts_of
+from judgestats.results.metric_names import not_estimable
 from judgestats.results.numbers import format_number, short_names, with_names
 from judgestats.results.records import Role, plain
 from judgestats.results.screen import full_text
-from judgestats.results.thresholds import not_estimable
 from judgestats.results.verdict import Measure
 from judgestats.results.verdict_screen import care_of, finding_of
 from judgestats.sinks import escape_html

@@ -12,7 +12,7 @@ import pandas as pd
 
 from judgestats.analysis.coefficients import described
 from judgestats.analysis.conversion import Ends
-from judgestats.analysis.design import THESE_RUNS
+from judgestats.analysis.families import THESE_RUNS
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.summary_rows import declared_row

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.agreement import true_score_of
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.families import AnalysisPlan
@@ -25,15 +26,8 @@ from judgestats.analysis.limits import (
     limits_of_conditions,
     not_compared,
 )
-from judgestats.analysis.ratings import true_score_of
 from judgestats.analysis.recommendation import best_reliable
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.repeat_limits import (
-    NOT_REPEATED,
-    constant_limits,
-    label_limits,
-    repeat_limits,
-)
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
 from judgestats.analysis.single_shot import (
     described_once,
@@ -46,6 +40,12 @@ from judgestats.analysis.summary_rows import (
     people_rows,
     ranked,
     score_rows,
+)
+from judgestats.analysis.supplements import (
+    NOT_REPEATED,
+    constant_limits,
+    label_limits,
+    repeat_limits,
 )
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_raters import drawn_as

@@ -19,7 +19,7 @@ from judgestats.analysis.coefficients import (
     named_result,
 )
 from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
-from judgestats.analysis.design import INTERLEAVED, request_order
+from judgestats.analysis.families import INTERLEAVED, request_order
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_errors import (

@@ -37,7 +37,6 @@ from judgestats.analysis.records import (
     conditions_of,
     named_results,
 )
-from judgestats.analysis.repeat_limits import lost_shares_of
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
@@ -51,6 +50,7 @@ from judgestats.analysis.summary_rows import (
     factor_curve,
     results_row,
 )
+from judgestats.analysis.supplements import lost_shares_of
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.pairs import scores_of

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.agreement import has_slots
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
-from judgestats.analysis.instrument import instrument_questions, instrument_results
-from judgestats.analysis.ratings import (
+from judgestats.analysis.agreement import (
+    has_slots,
     judges_named,
     judges_results,
     passes_of_items,
     ratings_of,
     ratings_results,
 )
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
+from judgestats.analysis.instrument import instrument_questions, instrument_results
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.analysis.repeat_limits import OF_REPEATS
+from judgestats.analysis.supplements import OF_REPEATS
 from judgestats.analysis.validity import is_pass_fail, score_validity, to_pass_fail
 from judgestats.analysis.validity_raters import (
     PANEL,

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.agreement import item_means
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
-from judgestats.analysis.ratings import item_means
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Bools, Floats, Objects
 from judgestats.data.matrices import ScoreArray

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.agreement import passes_of_items
 from judgestats.analysis.families import AnalysisPlan
-from judgestats.analysis.ratings import passes_of_items
 from judgestats.data.matrices import ScoreArray
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number

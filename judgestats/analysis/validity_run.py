@@ -10,9 +10,14 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis import summary_rows, validity
+from judgestats.analysis.agreement import (
+    passes_of_items,
+    ratings_of,
+    ratings_results,
+    true_score_of,
+)
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, clusters_of
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.ratings import passes_of_items, ratings_of, ratings_results, true_score_of
 from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.selections import condition_row, selection_limits, sort_results

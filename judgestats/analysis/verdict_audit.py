@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import single_shot, summary_rows, validity_systems, verdict_consistency
-from judgestats.analysis.agreement import slot_results
+from judgestats.analysis.agreement import judges_named, slot_results
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.coefficients import (
     condition_metrics,
@@ -20,11 +20,10 @@ from judgestats.analysis.coefficients import (
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
-from judgestats.analysis.ratings import judges_named
 from judgestats.analysis.recommendation import best_verdicts, repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.repeat_limits import not_repeated
 from judgestats.analysis.selections import label_shares
+from judgestats.analysis.supplements import not_repeated
 from judgestats.analysis.validity import (
     is_pass_fail,
     pass_fail_results,

@@ -14,10 +14,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis.coefficients import statistics_of
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.specifications import specifications_of
-from judgestats.analysis.statistics_list import statistics_of
 from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
 from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
@@ -380,10 +380,10 @@ def _streams(arguments: Args, path: Path) -> bool:
 
 def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.audit import audit_read, plan_for
-    from judgestats.analysis.copies import join_copies
     from judgestats.analysis.leaderboard import add_scores
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.supplements import supplemented
+    from judgestats.analysis.text_checks import join_copies
     from judgestats.analysis.validity import texts_in
     from judgestats.analysis.validity_systems import with_disagreements
     from judgestats.api import read_judgments as read_any
@@ -505,11 +505,15 @@ def from_store(arguments: Args, path: Path) -> bool:
 
 
 def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
-    from judgestats.analysis.copies import join_counted_copies
-    from judgestats.analysis.large import audit_reduced, plan_for_reduced
-    from judgestats.analysis.large_scores import counted_errors, with_labelled
+    from judgestats.analysis.large import (
+        audit_reduced,
+        counted_errors,
+        plan_for_reduced,
+        with_labelled,
+    )
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.scores import clip_to_scale
+    from judgestats.analysis.text_checks import join_counted_copies
     from judgestats.data.large.columns import labelled_judgments
     from judgestats.data.large.reduce import reduce_parquet
 

@@ -27,7 +27,7 @@ from judgestats.files.monitor_state import (
     changed_state,
     file_sha256,
 )
-from judgestats.results.thresholds import Side, as_option, named_bounds
+from judgestats.results.metric_names import Side, as_option, named_bounds
 from judgestats.runner import display as console
 from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage
 

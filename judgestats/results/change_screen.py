@@ -16,10 +16,13 @@ from judgestats.results.screen import (
     WIDTH,
     Lines,
     Span,
+    brief_of,
     differing_parameters,
+    format_record,
+    number_of,
+    row_decimals,
     wrap_words,
 )
-from judgestats.results.summary import brief_of, format_record, number_of, row_decimals
 from judgestats.results.verdict_screen import (
     care_of,
     care_text_lines,

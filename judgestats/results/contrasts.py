@@ -9,7 +9,7 @@ from judgestats.results.numbers import short_names
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row
 from judgestats.results.results import Results
-from judgestats.results.summary import format_record, size_of
+from judgestats.results.screen import format_record, size_of
 from judgestats.results.verdict import Demand, Outcome, Subject, Verdict
 
 _CONTROL = "right_"

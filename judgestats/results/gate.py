@@ -12,8 +12,7 @@ from judgestats.results.numbers import apa_number
 from judgestats.results.purposes import FLAGS, threshold_text
 from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
-from judgestats.results.screen import WIDTH, Lines, Span
-from judgestats.results.summary import brief_of
+from judgestats.results.screen import WIDTH, Lines, Span, brief_of
 from judgestats.results.verdict import Requirement, Verdict
 from judgestats.results.verdict_screen import facts_lines, grid_lines, number_text, status_text
 

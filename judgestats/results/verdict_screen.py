@@ -14,8 +14,17 @@ from judgestats.results.purposes import FLAGS, PURPOSES, reason_of, threshold_te
 from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Table
 from judgestats.results.results import Results
-from judgestats.results.screen import HEIGHT, WIDTH, Lines, Span, condition_table, wrap_words
-from judgestats.results.summary import NOTHING, Summary, brief_of
+from judgestats.results.screen import (
+    HEIGHT,
+    NOTHING,
+    WIDTH,
+    Lines,
+    Span,
+    Summary,
+    brief_of,
+    condition_table,
+    wrap_words,
+)
 from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
 
 WORDS: Mapping[Outcome, str] = {

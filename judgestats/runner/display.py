@@ -22,15 +22,16 @@ from judgestats.results import Results, plain, to_plain
 from judgestats.results.change_screen import change_screen, outcome_lines, study_screen
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.purposes import read_requirements
-from judgestats.results.reliability import reliability_lines, reliability_rows
 from judgestats.results.screen import (
     HEIGHT,
     WIDTH,
     Lines,
+    brief_of,
     full_text,
     next_line,
+    reliability_lines,
+    reliability_rows,
 )
-from judgestats.results.summary import brief_of
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of, verdict_screen
 from judgestats.terminal import as_typed, can_show, emit, is_terminal

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.agreement import with_systems
-from judgestats.analysis.design import Design
+from judgestats.analysis.families import Design
 from judgestats.analysis.measures import with_measures
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.supplements import supplemented
-from judgestats.analysis.text_flags import with_flagged_texts
-from judgestats.analysis.validity import labelled_frame, texts_of
-from judgestats.analysis.validity_error import with_people_error
+from judgestats.analysis.text_checks import with_flagged_texts
+from judgestats.analysis.validity import labelled_frame, texts_of, with_people_error
 from judgestats.analysis.validity_systems import with_disagreements
 from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.request_fields import as_text

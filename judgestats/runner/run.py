@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
-from judgestats.analysis.copies import (
+from judgestats.analysis.families import REQUEST_ORDER, recorded_order
+from judgestats.analysis.limits import Limit
+from judgestats.analysis.records import Analysis
+from judgestats.analysis.text_checks import (
     find_copies,
     handled_copies,
     refuse_text_copies,
     with_texts,
     without_copies,
 )
-from judgestats.analysis.design import REQUEST_ORDER, recorded_order
-from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis
 from judgestats.analysis.validity import texts_of
 from judgestats.collection.account import Collected, Stop
 from judgestats.collection.answers import AnswerPlan

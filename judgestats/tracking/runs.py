@@ -22,7 +22,7 @@ from judgestats.results.change_screen import outcome_lines
 from judgestats.results.metric_names import ALIASES, quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
-from judgestats.results.reliability import reliability_rows
+from judgestats.results.screen import reliability_rows
 from judgestats.results.verdict import CODES, Subject, summary_of
 from judgestats.results.verdict_screen import (
     WORDS,

@@ -5,8 +5,8 @@ import pytest
 
 import judgestats as js
 from judgestats.analysis import left_out_estimates, with_disagreements
+from judgestats.analysis.agreement import _pearson
 from judgestats.analysis.audit import audit
-from judgestats.analysis.ratings import _pearson
 from judgestats.stats import vote_share_reliability
 
 

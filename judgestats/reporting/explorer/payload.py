@@ -21,7 +21,7 @@ from judgestats.redaction import scrubbed
 from judgestats.reporting.explorer.page import packed
 from judgestats.results import Results, plain
 from judgestats.results.purposes import threshold_text
-from judgestats.results.summary import brief_of
+from judgestats.results.screen import brief_of
 from judgestats.results.verdict import Requirement
 from judgestats.results.verdict_screen import (
     care_of,

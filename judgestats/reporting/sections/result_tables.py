@@ -25,7 +25,7 @@ from judgestats.results import Comparison, Estimate, Record, Results, ResultSet,
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import bounds_of
 from judgestats.results.quantities import name_of
-from judgestats.results.summary import size_of
+from judgestats.results.screen import size_of
 from judgestats.results.text import hangs_on, statistic_text
 
 

@@ -11,7 +11,7 @@ from judgestats.reporting.plots.requirements import RequirementPlot, Requirement
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Column, Table
 from judgestats.results.purposes import decided_of, threshold_text
-from judgestats.results.summary import brief_of
+from judgestats.results.screen import brief_of
 from judgestats.results.verdict import ORDER, Requirement, Verdict
 from judgestats.results.verdict_screen import (
     WORDS,
