@@ -358,7 +358,6 @@ def drift(
     second: Any,
     *,
     baseline: Any = None,
-    anchors: Any = None,
     values: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Findings:
@@ -370,8 +369,6 @@ def drift(
         As `read_judgments` takes them, or runs (ids or folders) of judgestats.
     baseline : the same, optional
         The first run done again with nothing changed.
-    anchors : the same, optional
-        Unchanged answers of the first run, judged again by today's judge.
     values : mapping of word to meaning, optional
         As `read_judgments` takes them, for all that is read.
     **options
@@ -387,13 +384,11 @@ def drift(
     known = inspect.signature(read_table_or_log).parameters
     words = {k: options.pop(k) for k in list(options) if k in known}
     words |= {"values": values} if values else {}
-    again, unchanged = (
-        None if one is None else _load_judgments(one, words) for one in (baseline, anchors)
-    )
+    again = None if baseline is None else _load_judgments(baseline, words)
     before, after = _load_judgments(first, words), _load_judgments(second, words)
-    analysis = drift_frames(before, after, baseline=again, anchors=unchanged, **options)
+    analysis = drift_frames(before, after, baseline=again, **options)
     analysis = with_parameters(analysis, _recorded(first), _recorded(second))
-    records = analysis.records({"kind": "drift", **_simulated(first, second, baseline, anchors)})
+    records = analysis.records({"kind": "drift", **_simulated(first, second, baseline)})
     level = float(options.get("level", 0.95))
     return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
 

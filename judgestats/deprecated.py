@@ -169,6 +169,8 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("export", "--r"): "judgestats show RUN crosscheck, or read data/judgments.parquet of the "
         "run in R (arrow::read_parquet)",
+        ("drift", "--anchors"): "judgestats monitor FILE --state STATE --anchors ANCHORS",
+        ("drift", "--relabels"): "a column of labels in the second file",
     }
 )
 """Options of commands that this version does not have, with what to use instead."""

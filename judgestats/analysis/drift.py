@@ -284,11 +284,6 @@ def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
 
 # fmt: off
 _PARTS = {
-    "total": ("Total change between the runs", "Total change", "Change"),
-    "judge": ("Change of the judge, on unchanged answers", "Change of the judge", "Judge"),
-    "system": (
-        "Change of the system, as today's judge sees it", "Change of the system", "System"
-    ),
     "people": (
         "Change of people's labels, on unchanged answers", "Change of the labels", "Labels"
     ),
@@ -310,57 +305,8 @@ _PARTS = {
 """Of each part of a change: its title, the question of its row on the screen, its short name."""
 # fmt: on
 _LEAST = 5
-"""Anchors of one label that a change of sensitivity or specificity needs."""
+"""Items of one label that a change of sensitivity or specificity needs."""
 _PASS = {"pass": 1.0, "yes": 1.0, "correct": 1.0, "fail": 0.0, "no": 0.0, "incorrect": 0.0}
-
-
-def with_split(
-    analysis: Analysis,
-    before: pd.DataFrame,
-    anchors: pd.DataFrame,
-    after: pd.DataFrame,
-    pairs: Mapping[str, str],
-    *,
-    level: float,
-) -> Analysis:
-    """The comparison of the anchors with the total change split into its two parts.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        Of the first run and the anchors.
-    before, anchors, after : DataFrame
-    pairs : mapping of condition to condition
-        Of the first run to the second.
-    level : float
-
-    Returns
-    -------
-    Analysis
-    """
-    split: dict[tuple[str, str], Mapping[str, Estimate]] = {}
-    for first, second in pairs.items():
-        old, new = _item_means(before, first), _item_means(after, second)
-        again = _item_means(anchors, first if first in set(anchors["condition"]) else second)
-        if old.empty or new.empty:
-            continue
-        parts = anchored_change(
-            old["value"].to_numpy(float),
-            again["value"].reindex(old.index).to_numpy(float),
-            new["value"].to_numpy(float),
-            cluster_before=old["cluster"].to_numpy(object),
-            cluster_after=new["cluster"].to_numpy(object),
-            level=level,
-        )
-        people = _people(before, anchors, first, old, again, level=level)
-        split[first, second] = parts | people
-    note = (
-        "The anchors are taken as drawn at random among the first run's answers; others speak for "
-        "themselves alone."
-    )
-    if not any("people" in parts for parts in split.values()):
-        note += " A change of people is not seen: give the anchors' labels of then and of today."
-    return _led(analysis, split, note)
 
 
 def with_labelled(
@@ -386,31 +332,20 @@ def with_labelled(
     Analysis
         As given where nothing is labelled.
     """
-    split: dict[tuple[str, str], Mapping[str, Estimate]] = {}
+    results: list[NamedResult] = []
+    headlines: list[Headline] = []
+    names: dict[str, str] = {}
     for first, second in pairs.items():
         labelled = before if not _labels(before, first).empty else after
         old, new = _item_means(before, first), _item_means(after, second)
         parts: dict[str, Estimate] = _agreement(before, after, first, second, level=level)
         if not old.empty and not new.empty:
             parts |= _people(labelled, after, first, old, new, level=level)
-        if parts:
-            split[first, second] = parts
-    return _led(analysis, split) if split else analysis
-
-
-def _led(
-    analysis: Analysis, split: Mapping[tuple[str, str], Mapping[str, Estimate]], *notes: str
-) -> Analysis:
-    """The analysis with these changes before everything else."""
-    results: list[NamedResult] = []
-    headlines: list[Headline] = []
-    names: dict[str, str] = {}
-    for pair, parts in split.items():
-        stratum = pair_label(*pair)
-        names[stratum] = pair_label(*pair, joint=" ")
-        about = About(stratum=stratum, conditions=pair, varied="run")
+        stratum, name = pair_label(first, second), pair_label(first, second, joint=" ")
+        about = About(stratum=stratum, conditions=(first, second), varied="run")
         for key, estimate in parts.items():
-            identity, title = f"anchored.{key}.{names[stratum]}", f"{_PARTS[key][0]} ({stratum})"
+            identity, title = f"anchored.{key}.{name}", f"{_PARTS[key][0]} ({stratum})"
+            names[stratum] = name
             results.append(
                 NamedResult(identity, title, "primary", estimate, headline=True, about=about)
             )
@@ -433,8 +368,7 @@ def _led(
         analysis,
         results=(*results, *analysis.results),
         headlines=(*headlines, *analysis.headlines),
-        limitations=(*notes, *analysis.limitations),
-        rows=(*rows, *analysis.rows),
+        rows=(*rows, *analysis.rows) if results else analysis.rows,
     )
 
 
@@ -470,18 +404,18 @@ def _agreement(
 
 def _people(
     before: pd.DataFrame,
-    anchors: pd.DataFrame,
+    after: pd.DataFrame,
     condition: str,
     old: pd.DataFrame,
     again: pd.DataFrame,
     *,
     level: float,
 ) -> dict[str, Estimate]:
-    """What labels of the anchors, of then and of today, say of people and of the judge's errors.
+    """What labels of then and of today say of human raters and of the judge's errors.
 
     Sensitivity can change while the mean does not: verdicts are compared within each label of then.
     """
-    then, today = (_labels(f, condition) for f in (before, anchors))
+    then, today = (_labels(f, condition) for f in (before, after))
     then = then.reindex(old.index)
     cluster = old["cluster"].to_numpy(object)
     out = {}
@@ -538,6 +472,12 @@ def _item_means(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
 
 _QUESTION = "Has the judge changed between the two runs, beyond what asking again changes?"
 _FAMILY = "change between the runs, one test for each condition and aspect"
+_NO_MARGIN = Limit(
+    "No scale is stated, so the margin of the mean is 5% of the range of these scores. State the "
+    "scale (--scale 1-10) or the margin (--margin .5).",
+    code="margin_of_range",
+    short="margin: 5% of the range of these scores; state --scale or --margin",
+)
 _NO_BASELINE = Limit(
     "No unchanged re-run of the first run was given (--baseline): a service that varies from day "
     "to day by itself counts as changed.",
@@ -551,7 +491,6 @@ def drift(
     after: pd.DataFrame,
     *,
     baseline: pd.DataFrame | None = None,
-    anchors: pd.DataFrame | None = None,
     pairs: Mapping[str, str] | None = None,
     n_resamples: int = 999,
     seed: int = 0,
@@ -572,11 +511,6 @@ def drift(
         The first run done again with nothing changed (an A/A re-run): shifts of the mean and
         changed verdicts are then counted beyond what that re-run changed. A service that varies
         from day to day changes without being changed.
-    anchors : DataFrame, optional
-        Answers of the first run, unchanged, judged again by today's judge. The second run may then
-        be of other answers: the tests are of the anchors, and the total change of the mean (of
-        passes) is split into the judge's on unchanged answers and the system's as today's judge
-        sees it. Anchors are to be drawn at random.
     pairs : mapping, optional
         See `match_conditions`.
     n_resamples : int
@@ -590,7 +524,8 @@ def drift(
     target : {"new items", "these items"}
         What the estimate, interval, and p of the mean, pass rate or win rate hold for.
     margin : float
-        Change of it that counts as none; by default .05 of rates, 5% of the range of scores.
+        Change of it that counts as none; by default .05 of rates, 5% of the stated scale, else of
+        the range of the scores, which a limitation says.
     duplicates : {"cluster", "drop", "keep", "refuse"}
         What becomes of items that repeat another item's text, or its replies in both runs:
         `join_copies`.
@@ -628,15 +563,6 @@ def drift(
     >>> round(found["shift.J, T=1"].effect.estimate, 6), found.headlines[0].claim
     (1.0, 'differs')
     """
-    if anchors is not None:
-        matched = match_conditions(before, after, pairs=pairs)
-        plain = [f.drop(columns="label", errors="ignore") for f in (before, anchors)]
-        analysis = drift(
-            *plain, baseline=baseline, n_resamples=n_resamples, seed=seed, level=level,
-            omega_model=omega_model, comparisons=comparisons, target=target, margin=margin,
-            duplicates=duplicates,
-        )  # fmt: skip
-        return with_split(analysis, before, anchors, after, matched, level=level)
     chosen = match_conditions(before, after, pairs=pairs)
     joined, counts = both_runs(before, after, chosen)
     copies = handled_copies(find_copies(joined), duplicates)
@@ -652,6 +578,9 @@ def drift(
     limits = (*left_out_items(counts), *joint, *limits)
     if baseline is None:
         limits = (*limits, _NO_BASELINE)
+    scale = before.attrs.get("scale") or after.attrs.get("scale")
+    if scored and not margin > 0 and not scale:
+        limits = (*limits, _NO_MARGIN)
     again = None if baseline is None else rerun_of(baseline, chosen, scored=scored)
     tests: list[NamedResult] = []
     for first, second in chosen.items():
@@ -659,7 +588,7 @@ def drift(
         rerun = None if again is None else again[again["condition"] == first]
         tests += tests_of_pair(
             first, second, own, rerun, n_resamples, len(chosen) * comparisons, scored=scored,
-            level=level, seed=seed, target=target, margin=margin,
+            level=level, seed=seed, target=target, margin=margin, scale=scale,
         )  # fmt: skip
     tests = with_reach(at_family_level(tests, 1 - (1 - level) / comparisons))
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}

@@ -237,6 +237,7 @@ def tests_of_pair(
     seed: int,
     target: Target,
     margin: float,
+    scale: tuple[float, float] | None,
 ) -> list[NamedResult]:
     """The tests of one condition, and the ratio of its variances."""
     name, shown = pair_label(first, second, joint=" "), pair_label(first, second)
@@ -265,7 +266,8 @@ def tests_of_pair(
     n_tests = math.ceil(n_pairs * (len(aspects) - 1 + scored) / (1 - LEAD) - 1e-9)
     listed: list[tuple[str, str, Role, Result]] = []
     for aspect in aspects:
-        change = _change(own, rerun, labels, aspect, level=level, target=target, margin=margin)
+        own_margin = _margin(own, margin, scale, scores=aspect.column == "score")
+        change = _change(own, rerun, labels, aspect, level=level, target=target, margin=own_margin)
         listed.append((aspect.id, aspect.title, "primary", change))
     if scored:
         array = score_array(own, conditions=labels[::-1])
@@ -391,7 +393,7 @@ def _change(
         one, two, kind=aspect.kind, cluster=shared_clusters(cluster),
         baseline=None if rerun is None else (one, _table(rerun, rows, aspect.column)),
         target=target if leads and rerun is None else "new items",
-        margin=_margin(own, margin, scores=aspect.column == "score") if leads else math.nan,
+        margin=margin if leads else math.nan,
         level=level,
     )  # fmt: skip
     if not aspect.estimand:
@@ -406,11 +408,13 @@ def _consistency(run: pd.DataFrame, items: pd.Series) -> NDArray[np.object_]:
     return same.where(same.notna(), None).to_numpy(object)[:, None]
 
 
-def _margin(own: pd.DataFrame, margin: float, *, scores: bool) -> float:
-    """Change that counts as none: as stated, else .05 of rates and 5% of the range of scores."""
+def _margin(
+    own: pd.DataFrame, margin: float, scale: tuple[float, float] | None, *, scores: bool
+) -> float:
+    """Change that counts as none: as stated, else .05 of rates and 5% of the scale of scores."""
     if margin > 0 or not scores:
         return margin if margin > 0 else 0.05
-    low, high = own.attrs.get("scale") or (own["score"].min(), own["score"].max())
+    low, high = scale or (own["score"].min(), own["score"].max())
     return 0.05 * float(high - low)
 
 

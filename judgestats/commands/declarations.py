@@ -278,18 +278,13 @@ _DRIFT = Command(
             "those of the same name", repeated=True, metavar="'FIRST -> SECOND'"),
         Option("--baseline", "Input", "Repeat of the first run with nothing changed; "
             "only larger changes count", kind="file", metavar="RUN"),
-        Option("--anchors", "Input", "Unchanged answers of the first run, judged again "
-            "today; separates a change of the judge from one of the system", kind="file",
-            metavar="RUN"),
-        Option("--relabels", "Labels", "Today's labels of the anchors, to test whether "
-            "the raters have changed", kind="file"),
         _DUPLICATES,
         *_RESAMPLING,
         *RESULTS,
         Option("--target", "Statistics", "Items that estimate, interval, and p hold for",
             default="new-items", choices=("new-items", "these-items")),
         Option("--margin", "Statistics", "Change of the mean or rate that counts as none, "
-            "e.g. .05 (default: .05 of rates, 5% of the range of scores)", kind="number",
+            "e.g. .05 (default: .05 of rates, 5% of the scale of scores)", kind="number",
             default=float("nan")),
         Option("--fail-if-changed", "Output", "Exit code 1 if a change is found, for CI",
             kind="switch", common=True),

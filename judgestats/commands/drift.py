@@ -31,7 +31,7 @@ def drift_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``first``, ``second``, ``baseline``, ``anchors``, ``pair``, ``values``,
+        ``first``, ``second``, ``baseline``, ``pair``, ``values``,
         ``fail_if_changed``, ``resamples``, ``seed`` and ``out``.
 
     Returns
@@ -76,9 +76,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
     from judgestats.analysis.drift import drift
     from judgestats.analysis.drift_tests import with_parameters
 
-    if arguments.relabels and not arguments.anchors:
-        raise InputError("drift: --relabels are today's labels of the anchors. Give --anchors.")
-    runs = [arguments.first, arguments.second, arguments.baseline, arguments.anchors]
+    runs = [arguments.first, arguments.second, arguments.baseline]
     words = {k: v for k, v in table_options(arguments).items() if v and k != "labels"}
     words |= {"reader": arguments.reader} if arguments.reader != "auto" else {}
     of_files = [name for name in words if name != "values"]
@@ -94,19 +92,12 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             raise InputError(question.question_text(_command(arguments, short=True))) from None
 
     first = load_run(arguments.first, arguments.labels)
-    if arguments.relabels and not _labelled(first):
-        raise InputError(
-            f"drift: --relabels are held against the labels of then, and {arguments.first} has "
-            "none. Give them by --labels."
-        )
     second = load_run(arguments.second)
-    anchors = load_run(arguments.anchors, arguments.relabels) if arguments.anchors else None
     with announce_progress("Comparing the runs"):
         analysis = drift(
             first,
             second,
             baseline=load_run(arguments.baseline) if arguments.baseline else None,
-            anchors=anchors,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
             seed=arguments.seed,
@@ -128,9 +119,8 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
     results = analysis.records(about)
     whole = f"{_command(arguments, short=True)} --all"
     following = [whole if len(whole) <= _LONGEST else "the same command with --all"]
-    again = second if anchors is None else anchors  # what is tested
     try:
-        kept, compared = _write_outputs(arguments.out, results, first, again, pairs)
+        kept, compared = _write_outputs(arguments.out, results, first, second, pairs)
     finally:  # shown also where it cannot be written: it took its time
         show(results)
     if compared is not None:
@@ -152,7 +142,7 @@ def _readings(first: DataFrame, second: DataFrame) -> dict[str, Any]:
 
 
 def _write_outputs(
-    out: str, results: Results, first: DataFrame, again: DataFrame, pairs: dict[str, str]
+    out: str, results: Results, first: DataFrame, second: DataFrame, pairs: dict[str, str]
 ) -> tuple[list[str], DataFrame | None]:
     """Write what was asked for; gives where it is, and the judgments of a folder."""
     if not out:
@@ -164,7 +154,7 @@ def _write_outputs(
         write_results(path, results)
         return [f"Results: {out}"], None
     write_results(path / "results.json", results)
-    compared, _ = both_runs(first, again, match_conditions(first, again, pairs=pairs or None))
+    compared, _ = both_runs(first, second, match_conditions(first, second, pairs=pairs or None))
     with guard_output(path):
         (path / "data").mkdir(exist_ok=True)
         compared.to_parquet(path / "data" / "judgments.parquet", index=False)
@@ -175,7 +165,7 @@ def _command(arguments: Args, *, short: bool = False) -> str:
     """The command that repeats the comparison; `short` cuts runs' ids and leaves numbers out."""
     kept = _short if short else str
     words = ["judgestats", "drift", kept(arguments.first), kept(arguments.second)]
-    for name in ("baseline", "anchors", "labels", "relabels"):
+    for name in ("baseline", "labels"):
         given = getattr(arguments, name)
         words += [f"--{name}", kept(given)] if given else []
     words += [word for pair in arguments.pair for word in ("--pair", pair)]
@@ -212,11 +202,6 @@ def _load_judgments(run: str, labels: str, words: Mapping[str, Any]) -> DataFram
 def _short_name(run: str) -> str:
     """What a title calls a run: its id's beginning, a file's or folder's name."""
     return console.file_called(Path(run)) if Path(run).exists() else run[: console.SHORT]
-
-
-def _labelled(frame: DataFrame) -> bool:
-    """Whether any judgment has a person's label."""
-    return "label" in frame and bool((frame["label"].notna() & (frame["label"] != "")).any())
 
 
 def _short(run: str) -> str:

@@ -123,7 +123,7 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="estimated human mean of one system minus the other", better="none"),
     Quantity("{part}_change", "change of the {part}", unit="number", nothing=0.0,
         function="anchored_change",
-        glossary="change between two times, without that of the judge (anchors)", better="none"),
+        glossary="change between two runs on the same answers", better="none"),
     Quantity("winning_rate", "alt-test winning rate", unit="probability", low=0.0,
         high=1.0, better="higher", function="alternative_annotator_test",
         glossary="share of annotators to whom the judge is non-inferior (margin epsilon)",
