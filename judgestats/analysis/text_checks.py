@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ import pandas as pd
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.supplements import Rows
-from judgestats.data.large.columns import ReducedJudgments
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.verdicts import ALL_OTHERS
 from judgestats.errors import InputError, one_of
@@ -24,6 +24,9 @@ from judgestats.results import Comparison, Estimate
 from judgestats.results.numbers import count_noun
 from judgestats.sinks import csv_text
 from judgestats.stats.designs.copies import copied_items
+
+if TYPE_CHECKING:  # it needs Arrow's data sets
+    from judgestats.data.large.columns import ReducedJudgments
 
 POLICIES = ("cluster", "drop", "keep", "refuse")
 """What `join_copies` does with items that repeat another one."""

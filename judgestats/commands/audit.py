@@ -21,6 +21,7 @@ from judgestats.analysis.specifications import specifications_of
 from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
 from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
+from judgestats.data.readers.frame import bare
 from judgestats.data.readers.reading import asked_reading, counts_of, reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
@@ -383,7 +384,7 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
     from judgestats.analysis.leaderboard import add_scores
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.supplements import supplemented
-    from judgestats.analysis.text_checks import join_copies
+    from judgestats.analysis.text_checks import LINKED, join_copies
     from judgestats.analysis.validity import texts_in
     from judgestats.analysis.validity_systems import with_disagreements
     from judgestats.api import read_judgments as read_any
@@ -410,9 +411,11 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         design = replace(declared.design, n_copies=copies.n_copies)
         declared = replace(declared, design=design)
     analysis = audit_read(frame, notes=frame.attrs["notes"], limits=copies.limits, **choices)
-    analysis = supplemented(analysis, frame, level=declared.level, scale=frame.attrs.get("scale"))
-    analysis = with_disagreements(analysis, frame, texts_in(frame), texts=arguments.texts == "on")
-    analysis = with_measures(analysis, frame, decision_options(arguments))
+    rows = bare(frame)
+    rows.attrs = {k: v for k, v in frame.attrs.items() if k == LINKED}
+    analysis = supplemented(analysis, rows, level=declared.level, scale=frame.attrs.get("scale"))
+    analysis = with_disagreements(analysis, rows, texts_in(rows), texts=arguments.texts == "on")
+    analysis = with_measures(analysis, rows, decision_options(arguments))
     if arguments.beside:
         analysis = add_scores(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed

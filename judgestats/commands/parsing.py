@@ -5,6 +5,7 @@ Every wrong word is one sentence with the nearest known name, as everywhere else
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -266,7 +267,12 @@ def _version() -> click.Option:
 def _function(place: str) -> Any:
     """``module:function`` below the commands, imported now."""
     module, _, name = place.partition(":")
-    return getattr(import_module(f"judgestats.commands.{module}"), name)
+    gc.disable()  # what imports make stays to the end
+    try:
+        return getattr(import_module(f"judgestats.commands.{module}"), name)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _has(given: Any) -> bool:

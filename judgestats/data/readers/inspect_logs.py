@@ -82,11 +82,13 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
         "task": text(about.get("task"), 200),
         "author": text(about.get("model"), 200),
     }
+    epochs = set[float]()
     for sample in samples:
         if not isinstance(sample, dict):
             raise InputError(f"{rows.path}: a sample is {short(sample)}, not a JSON object.")
         calls = _calls(sample)
         epoch = number(sample.get("epoch"))
+        epochs.add(epoch)
         cluster = text(sample.get("id"), 300)
         metadata = _object(sample.get("metadata"))
         which = _answer_index(sample, answers.setdefault(cluster, []))
@@ -111,6 +113,11 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
             scores = dict.fromkeys(scorers or ("(no scorer)",))
         for name, score in scores.items():
             _add(rows, name, score, calls, grader, place, stopped, scorers, named)
+    if len(epochs) > 1 and not any(answers.values()):
+        rows.note(
+            "No sample holds its answer: epochs are read as repeated judgments of one answer. "
+            "Where the answers differ, flip rate and SEM do not hold."
+        )
 
 
 def _declared(about: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -227,6 +227,10 @@ class Rows:
                     column.append(_COLUMNS[name])
         self._n = n + 1
 
+    def holds(self, name: str) -> bool:
+        """Whether any judgment has something in a column."""
+        return any(self._columns.get(name, ()))
+
     def note(self, text: str) -> None:
         """Something the user of these judgments has to know; once each."""
         if text not in self.notes:

@@ -91,14 +91,23 @@ _WINNER = {"model_1": "a", "model_2": "b", "tie": "tie"}
 _SCALE = (1.0, 10.0)
 
 
+_SINGLE = ("question_id", "judge", "model", "score", "judgment", "turn")
+_GAMES = ("question_id", "judge", "model_1", "model_2", "g1_winner", "g2_winner")
+
+
 def _fastchat_fits(log: Log) -> bool:
-    return log.has("question_id", "judge", "model", "score", "judgment") or log.has(
-        "question_id", "judge", "model_1", "model_2", "g1_winner", "g2_winner"
-    )
+    near = len({*_SINGLE, "user_prompt", "tstamp"} & set(log.first)) >= len(_SINGLE)
+    return log.has(*_SINGLE[:-1]) or log.has(*_GAMES) or ("user_prompt" in log.first and near)
 
 
 def _fastchat_read(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
+    needed = _GAMES if "g1_winner" in log.first else _SINGLE
+    if lost := [key for key in needed if key not in log.first]:
+        raise InputError(
+            f"{log.path}: these look like FastChat's judgments without {lost[0]!r}. Add it, or "
+            "name the columns with --map."
+        )
     by_prompt = _crossed_prompts(log)
     for _, record in log.records():
         judge, prompt = _judge(record.get("judge"))

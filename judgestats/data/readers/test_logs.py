@@ -52,6 +52,9 @@ def _read_log(log: Log) -> pd.DataFrame:
     if rules:
         rows.note(f"Metrics without a judge were left out: {', '.join(sorted(rules)[:8])}.")
     for i, case in enumerate(cases):
+        names = [_metric_name(m) for m in _metrics(case)]
+        if len(names) > 1 and "" in names:
+            raise InputError(f"{log.path}: a metric of test case {i} has no name. Fill it in.")
         asked = text(case.get("input"))
         answered = text(case.get("actualoutput"))
         cluster = named_text(asked) or text(case.get("name"), 200) or f"case {i}"

@@ -318,6 +318,7 @@ def _label_studio_read(log: Log) -> pd.DataFrame:
     judged = any(
         _values(p) for task in tasks for p in _label_studio_listed(task.get("predictions"))
     )
+    lost: set[str] = set()
     for task in tasks:
         people = [
             a for a in _label_studio_listed(task.get("annotations")) if not a.get("was_cancelled")
@@ -327,6 +328,7 @@ def _label_studio_read(log: Log) -> pd.DataFrame:
             for name, value in _values(annotation):
                 labels.setdefault(name, Counter())[text(value, 100)] += 1
         item = text(task.get("id"), 200)
+        lost |= set(labels)
         for result in _label_studio_listed(task.get("predictions")) if judged else people:
             for name, value in _values(result):
                 rows.add(
@@ -340,6 +342,8 @@ def _label_studio_read(log: Log) -> pd.DataFrame:
                     replicate=-1,
                     asked_at=text(result.get("created_at"), 40),
                 )  # fmt: skip
+    if judged and lost and not rows.holds("label"):
+        rows.note(f"No human label has the name of a prediction: {', '.join(sorted(lost)[:8])}.")
     if not judged:
         rows.note("The export holds no predictions of a model: every annotator is read as a judge.")
     return rows.frame()

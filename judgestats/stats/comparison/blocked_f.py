@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
@@ -94,7 +95,7 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
         top = 1.0
         while special.ncfdtr(df1, df2, top, f) > p:
             top *= 2
-        ncp = float(optimize.brentq(lambda v: special.ncfdtr(df1, df2, v, f) - p, 0, top))
+        ncp = float(scipy.optimize.brentq(lambda v: special.ncfdtr(df1, df2, v, f) - p, 0, top))
         return ncp / (ncp + df1 + df2 + 1)
 
     low, high = bound(1 - tail), bound(tail)

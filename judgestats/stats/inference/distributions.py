@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
@@ -386,7 +387,7 @@ def studentized_range_isf(p: float, *, k: int, df: float = math.inf) -> float:
     high = 4.0
     while gap(high) > 0:
         high *= 2
-    return float(optimize.brentq(gap, 1e-9, high, xtol=1e-13, rtol=1e-14))
+    return float(scipy.optimize.brentq(gap, 1e-9, high, xtol=1e-13, rtol=1e-14))
 
 
 def _check(where: str, k: int, df: float) -> None:
@@ -481,7 +482,7 @@ def f_noncentrality(f: float, dfn: float, dfd: float, p: float) -> float:
         high *= 2
     if gap(high) > 0:
         return math.inf
-    return float(optimize.brentq(gap, 0.0, high, xtol=1e-10))
+    return float(scipy.optimize.brentq(gap, 0.0, high, xtol=1e-10))
 
 
 def t_noncentrality(t: float, df: float, p: float) -> float:
@@ -513,7 +514,7 @@ def t_noncentrality(t: float, df: float, p: float) -> float:
         low -= 2 * abs(low - t)
     while gap(high) > 0:
         high += 2 * abs(high - t)
-    return float(optimize.brentq(gap, low, high, xtol=1e-11, rtol=1e-13))
+    return float(scipy.optimize.brentq(gap, low, high, xtol=1e-11, rtol=1e-13))
 
 
 def share_interval(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
@@ -212,7 +212,7 @@ def crossing(
             first, last = (middle + 1, last) if value > 0 else (first, middle)
         if not flat:
             return float(jumps[first])
-    return float(optimize.brentq(f, low, high, xtol=1e-12, rtol=1e-14))
+    return float(scipy.optimize.brentq(f, low, high, xtol=1e-12, rtol=1e-14))
 
 
 def snap_to_jump(limits: tuple[float, float], x: Floats, y: Floats | None) -> tuple[float, float]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
@@ -78,7 +79,7 @@ def spending_bounds(fractions: Sequence[float], alpha: float = 0.05) -> Floats:
 
         excess = partial(_excess, points=points, weights=weights, sd=sd, wanted=wanted)
         root = math.sqrt(ti)
-        c = float(optimize.brentq(excess, 0.2 * root, 14 * root, xtol=1e-12))
+        c = float(scipy.optimize.brentq(excess, 0.2 * root, 14 * root, xtol=1e-12))
         out.append(c / root)
         y = np.linspace(-c, c, _NODES)
         simpson = np.ones(_NODES)

@@ -9,9 +9,8 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from judgestats.arrays import Bools, Floats, Ints
@@ -309,15 +308,17 @@ def _refuse_unlinked(pairs: _Pairs) -> None:
     i, j, y = pairs.first, pairs.second, pairs.outcome
     rows = np.concatenate([i[y == 0], j[y == 1], i[y == 2], j[y == 2]])
     columns = np.concatenate([j[y == 0], i[y == 1], j[y == 2], i[y == 2]])
-    beats = coo_matrix((np.ones(rows.size), (rows, columns)), shape=(k, k)).tocsr()
-    n_parts, part = connected_components(beats, directed=False)
+    beats = scipy.sparse.coo_matrix((np.ones(rows.size), (rows, columns)), shape=(k, k)).tocsr()
+    n_parts, part = scipy.sparse.csgraph.connected_components(beats, directed=False)
     if n_parts > 1:
         groups = [_list_systems(pairs.systems, part == g) for g in range(n_parts)]
         raise InputError(
             f"{where}: no comparison links {' with '.join(groups[:3])}: their strengths cannot be "
             "compared. Rank each group alone, or judge pairs between them."
         )
-    n_strong, strong = connected_components(beats, directed=True, connection="strong")
+    n_strong, strong = scipy.sparse.csgraph.connected_components(
+        beats, directed=True, connection="strong"
+    )
     if n_strong > 1:
         beaten = {
             int(strong[c]) for r, c in zip(*beats.nonzero(), strict=True) if strong[r] != strong[c]

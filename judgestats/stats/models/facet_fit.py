@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_matrix, csr_matrix
-from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
 from judgestats.arrays import Bools, Floats, Ints
@@ -35,8 +34,8 @@ class Ratings:
     ----------
     levels : ndarray, shape (K,)
         The distinct scores, in order.
-    counts : csr_matrix, shape (n_answers, n_cells * K)
-    cells_of : csr_matrix, shape (n_answers, n_cells)
+    counts : scipy.sparse.csr_matrix, shape (n_answers, n_cells * K)
+    cells_of : scipy.sparse.csr_matrix, shape (n_answers, n_cells)
         Ratings of each answer in each cell.
     facets : mapping of str to Facets
     systems : Facets or None
@@ -49,8 +48,8 @@ class Ratings:
     """
 
     levels: Floats
-    counts: csr_matrix
-    cells_of: csr_matrix
+    counts: scipy.sparse.csr_matrix
+    cells_of: scipy.sparse.csr_matrix
     facets: Mapping[str, Facets]
     systems: Facets | None
     cluster: Ints
@@ -127,7 +126,7 @@ def rated(
     cell = cell.reshape(-1)
     shape = (len(names), len(combos))
     ones = np.ones(n_read)
-    counts = csr_matrix((ones, (at, cell * k + coded)), shape=(shape[0], shape[1] * k))
+    counts = scipy.sparse.csr_matrix((ones, (at, cell * k + coded)), shape=(shape[0], shape[1] * k))
     total = np.bincount(at, minlength=shape[0])
     sums = np.bincount(at, weights=coded, minlength=shape[0])
     first = np.zeros(shape[0], dtype=np.int64)
@@ -135,7 +134,7 @@ def rated(
     return Ratings(
         levels=levels,
         counts=counts,
-        cells_of=csr_matrix((ones, (at, cell)), shape=shape),
+        cells_of=scipy.sparse.csr_matrix((ones, (at, cell)), shape=shape),
         facets={
             name: Facets(levels=tuple(given), of_cell=combos[:, i])
             for i, (name, (given, _)) in enumerate(of.items())
@@ -168,8 +167,10 @@ def _refuse_unlinked(at: Ints, of: Mapping[str, tuple[list[str], Ints]], *, wher
     for name, (levels, codes) in of.items():
         if len(levels) < 2:
             raise InputError(f"{where}: {name} has one level, {levels[0]}: leave it out.")
-        graph = coo_matrix((np.ones(at.size), (at, n + codes)), shape=(n + len(levels),) * 2)
-        n_parts, part = connected_components(graph, directed=False)
+        graph = scipy.sparse.coo_matrix(
+            (np.ones(at.size), (at, n + codes)), shape=(n + len(levels),) * 2
+        )
+        n_parts, part = scipy.sparse.csgraph.connected_components(graph, directed=False)
         if n_parts > 1:
             of_level = part[n:]
             groups = [

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
 from judgestats.arrays import Floats, Ints
@@ -308,7 +308,7 @@ def _approached(model: Model, start: Floats, grid: Grid) -> Floats:
             return 1e12, np.zeros_like(z)
         return -value, -(each.sum(axis=0) @ axes)
 
-    optimum = minimize(
+    optimum = scipy.optimize.minimize(
         deviance, np.zeros(start.size), jac=True, method="BFGS", options={"gtol": 1e-2}
     )
     return np.asarray(start + axes @ optimum.x)

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
@@ -102,7 +102,7 @@ def minres_factors(
         return float(left @ left), -2.0 * ((vectors**2) @ left)
 
     start = np.clip(1.0 - _squared_multiple_correlations(R), LOWER, 1.0)
-    optimum = minimize(
+    optimum = scipy.optimize.minimize(
         objective,
         start,
         jac=True,

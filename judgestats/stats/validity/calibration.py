@@ -8,8 +8,9 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
@@ -243,7 +244,7 @@ def isotonic_steps(p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """
     at, group = np.unique(p, return_inverse=True)
     n = np.bincount(group.reshape(-1)).astype(float)
-    fit = optimize.isotonic_regression(np.bincount(group.reshape(-1), y) / n, weights=n)
+    fit = scipy.optimize.isotonic_regression(np.bincount(group.reshape(-1), y) / n, weights=n)
     return at, np.asarray(fit.x)
 
 
@@ -532,8 +533,8 @@ def _interval(area: float, spread: _Spread, level: float) -> Interval | None:
 
     # At 0 and 1 themselves the error is 0: the limit is sought next to them.
     inner = min(max(area, _EDGE), 1 - _EDGE)
-    low = 0.0 if area == 0 else float(optimize.brentq(limit_distance, 0.0, inner))
-    high = 1.0 if area == 1 else float(optimize.brentq(limit_distance, inner, 1.0))
+    low = 0.0 if area == 0 else float(scipy.optimize.brentq(limit_distance, 0.0, inner))
+    high = 1.0 if area == 1 else float(scipy.optimize.brentq(limit_distance, inner, 1.0))
     if 0 < area < 1:
         half = quantile * spread.error / (area * (1 - area))
         low = min(low, float(special.expit(special.logit(area) - half)))

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from judgestats.arrays import Floats
 
@@ -255,7 +256,9 @@ def mixture_limits(shift: float, variance: float, level: float) -> tuple[float, 
     [-0.205, -0.055]
     """
     v = max(variance, _SMALLEST)
-    half = optimize.brentq(lambda d: float(log_mixture(d, v)) - level, 0.0, 10 + 100 * math.sqrt(v))
+    half = scipy.optimize.brentq(
+        lambda d: float(log_mixture(d, v)) - level, 0.0, 10 + 100 * math.sqrt(v)
+    )
     return shift - half, shift + half
 
 
@@ -291,7 +294,7 @@ def detection_delay(
 
     if lacking(1e7) > 0:
         return math.inf
-    return float(optimize.brentq(lacking, 1.0, 1e7)) if lacking(1.0) > 0 else 1.0
+    return float(scipy.optimize.brentq(lacking, 1.0, 1e7)) if lacking(1.0) > 0 else 1.0
 
 
 def detection_floor(within: float, reference: float) -> float:

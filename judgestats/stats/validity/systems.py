@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
@@ -81,8 +81,16 @@ def tango_limits(b: int, c: int, n: int, *, level: float = 0.95) -> tuple[float,
 
     observed = (b - c) / n
     edge = 1 - 1e-12
-    low = -1.0 if score(-edge) < z else float(brentq(lambda d: score(d) - z, -edge, observed))
-    high = 1.0 if score(edge) > -z else float(brentq(lambda d: score(d) + z, observed, edge))
+    low = (
+        -1.0
+        if score(-edge) < z
+        else float(scipy.optimize.brentq(lambda d: score(d) - z, -edge, observed))
+    )
+    high = (
+        1.0
+        if score(edge) > -z
+        else float(scipy.optimize.brentq(lambda d: score(d) + z, observed, edge))
+    )
     return low, high
 
 
