@@ -12,7 +12,7 @@ from tables import between, cell, markdown, p_text, pair
 from judgestats.stats.dispersion.condition_summary import normality_test
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.trend import spread_trend
-from judgestats.studies.llmasjudge.data import read_llmasjudge
+from judgestats.studies.llmasjudge_data import read_llmasjudge
 
 # --- repeated scores of three judges ------------------------------------------------------------
 
@@ -138,7 +138,7 @@ def shape_row(judge: str, name: str, x: np.ndarray) -> dict[str, object]:
 
 def temperature_section(data: Path) -> str:
     """The published trend, item by item."""
-    cells = read_llmasjudge(data / "llmasjudge").variances
+    cells = read_llmasjudge(data / "llmasjudge").plain
     rows: list[dict[str, object]] = []
     means: list[dict[str, object]] = []
     unpaired = []

@@ -1,6 +1,6 @@
 """Published studies re-examined: every claim with its own test reproduced and the right one beside.
 
-A study is a module of this package with a `STUDY`. It is found by name::
+A study is a `Study`, its claims one row each. It is found by name::
 
     >>> load_study("llmasjudge").name
     'llmasjudge'
@@ -9,7 +9,7 @@ A study is a module of this package with a `STUDY`. It is found by name::
 from __future__ import annotations
 
 import importlib
-import importlib.util
+from collections.abc import Mapping
 
 from judgestats.errors import InputError
 from judgestats.studies.claims import (
@@ -32,19 +32,19 @@ __all__ = [
     "study_names",
 ]
 
-STUDIES = (
-    "llmasjudge",
-    "schroeder2024",
-    "grade_score",
-    "crowd_comparative",
-    "rewardbench2_k8",
-    "llmbar",
-    "position_bias",
-    "pandalm",
-    "alt_test",
-    "arena_pairs",
-)
-"""Modules of this package that hold a study; those not in this version are passed over."""
+STUDIES: Mapping[str, str] = {
+    "llmasjudge": "llmasjudge",
+    "schroeder2024": "schroeder2024",
+    "grade_score": "printed",
+    "crowd_comparative": "printed",
+    "rewardbench2_k8": "rewardbench2",
+    "llmbar": "swap_sets",
+    "position_bias": "swap_sets",
+    "pandalm": "people_sets",
+    "alt_test": "alt_test",
+    "arena_pairs": "people_sets",
+}
+"""The studies that can be re-examined, and the module of this package that declares each."""
 
 
 def study_names() -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def study_names() -> tuple[str, ...]:
     >>> "llmasjudge" in study_names()
     True
     """
-    return tuple(s for s in STUDIES if importlib.util.find_spec(f"{__name__}.{s}") is not None)
+    return tuple(STUDIES)
 
 
 def load_study(name: str) -> Study:
@@ -66,11 +66,9 @@ def load_study(name: str) -> Study:
     InputError
         If there is no study of that name.
     """
-    if name not in study_names():
+    if name not in STUDIES:
         raise InputError(
             f"study: there is no study {name!r}. There are: {', '.join(study_names())}."
         )
-    study = importlib.import_module(f"{__name__}.{name}").STUDY
-    if not isinstance(study, Study):
-        raise InputError(f"study: the module {name} does not declare a STUDY.")
-    return study
+    declared = vars(importlib.import_module(f"{__name__}.{STUDIES[name]}")).values()
+    return next(own for own in declared if isinstance(own, Study) and own.name == name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
@@ -15,8 +16,9 @@ from judgestats.errors import InputError
 from judgestats.items.files import Row, read_source
 from judgestats.results import About, Drawing, Headline, apa_number, apa_p, with_bounds
 from judgestats.results import Claim as ClaimKind
+from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family
-from judgestats.stats.inference.result import Comparison, Estimate, Result
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Result
 
 VERDICTS = ("stands", "stands in part", "open", "does not stand", "not examined")
 """``open``: the data show neither the claim nor its contrary."""
@@ -35,9 +37,45 @@ def verdicts(verdict: str, count: int) -> str:
     return verdict.replace("does not stand", "do not stand").replace("stands", "stand")
 
 
+def joint_verdict(stands: Sequence[bool], *, otherwise: str = "open") -> str:
+    """The verdict on a claim made for several judges or conditions at once.
+
+    Examples
+    --------
+    >>> joint_verdict([True, False]), joint_verdict([False], otherwise="does not stand")
+    ('stands in part', 'does not stand')
+    """
+    if all(stands):
+        return "stands"
+    return "stands in part" if any(stands) else otherwise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What the data say of a claim: the part of `Claim` that its evaluator computes.
+
+    Attributes
+    ----------
+    verdict, because, reproduced : str
+    results : iterable of NamedResult
+    test_now : str
+        In place of the declared one, where it names a number of the options.
+    """
+
+    verdict: str
+    because: str
+    reproduced: str = ""
+    results: Iterable[NamedResult] = ()
+    test_now: str = ""
+
+
+Evaluator = Callable[[Any, "Options"], "Finding | str"]
+"""Of the study's data and the options; a text says which data are missing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One claim, re-examined.
+    """One claim, declared by its study as a row, and re-examined by its evaluator.
 
     Attributes
     ----------
@@ -59,6 +97,8 @@ class Claim:
         Why, with the numbers that decide.
     results : tuple of NamedResult
         ``<id>.then...`` with the role ``replicated``, ``<id>.now...`` with the others.
+    evaluate : callable or None
+        ``evaluate(data, options)``, a `Finding`, or which data are missing.
     """
 
     id: str
@@ -70,6 +110,7 @@ class Claim:
     because: str = ""
     reproduced: str = ""
     results: tuple[NamedResult, ...] = ()
+    evaluate: Evaluator | None = None
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
@@ -78,17 +119,18 @@ class Claim:
         if wrong:
             raise InputError(f"Claim {self.id}: the result {wrong[0]!r} does not bear its id.")
 
-    def examined(
-        self,
-        *,
-        verdict: str,
-        because: str,
-        reproduced: str = "",
-        results: Iterable[NamedResult] = (),
-    ) -> Claim:
+    def examined(self, data: Any, options: Options) -> Claim:
         """The claim with what the data say of it."""
+        found = self.evaluate(data, options) if self.evaluate else "no test is declared"
+        if isinstance(found, str):
+            return self.not_examined(found)
         return replace(
-            self, verdict=verdict, because=because, reproduced=reproduced, results=tuple(results)
+            self,
+            verdict=found.verdict,
+            because=found.because,
+            reproduced=found.reproduced,
+            results=tuple(found.results),
+            test_now=found.test_now or self.test_now,
         )
 
     def not_examined(self, missing: str) -> Claim:
@@ -102,7 +144,8 @@ class Claim:
 
     def row(self) -> dict[str, Any]:
         """Its row of the table of claims."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "results"}
+        told = [f.name for f in fields(self) if f.name not in {"results", "evaluate"}]
+        return {name: getattr(self, name) for name in told}
 
 
 def then(identity: str, title: str, result: Result) -> NamedResult:
@@ -117,18 +160,28 @@ def now(identity: str, title: str, result: Result, *, primary: bool = False) -> 
     )
 
 
+def each(
+    kind: Callable[..., NamedResult],
+    prefix: str,
+    title: str,
+    found: Mapping[str, Result],
+    **how: bool,
+) -> list[NamedResult]:
+    """A result per name: ``prefix.NAME``, titled ``title, NAME``."""
+    return [kind(f"{prefix}.{name}", f"{title}, {name}", r, **how) for name, r in found.items()]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a study is re-examined."""
+    """How a study is re-examined; intervals are of 95 %, tests are read at .05."""
 
-    level: float = 0.95
     n_resamples: int = 999
     seed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A published study that can be re-examined.
+    """A published study that can be re-examined: its data, its claims, one row each.
 
     Attributes
     ----------
@@ -137,8 +190,22 @@ class Study:
     title, source : str
     layout : str
         What a folder of its data holds.
-    examine : callable
-        ``examine(folder, options) -> Replication``.
+    heading, question : str
+        Of the re-examination.
+    read : callable
+        ``read(folder, options)``: the data that the claims are about.
+    claims : tuple of Claim
+        As declared, with their evaluators.
+    conditions : callable
+        ``conditions(data, options)``: one row a condition of the study.
+    drawing : Drawing or callable
+        The figure that answers; of the data, where its caption names them.
+    data_source : str or callable
+        Which data were read.
+    limitations : callable
+        ``limitations(data)``, including what was left out, and why.
+    margins : mapping
+        Equivalence margins.
     from_print : bool
         Whether only the printed tables are examined: no judgments are public.
     """
@@ -147,8 +214,48 @@ class Study:
     title: str
     source: str
     layout: str
-    examine: Callable[[Path, Options], Replication]
+    heading: str
+    question: str
+    read: Callable[[Path, Options], Any]
+    claims: tuple[Claim, ...]
+    conditions: Callable[[Any, Options], pd.DataFrame]
+    drawing: Drawing | Callable[[Any], Drawing]
+    data_source: str | Callable[[Any], str]
+    limitations: Callable[[Any], Iterable[str]]
+    margins: Mapping[str, float] = field(default_factory=dict)
     from_print: bool = False
+
+    def examine(self, folder: Path, options: Options) -> Replication:
+        """Every claim of the study, on the data of a folder.
+
+        Parameters
+        ----------
+        folder : Path
+            As `layout` describes it.
+        options : Options
+
+        Returns
+        -------
+        Replication
+
+        Raises
+        ------
+        InputError
+            If the folder does not hold the data, or a file is damaged.
+        """
+        data = self.read(folder, options)
+        source, drawing = self.data_source, self.drawing
+        return Replication(
+            study=self.name,
+            title=self.heading,
+            question=self.question,
+            claims=tuple(claim.examined(data, options) for claim in self.claims),
+            conditions=self.conditions(data, options),
+            data_source=source if isinstance(source, str) else source(data),
+            limitations=tuple(self.limitations(data)),
+            margins=self.margins,
+            drawing=drawing(data) if callable(drawing) else drawing,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +313,7 @@ class Replication:
             ),
             blocks="As each claim's row says; the study's own tests stand beside.",
             missing="Arrays of unequal length are not aligned by index; what is left out is said.",
-            level=options.level,
+            level=0.95,
             n_resamples=options.n_resamples,
             seed=options.seed,
             margins=self.margins,
@@ -329,8 +436,7 @@ def format_percent(value: float, *, digits: int = 1) -> str:
 
 def hundredths(estimate: Estimate, *, digits: int = 1) -> str:
     """An estimated share in per cent with its interval."""
-    at = estimate.interval
-    low, high = (at.low, at.high) if at else (float("nan"), float("nan"))
+    low, high = low_high(estimate)
     return f"{with_bounds(100 * estimate.estimate, 100 * low, 100 * high, digits=digits)} %"
 
 
@@ -339,3 +445,43 @@ def shifted(row: Comparison, *, adjusted: bool = True) -> str:
     p = row.p_adjusted if adjusted else row.p_value
     sign = "+" if row.estimate > 0 else ""
     return f"{sign}{row.with_bounds(digits=1, times=100)} points, {apa_p(p)}"
+
+
+def signed(row: Comparison, *, digits: int, unit: str = "") -> str:
+    """A difference with its sign, interval, and p, adjusted where the family adjusts it."""
+    p = row.p_value if np.isnan(row.p_adjusted) else row.p_adjusted
+    return f"{'+' if row.estimate > 0 else ''}{row.with_bounds(digits=digits)}{unit}, {apa_p(p)}"
+
+
+def low_high(of: Estimate | Comparison) -> tuple[float, float]:
+    """The limits of an interval; NaN where there is none."""
+    at = of.interval
+    return (at.low, at.high) if at else (np.nan, np.nan)
+
+
+def interval_cells(name: str, estimate: Estimate) -> dict[str, float]:
+    """An estimate and its limits as cells of a row of conditions."""
+    low, high = low_high(estimate)
+    return {name: estimate.estimate, f"{name}_low": low, f"{name}_high": high}
+
+
+def paired_shift(
+    columns: Mapping[str, Any], *, reference: str | None = None, cluster: Any = None
+) -> Comparisons:
+    """Mean differences between named columns, on the rows that all of them have.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        Series are joined by their index, arrays by place.
+    reference : str, optional
+        By default every pair, the later minus the earlier.
+    cluster : sequence, optional
+
+    Returns
+    -------
+    Comparisons
+    """
+    wide = pd.DataFrame(columns).dropna()
+    values, named = wide.to_numpy(float), list(wide.columns)
+    return mean_shift(values, conditions=named, reference=reference, cluster=cluster)

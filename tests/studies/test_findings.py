@@ -12,8 +12,8 @@ import pytest
 from judgestats.errors import InputError
 from judgestats.runner import load_design, run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
-from judgestats.studies.pandalm import macro_f1, read_labels
-from judgestats.studies.rewardbench2_k8 import FULL, JudgeScores, read_scores
+from judgestats.studies.people_sets import macro_f1, read_labels
+from judgestats.studies.rewardbench2 import FULL, JudgeScores, read_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -59,11 +59,11 @@ def test_an_unread_score_is_no_score() -> None:
 
 def test_scores_of_a_folder_are_checked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no base_both_k8"):
-        read_scores(tmp_path)
+        read_scores(tmp_path, QUICK)
     row = {"id": "1", "subset": "Math", "full_scores": [1, 2], "mini_scores": [[1], [2]]}
     (tmp_path / "base_both_k8.jsonl").write_text(json.dumps(row) + "\n")
     with pytest.raises(InputError, match="full_scores must be answers x repeats"):
-        read_scores(tmp_path)
+        read_scores(tmp_path, QUICK)
 
 
 @real
@@ -89,7 +89,7 @@ def test_shuffled_scores_gain_nothing_by_repeats(tmp_path: Path) -> None:
     assert claims["full"].verdict == "does not stand"
     assert claims["smaller"].verdict == "open"
     assert claims["nano"].verdict == "not examined"
-    asked = read_scores(tmp_path)[FULL, 1.0]
+    asked = read_scores(tmp_path, QUICK)[FULL, 1.0]
     assert abs(float(asked.credit(1).mean()) - 0.25) < 0.02
     counted = float(asked.credit(8, ties=False).mean() - asked.credit(1, ties=False).mean())
     assert counted > 0.02  # what ties counted as errors make of nothing
@@ -107,11 +107,11 @@ def test_labels_of_people_must_be_outcomes(tmp_path: Path) -> None:
         "idx,annotator1,annotator2,annotator3,gpt35,pandalm7b\n0,1,2,5,1,Tie\n"
     )
     with pytest.raises(InputError, match="an annotator's label is none of 0, 1, 2"):
-        read_labels(tmp_path)
+        read_labels(tmp_path, QUICK)
     (tmp_path / "labels.csv").write_text(
         "idx,annotator1,annotator2,annotator3,gpt35,pandalm7b\n0,1,2,0,what?,Tie\n"
     )
-    labels = read_labels(tmp_path)
+    labels = read_labels(tmp_path, QUICK)
     assert labels.gold.tolist() == ["0"]
     assert [x.tolist() for x in labels.judges.values()] == [["0"], [""]]
 

@@ -12,7 +12,7 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.runner import load_design, run_replication
 from judgestats.studies import Claim, Options, load_study, study_names
-from judgestats.studies.llmasjudge.data import read_llmasjudge
+from judgestats.studies.llmasjudge_data import read_llmasjudge
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "llmasjudge"
 QUICK = Options(n_resamples=199)

@@ -10,9 +10,9 @@ import pytest
 from judgestats.errors import InputError
 from judgestats.results import to_plain
 from judgestats.stats import published_omega_2412_12509
-from judgestats.studies.claims import Options
-from judgestats.studies.schroeder2024 import examine
-from judgestats.studies.schroeder2024.answers import answers, authors_verdict, read_schroeder2024
+from judgestats.studies import Options, load_study
+from judgestats.studies.schroeder2024_data import authors_verdict, read_verdicts
+from judgestats.studies.schroeder2024_public import answers
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
 JUDGES = (
@@ -55,11 +55,11 @@ def authors_json(folder, *, judges, temperatures=(0.25, 0.75, 1.0), replications
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
     folder = authors_json(tmp_path_factory.mktemp("authors"), judges=JUDGES)
-    return examine(folder, Options(n_resamples=19))
+    return load_study("schroeder2024").examine(folder, Options(n_resamples=19))
 
 
 def test_the_authors_layout_is_read_by_their_rule(tmp_path):
-    frame, source = read_schroeder2024(authors_json(tmp_path / "a", judges=JUDGES[:1]))
+    frame, source = read_verdicts(authors_json(tmp_path / "a", judges=JUDGES[:1]))
     assert source == "the authors' JSON"
     assert sorted(set(frame["temperature"])) == [0.0, 0.25, 0.75, 1.0]
     assert set(frame["benchmark"]) == {"BBH", "SQuAD", "MT-Bench"}
@@ -117,7 +117,7 @@ def test_a_judge_that_varies_at_zero_is_not_called_still(tmp_path):
     levels = document[JUDGES[0]]
     levels["temperature: 2.220446049250313e-16"] = levels["temperature: 1.0"]
     (folder / "results.json").write_text(json.dumps(document))
-    found = examine(folder, Options(n_resamples=19))
+    found = load_study("schroeder2024").examine(folder, Options(n_resamples=19))
     cold = next(c for c in found.claims if c.id == "at_zero")
     assert cold.verdict == "does not stand"
     assert "hardly vary" not in cold.because
@@ -140,7 +140,7 @@ def test_what_is_said_of_cells_follows_from_the_folder(three, tmp_path):
     assert "other verdicts" in table2.reproduced
     assert "misprint" not in table2.reproduced
     assert any("the folder has 36" in text for text in three.limitations)
-    own = examine(
+    own = load_study("schroeder2024").examine(
         authors_json(tmp_path / "own", judges=("mine",), temperatures=(1.0,)),
         Options(n_resamples=19),
     )
@@ -167,7 +167,7 @@ def test_table_1_is_called_by_what_the_judges_share(tmp_path):
         }
         (tmp_path / name).mkdir()
         (tmp_path / name / "r.json").write_text(json.dumps(document))
-        found = examine(tmp_path / name, Options(n_resamples=19))
+        found = load_study("schroeder2024").examine(tmp_path / name, Options(n_resamples=19))
         said[name] = next(c for c in found.claims if c.id == "table1")
     assert said["apart"].verdict == said["alike"].verdict == "does not stand"
     assert "outside the interval" in said["alike"].because
@@ -176,28 +176,28 @@ def test_table_1_is_called_by_what_the_judges_share(tmp_path):
 
 def test_unusable_folders(tmp_path):
     with pytest.raises(InputError, match="no folder"):
-        read_schroeder2024(tmp_path / "absent")
+        read_verdicts(tmp_path / "absent")
     with pytest.raises(InputError, match="holds neither"):
-        read_schroeder2024(tmp_path)
+        read_verdicts(tmp_path)
     (tmp_path / "x.json").write_text('{"j": {"temperature: 1": {"other:q": ["t"]}}}')
     with pytest.raises(InputError, match="expected 'bbh:item'"):
-        read_schroeder2024(tmp_path)
+        read_verdicts(tmp_path)
     (tmp_path / "verdicts.csv").write_text("judge,temperature\nx,1\n")
     with pytest.raises(InputError, match="lacks the column"):
-        read_schroeder2024(tmp_path)
+        read_verdicts(tmp_path)
     rows = "judge,temperature,benchmark,item,replicate,verdict\nj,1,other,q,0,A\n"
     (tmp_path / "verdicts.csv").write_text(rows)
     with pytest.raises(InputError, match="'other' is no benchmark"):
-        read_schroeder2024(tmp_path)
+        read_verdicts(tmp_path)
     rows = "judge,temperature,benchmark,item,replicate,verdict\nj,1,BBH,q,0,Z\n"
     (tmp_path / "verdicts.csv").write_text(rows)
     with pytest.raises(InputError, match="'Z' is no verdict"):
-        read_schroeder2024(tmp_path)
+        read_verdicts(tmp_path)
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/schroeder2024 is not there")
 def test_table_2_of_the_paper_cell_by_cell():
-    found = examine(DATA, Options(n_resamples=19))
+    found = load_study("schroeder2024").examine(DATA, Options(n_resamples=19))
     table = found.conditions
     assert len(table) == 30
     wrong = table[~table["matches"]]
@@ -253,5 +253,4 @@ def test_right_answers_are_counted_again(tmp_path, first_letter):
         answers(tmp_path, Options())
     (tmp_path / "accuracy_resp_bbh.csv").unlink()
     missing = answers(tmp_path, Options())
-    assert missing.verdict == "not examined"
-    assert "accuracy_resp_bbh.csv" in missing.because
+    assert missing == "the folder lacks accuracy_resp_bbh.csv of the authors' repository"

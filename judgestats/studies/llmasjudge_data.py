@@ -1,0 +1,304 @@
+"""Data of the study LLMasJudge: the authors' result folder, or tables of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.arrays import Floats
+from judgestats.errors import InputError
+from judgestats.files.tables import read_csv
+from judgestats.files.text import decode_json
+
+Cell = tuple[float, str]
+"""Temperature and judge."""
+Cells = Mapping[Cell, Floats]
+NONE, MINI = "none", "gpt-4o-mini"
+REASONING = ("before", "after")
+NOT_SENT = ("paragraphs", "subscores")
+"""Guidelines that the authors' programs never sent: both arms asked with the plain prompt."""
+
+_GUIDELINES = {"basic": "anchors", "full_scale": "words", "detailed": "paragraphs"}
+"""The study's names of its guidelines in tables, and what judgestats calls them."""
+_ARMS = {
+    "exp1b": NONE,
+    "exp3b": "anchors",
+    "exp3c": "words",
+    "exp3d": "paragraphs",
+    "exp3e": "subscores",
+    "exp2a": "before",
+    "exp2b": "after",
+}
+_METHODS = {
+    "pairwise_baseline": "pairwise, reasoning",
+    "pairwise_no_reasoning": "pairwise",
+    "gpt4o_mini_basic": "pointwise",
+    "gpt4o_mini_reasoning": "pointwise, before",
+    "gpt4o_mini_reasoning_after": "pointwise, after",
+    "gpt4o_mini_10trials": "pointwise, mean of 10",
+    "gpt4o_mini_reference": "pointwise, guideline",
+    "always_tie": "always tie",
+    "random": "random",
+}
+_TABLES = {
+    "temperature_variances": ["temperature", "judge", "variance"],
+    "guideline_variances": ["guideline", "temperature", "judge", "variance"],
+    "repeated_scores": ["temperature", "judge", "item", "replicate", "score"],
+}
+_MAX_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLMasJudgeData:
+    """What was found in the folder; a missing part is an empty mapping.
+
+    Attributes
+    ----------
+    arms : mapping of level to mapping of (temperature, judge) to ndarray
+        Population variance of about ten scores, one an item: ``none``, a guideline, or reasoning
+        ``before`` or ``after``.
+    raw : mapping of {"none", "before"} to mapping of (temperature, judge) to ndarray
+        Items x trials, NaN where an item has fewer.
+    alignment : mapping of method to ndarray
+        0, .5 or 1 for every pair, in one order of pairs.
+    alignment_temperatures : mapping of {"none", "before"} to mapping of temperature to ndarray
+    source : str
+        Which layout was read.
+    left_out : tuple of str
+        What could not be used, and why.
+    """
+
+    arms: Mapping[str, Cells] = field(default_factory=dict)
+    raw: Mapping[str, Cells] = field(default_factory=dict)
+    alignment: Mapping[str, Floats] = field(default_factory=dict)
+    alignment_temperatures: Mapping[str, Mapping[float, Floats]] = field(default_factory=dict)
+    source: str = ""
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def plain(self) -> Cells:
+        """Variances without guideline and reasoning."""
+        return self.arms.get(NONE, {})
+
+    @property
+    def guidelines(self) -> Mapping[str, Cells]:
+        """Variances by guideline."""
+        return {k: v for k, v in self.arms.items() if k not in (NONE, *REASONING)}
+
+    @property
+    def judges(self) -> list[str]:
+        """The judges, in the order of the file."""
+        return list(dict.fromkeys(j for _, j in self.plain))
+
+    @property
+    def n_items(self) -> int:
+        """Number of items behind a complete array of variances."""
+        return max((v.size for cells in self.arms.values() for v in cells.values()), default=0)
+
+    def complete(self, columns: Mapping[str, Floats]) -> tuple[list[str], Floats]:
+        """The arrays that hold every item, side by side: only these can be aligned by index."""
+        kept = {k: v for k, v in columns.items() if v.size == self.n_items}
+        empty = np.empty((self.n_items, 0))
+        return list(kept), np.column_stack(list(kept.values())) if kept else empty
+
+
+def read_llmasjudge(folder: Path) -> LLMasJudgeData:
+    """Read the study's figures.
+
+    Parameters
+    ----------
+    folder : path
+        With ``temperature_variances.csv.gz``, ``guideline_variances.csv.gz`` and
+        ``repeated_scores.csv.gz`` (or some of them); or the authors' folder, itself or its
+        ``results``.
+
+    Returns
+    -------
+    LLMasJudgeData
+
+    Raises
+    ------
+    InputError
+        If the folder holds neither layout, or a file is damaged.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            f"replicate: there is no folder {str(folder)!r}. Give data=FOLDER with the study's "
+            "tables, or the authors' own results."
+        )
+    if any(folder.glob("*_variances.csv*")) or any(folder.glob("repeated_scores.csv*")):
+        return _tables(folder)
+    for candidate in (folder, folder / "results"):
+        if any(candidate.glob("exp*/combined_results*.json")):
+            return _authors(candidate)
+    raise InputError(
+        f"replicate: {str(folder)!r} holds neither the study's tables "
+        "(temperature_variances.csv.gz ...) nor the authors' expNx/combined_results.json."
+    )
+
+
+def _tables(folder: Path) -> LLMasJudgeData:
+    found = {name: _csv(folder, name) for name in _TABLES}
+    arms: dict[str, Cells] = {}
+    if (plain := found["temperature_variances"]) is not None:
+        arms[NONE] = _by_cell(plain)
+    if (guided := found["guideline_variances"]) is not None:
+        for name, own in guided.groupby("guideline", sort=False):
+            arms[_GUIDELINES.get(str(name), str(name))] = _by_cell(own)
+    raw: dict[str, Cells] = {}
+    if (scores := found["repeated_scores"]) is not None:
+        raw[NONE] = {
+            (float(str(t)), str(j)): own.pivot_table(
+                index="item", columns="replicate", values="score"
+            ).to_numpy(dtype=float)
+            for (t, j), own in scores.groupby(["temperature", "judge"], sort=False)
+        }
+    return LLMasJudgeData(arms=arms, raw=raw, source="the study's tables")
+
+
+def _csv(folder: Path, name: str) -> pd.DataFrame | None:
+    files = sorted(folder.glob(f"{name}.csv*"))
+    if not files:
+        return None
+    try:
+        frame = read_csv(files[0])
+    except (OSError, ValueError) as error:
+        raise InputError(f"replicate: {files[0].name} cannot be read ({error}).") from error
+    missing = [c for c in _TABLES[name] if c not in frame]
+    if missing:
+        raise InputError(f"replicate: {files[0].name} lacks the column {missing[0]!r}.")
+    return frame
+
+
+def _by_cell(frame: pd.DataFrame) -> dict[Cell, Floats]:
+    ordered = frame.sort_values("index", kind="stable") if "index" in frame else frame
+    return {
+        (float(str(t)), str(j)): own["variance"].to_numpy(dtype=float)
+        for (t, j), own in ordered.groupby(["temperature", "judge"], sort=False)
+    }
+
+
+def _authors(folder: Path) -> LLMasJudgeData:
+    left_out: list[str] = []
+    read = {
+        level: _cells(folder / name, "individual_variances", "variances", left_out)
+        for name, level in _ARMS.items()
+    }
+    raw = {
+        level: _cells(folder / name, "raw_scores", "raw scores", left_out)
+        for level, name in ((NONE, "exp1c"), ("before", "exp1c_reasoning"))
+    }
+    alignment, by_temperature = _alignment(folder / "exp4a", left_out)
+    return LLMasJudgeData(
+        arms={level: cells for level, cells in read.items() if cells},
+        raw={level: cells for level, cells in raw.items() if cells},
+        alignment=alignment,
+        alignment_temperatures=by_temperature,
+        source="the authors' result folder",
+        left_out=tuple(left_out),
+    )
+
+
+def _json(folder: Path) -> dict[str, Any]:
+    """The results of an experiment; nothing where its folder holds none."""
+    for path in sorted(folder.glob("combined_results*.json"))[:1]:
+        where = f"replicate: {folder.name}/{path.name}"
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{where} is too large.")
+        try:
+            content = decode_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{where} is no JSON ({error}).") from error
+        if not isinstance(content, dict):
+            raise InputError(f"{where} holds no JSON object.")
+        return content
+    return {}
+
+
+def _found(content: Mapping[str, Any]) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
+    """``results[T][judge]``, or ``results[T]`` where an experiment had one judge."""
+    results = content.get("results")
+    for temperature, inside in results.items() if isinstance(results, dict) else ():
+        try:
+            t = float(temperature)
+        except ValueError:
+            continue  # not a temperature: a summary beside the cells
+        if isinstance(inside, dict):
+            single = "individual_variances" in inside or "raw_scores" in inside
+            for judge, cell in ({MINI: inside} if single else inside).items():
+                if isinstance(cell, dict):
+                    yield (t, str(judge)), cell
+
+
+def _cells(folder: Path, key: str, what: str, left_out: list[str]) -> dict[Cell, Floats]:
+    """Variances, or items x trials: an item with fewer trials leaves gaps at its end."""
+    nested = key == "raw_scores"
+    cells: dict[Cell, Floats] = {}
+    for (t, judge), cell in _found(_json(folder)):
+        where = f"{folder.name}: {judge} at T={t:g}"
+        rows = cell.get(key)
+        of_lists = isinstance(rows, list) and all(isinstance(r, list) for r in rows)
+        if not isinstance(rows, list) or not rows or (nested and not of_lists):
+            left_out.append(f"{where} has no {what}")
+            continue
+        try:
+            trials = list(zip_longest(*rows)) if nested else rows
+            table = np.array(trials, dtype=float).T
+        except (TypeError, ValueError):
+            left_out.append(f"{where} holds something else than numbers")
+            continue
+        cells[t, judge] = table
+    return cells
+
+
+def _alignment(
+    folder: Path, left_out: list[str]
+) -> tuple[dict[str, Floats], dict[str, Mapping[float, Floats]]]:
+    content = _json(folder)
+    given = content.get("intermediate_scores")
+    if not isinstance(given, dict):
+        left_out += [f"{folder.name}: no intermediate_scores"] if content else []
+        return {}, {}
+    more = given.get("additional_methods")
+    flat = {**given, **(more if isinstance(more, dict) else {})}
+    methods = {
+        name: credit
+        for key, name in _METHODS.items()
+        if (credit := _credit(flat.get(key), f"{folder.name}: {key}", left_out)) is not None
+    }
+    by_temperature: dict[str, Mapping[float, Floats]] = {}
+    for level, key in ((NONE, "no_reasoning_temps"), ("before", "with_reasoning_temps")):
+        series = given.get(key)
+        cells: dict[float, Floats] = {}
+        for t, values in series.items() if isinstance(series, dict) else ():
+            where = f"{folder.name}: {key}, {t}"
+            try:
+                temperature = round(float(str(t).removeprefix("temp_")), 6)
+            except ValueError:
+                left_out.append(f"{where} is no temperature")
+                continue
+            if (credit := _credit(values, where, left_out)) is not None:
+                cells[temperature] = credit
+        by_temperature[level] = cells
+    return methods, by_temperature
+
+
+def _credit(values: Any, where: str, left_out: list[str]) -> Floats | None:
+    """Credit by pair, 0 to 1, NaN where there is none; None, and said so, for anything else."""
+    if values is None:
+        return None
+    try:
+        credit = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        credit = np.empty(0)
+    present = credit[~np.isnan(credit)]
+    if credit.ndim != 1 or not present.size or present.min() < 0 or present.max() > 1:
+        left_out.append(f"{where} holds something else than scores of 0 to 1")
+        return None
+    return credit

@@ -1,0 +1,529 @@
+"""Public sets with labels of people: arena pairs and PandaLM's test set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from judgestats.analysis.summary_rows import ranked
+from judgestats.errors import InputError
+from judgestats.results.numbers import apa_p
+from judgestats.stats.agreement.human import accuracy
+from judgestats.stats.agreement.kappa import cohen_kappa
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.validity.annotators import AlternativeAnnotator, alternative_annotator_test
+from judgestats.stats.validity.systems import corrected_win_rate
+from judgestats.studies.claims import (
+    Claim,
+    Finding,
+    Options,
+    Study,
+    bounded,
+    each,
+    file_of,
+    format_percent,
+    hundredths,
+    interval_cells,
+    joint_verdict,
+    low_high,
+    now,
+    paired_shift,
+    records_of,
+    shifted,
+    table_of,
+    then,
+)
+
+_FIELDS = ("id", "model_a", "model_b", "human_winner", "judge_pick")
+_CREDIT = {"win": 1.0, "tie": 0.5, "loss": 0.0}
+_PICKS = {"A": "model_a", "B": "model_b"}
+_WHOSE = ("people", "the judge")
+_LABELS, _DRAWS = 100, 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Outcomes of one system against another, by people and by the judge (None: no pick)."""
+
+    system: str
+    other: str
+    human: tuple[str | None, ...]
+    judge: tuple[str | None, ...]
+    first: tuple[bool, ...]
+    """Whether the system stood first."""
+
+    @property
+    def name(self) -> str:
+        """The two systems."""
+        return f"{self.system} against {self.other}"
+
+    def credit(self, whose: str) -> np.ndarray:
+        """1, .5 or 0 of each pair; NaN where the judge picked none."""
+        verdicts = self.human if whose == "people" else self.judge
+        return np.array([np.nan if t is None else _CREDIT[t] for t in verdicts])
+
+    def both(self, *, of_first: bool = False) -> dict[str, np.ndarray]:
+        """Credit by people and by the judge; `of_first`, of the answer that stood first."""
+        credit = {w: self.credit(w) for w in _WHOSE}
+        return {w: np.where(self.first, c, 1 - c) if of_first else c for w, c in credit.items()}
+
+    def rate(self, whose: str) -> Estimate:
+        """The system's win rate."""
+        return mean_share(self.credit(whose), name="win_rate", label=f"Win rate by {whose}")
+
+
+def _outcome(winner: object, first: bool) -> str:
+    text = str(winner)
+    if text not in {"model_a", "model_b"}:
+        return "tie"
+    return "win" if (text == "model_a") == first else "loss"
+
+
+def read_pairs(folder: Path, _: Options) -> list[Pairs]:
+    """Every file of pairs in a folder, each of two systems.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one is damaged.
+    """
+    files = sorted(folder.glob("*.json*")) if folder.is_dir() else []
+    if not files:
+        raise InputError(f"replicate: {str(folder)!r} holds no JSON files of arena pairs.")
+    sets = []
+    for path in files:
+        rows = [r.values for r in records_of(path, _FIELDS)]
+        systems = sorted({str(r[k]) for r in rows for k in ("model_a", "model_b")})
+        if len(systems) != 2:
+            raise InputError(f"replicate: {path.name}: expected pairs of the same two models.")
+        strange = {str(r["judge_pick"]) for r in rows} - {"A", "B", "None", "nan", ""}
+        if strange:
+            raise InputError(f"replicate: {path.name}: judge_pick {min(strange)!r} is not A or B.")
+        first = tuple(str(r["model_a"]) == systems[0] for r in rows)
+        picks = [_PICKS.get(str(r["judge_pick"])) for r in rows]
+        sets.append(
+            Pairs(
+                system=systems[0],
+                other=systems[1],
+                human=tuple(
+                    _outcome(r["human_winner"], f) for r, f in zip(rows, first, strict=True)
+                ),
+                judge=tuple(
+                    None if p is None else _outcome(p, f) for p, f in zip(picks, first, strict=True)
+                ),
+                first=first,
+            )
+        )
+    return sets
+
+
+def _same(sets: Sequence[Pairs], _: Options) -> Finding:
+    tests = {p.name: paired_shift(p.both()) for p in sets}
+    rows = {name: t.rows[0] for name, t in tests.items()}
+    off = [r.p_value < 0.05 / len(rows) for r in rows.values()]
+    return Finding(
+        reproduced="; ".join(
+            f"{p.name}: people {hundredths(p.rate('people'))}, judge "
+            f"{hundredths(p.rate('the judge'))}"
+            for p in sets
+        ),
+        verdict="does not stand" if all(off) else joint_verdict(off),
+        because="The judge less people: "
+        + "; ".join(f"{n} {shifted(r, adjusted=False)}" for n, r in rows.items())
+        + f". Shown in {sum(off)} of {len(rows)} files.",
+        results=[
+            *(then(f"same.then.{p.name}.{w}", f"{p.name}, by {w}", p.rate(w))
+              for p in sets for w in _WHOSE),
+            *each(now, "same.now", "Judge less people", tests, primary=True),
+        ],
+    )  # fmt: skip
+
+
+def _ranking(sets: Sequence[Pairs], _: Options) -> Finding:
+    side = [[np.nanmean(c) - 0.5 for c in p.both().values()] for p in sets]
+    same = [h * j > 0 for h, j in side]
+    wider = sum(abs(j) > abs(h) for h, j in side)
+    right = {p.name: _agreement(p) for p in sets}
+    return Finding(
+        verdict=joint_verdict(same, otherwise="does not stand"),
+        because=f"People and judge prefer the same system in {sum(same)} of {len(sets)} files; the "
+        f"judge sees the larger gap in {wider}, though on single pairs it agrees with people "
+        "in only "
+        + ", ".join(hundredths(e) for e in right.values())
+        + ". Who wins can be read from it, by how much cannot.",
+        results=each(now, "ranking.now", "Accuracy", right),
+    )
+
+
+def _agreement(p: Pairs) -> Estimate:
+    code = {"win": "a", "loss": "b", "tie": "tie", None: None}
+    judge, human = (np.array([code[o] for o in t], dtype=object) for t in (p.judge, p.human))
+    return accuracy(judge, human, ties="half")
+
+
+def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
+    """How often a hundred labels give an interval that holds people's win rate."""
+    rng = np.random.default_rng(options.seed)
+    draws = min(_DRAWS, options.n_resamples)
+    held, naive = 0, 0
+    examples: dict[str, Estimate] = {}
+    for p in sets:
+        truth = float(np.nanmean(p.credit("people")))
+        judge, human = (np.array(t, dtype=object) for t in (p.judge, p.human))
+        naive += _holds(p.rate("the judge"), truth)
+        for _ in range(draws):
+            drawn = np.isin(np.arange(len(human)), rng.choice(len(human), _LABELS, replace=False))
+            e = corrected_win_rate(
+                judge, np.where(drawn, human, np.array(None)), labels_drawn="random"
+            )
+            examples.setdefault(p.name, e)
+            held += _holds(e, truth)
+    share = held / (draws * len(sets))
+    return Finding(
+        test_now=f"{draws} draws of {_LABELS} labels a file: how often the corrected interval "
+        "holds the win rate of all of people's labels",
+        reproduced=f"the judge's own interval holds it in {naive} of {len(sets)} files",
+        verdict="stands" if share >= 0.93 else "does not stand",
+        because=f"The corrected interval holds people's win rate in {format_percent(share)} of the "
+        "draws (labels are drawn from a finite file, so more than 95 % are expected); one draw "
+        "each: " + "; ".join(f"{n} {hundredths(e)}" for n, e in examples.items()) + ".",
+        results=each(now, "mended.now", "Corrected win rate, one draw", examples, primary=True),
+    )
+
+
+def _holds(estimate: Estimate, truth: float) -> bool:
+    low, high = low_high(estimate)
+    return low <= truth <= high
+
+
+def _first(sets: Sequence[Pairs], _: Options) -> Finding:
+    parts = [p.both(of_first=True) for p in sets]
+    both = {w: np.concatenate([p[w] for p in parts]) for w in _WHOSE}
+    label = "Share for the first place, judge"
+    share = mean_share(both["the judge"], name="first_position_share", label=label)
+    test = paired_shift(both)
+    return Finding(
+        verdict="stands in part" if low_high(share)[0] > 0.5 else "stands",
+        because=f"The judge picks the first place in {hundredths(share)} ({shifted(test.rows[0])} "
+        "beyond people's choices of the same answers). Drawn places keep the preference from "
+        "favouring a system; it still costs accuracy on every pair, which one order cannot show.",
+        results=[
+            now("first.now.share", label, share),
+            now("first.now", "First place: the judge less people", test, primary=True),
+        ],
+    )
+
+
+def _win_rates(sets: Sequence[Pairs], _: Options) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"condition": p.other, "n_items": len(p.human)}
+        | interval_cells("win_rate_people", p.rate("people"))
+        | interval_cells("win_rate_judge", p.rate("the judge"))
+        for p in sets
+    )
+
+
+ARENA_PAIRS = Study(
+    name="arena_pairs",
+    title="Arena pairs: whose win rate",
+    source="pairs published by Chen Lab under MIT, 2025",
+    layout="JSON files of id, model_a, model_b, human_winner, judge_pick",
+    heading="Arena pairs: people's win rate and a judge's, re-examined",
+    question="Can a judge's win rate be read as people's, and do a few labels mend it?",
+    read=read_pairs,
+    claims=(
+        Claim(
+            id="same",
+            claim="A judge's win rate can be read as people's.",
+            published="a judge's win rate in place of a leaderboard's",
+            test_then="win rates side by side",
+            test_now="difference on the same pairs, Bonferroni over files",
+            evaluate=_same,
+        ),
+        Claim(
+            id="ranking",
+            claim="A judge that errs still ranks the systems as people do.",
+            published="agreement on who wins, file by file",
+            test_then="none",
+            test_now="side of .5 that people and judge see; accuracy pair by pair",
+            evaluate=_ranking,
+        ),
+        Claim(
+            id="mended",
+            claim=f"{_LABELS} labels drawn at random mend the judge's win rate.",
+            published="prediction-powered corrections promise it",
+            test_then="the judge's win rate with its interval",
+            test_now="how often the corrected interval of drawn labels holds people's win rate",
+            evaluate=_mended,
+        ),
+        Claim(
+            id="first",
+            claim="Drawing the places at random keeps position out of the win rate.",
+            published="one order a pair, places drawn",
+            test_then="none",
+            test_now="share of picks for the first place, and how far it lies from people's on "
+            "the same pairs",
+            evaluate=_first,
+        ),
+    ),
+    conditions=_win_rates,
+    drawing=lambda sets: ranked(
+        "win_rate_people",
+        "win_rate_judge",
+        caption=f"Win rate of {' and '.join(dict.fromkeys(p.system for p in sets))} against each "
+        "other system, by people and by the judge.",
+    ),
+    data_source="pairs with a person's winner and one judge's pick",
+    limitations=lambda _: (
+        "The files print no claim: those examined are what such data are used for.",
+        "One pick a pair, one order: the judge's noise cannot be told from its errors.",
+    ),
+)
+
+_PANDALM, _GPT = "PandaLM-7B", "GPT-3.5"
+_PEOPLE = ("annotator1", "annotator2", "annotator3")
+_OUTCOMES = ("0", "1", "2")
+_PRINTED_RATIO = 0.9375
+_EPSILON = 0.1
+"""The smallest margin that the test's authors advise: for annotators of a crowd."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """People's labels, two judges' and whose pairs share an instruction; empty text: unread."""
+
+    people: np.ndarray
+    judges: Mapping[str, np.ndarray]
+    question: np.ndarray | None
+
+    @property
+    def gold(self) -> np.ndarray:
+        """What most of the three say; a tie where each says something else."""
+        votes = np.stack([(self.people == o).sum(axis=1) for o in _OUTCOMES], axis=1)
+        most = np.array(_OUTCOMES)[votes.argmax(axis=1)]
+        return np.where(votes.max(axis=1) >= 2, most, "0")
+
+    def hits(self, judge: str) -> np.ndarray:
+        """1 where a judge says what most people say."""
+        right: np.ndarray = np.equal(self.judges[judge], self.gold)
+        return right.astype(float)
+
+    def accuracy(self, judge: str) -> Estimate:
+        """Accuracy against the majority."""
+        label = f"Accuracy, {judge}"
+        return mean_share(self.hits(judge), cluster=self.question, name="accuracy", label=label)
+
+    def replaced_by(self, judge: str, epsilon: float) -> AlternativeAnnotator:
+        """The alternative annotator test of a judge."""
+        return alternative_annotator_test(
+            np.array([label or None for label in self.judges[judge]], dtype=object),
+            self.people,
+            annotators=list(_PEOPLE),
+            epsilon=epsilon,
+            cluster=self.question,
+            n_resamples=0,
+        )
+
+
+def read_labels(folder: Path, _: Options) -> Labels:
+    """The labels of a folder: one table, or the three files that the authors publish.
+
+    Raises
+    ------
+    InputError
+        If it holds neither, or a file is damaged.
+    """
+    items = sorted(folder.glob("testset-v1.json*")) if folder.is_dir() else []
+    question = None
+    if items:
+        asked = records_of(items[0], ("idx", "instruction", "input", *_PEOPLE))
+        texts = [f"{r.values['instruction']}\n{r.values['input']}" for r in asked]
+        question = pd.factorize(pd.Series(texts))[0]
+    if sorted(folder.glob("labels.csv*")):
+        columns = (*_PEOPLE, "gpt35", "pandalm7b")
+        table = table_of(file_of(folder, "labels.csv", study="PandaLM"), columns)
+    else:
+        path = file_of(folder, "testset-v1.json", study="PandaLM")
+        table = table_of(path, ("idx", *_PEOPLE)).set_index("idx")
+        for column, name, field in (
+            ("gpt35", "gpt-3.5-turbo-testset-v1.json", "gpt_result"),
+            ("pandalm7b", "pandalm-7b-testset-v1.json", "pandalm_result"),
+        ):
+            own = table_of(file_of(folder, name, study="PandaLM"), ("idx", field))
+            table[column] = own.set_index("idx")[field].reindex(table.index)
+    if question is not None and len(question) != len(table):
+        raise InputError(
+            "replicate: testset-v1.json and the labels differ in their number of pairs."
+        )
+    codes = {"1": "1", "2": "2", "0": "0", "tie": "0"}
+    coded = table.apply(lambda c: c.astype(str).str.lower().map(codes).fillna(""))
+    people = coded[list(_PEOPLE)].to_numpy(dtype=object)
+    if (people == "").any():
+        raise InputError("replicate: PandaLM: an annotator's label is none of 0, 1, 2.")
+    judges = {
+        name: coded[column].to_numpy(dtype=object)
+        for name, column in ((_PANDALM, "pandalm7b"), (_GPT, "gpt35"))
+    }
+    return Labels(people=people, judges=judges, question=question)
+
+
+def macro_f1(gold: ArrayLike, judged: ArrayLike) -> float:
+    """Mean of the three outcomes' F1, as the study counts.
+
+    Examples
+    --------
+    >>> round(macro_f1(list("012"), list("011")), 3)
+    0.556
+    """
+    y, x = np.asarray(gold, dtype=object), np.asarray(judged, dtype=object)
+    parts = []
+    for outcome in _OUTCOMES:
+        both = float(np.sum((y == outcome) & (x == outcome)))
+        either = float(np.sum(y == outcome) + np.sum(x == outcome))
+        parts.append(2 * both / either if either else 0.0)
+    return float(np.mean(parts))
+
+
+def _ratio(labels: Labels, _: Options) -> Finding:
+    gold, judges = labels.gold, labels.judges
+    as_ties = {j: macro_f1(gold, np.where(x == "", "0", x)) for j, x in judges.items()}
+    as_errors = {j: macro_f1(gold, x) for j, x in judges.items()}
+    ratio = as_ties[_PANDALM] / as_ties[_GPT]
+    return Finding(
+        reproduced=f"{100 * ratio:.1f} % ({bounded(as_ties[_PANDALM])} / {bounded(as_ties[_GPT])})",
+        verdict="stands" if abs(ratio - _PRINTED_RATIO) < 5e-4 else "does not stand",
+        because="The printed ratio could not be met from the judgments that the authors publish: "
+        f"it is {100 * ratio:.1f} % where GPT-3.5's {int(np.sum(judges[_GPT] == ''))} unreadable "
+        "replies count as ties and "
+        f"{100 * as_errors[_PANDALM] / as_errors[_GPT]:.1f} % where they count as errors. A third "
+        f"of a macro F1 is the rare tie ({100 * np.mean(gold == '0'):.1f} % of the pairs).",
+        results=each(then, "ratio.then", "Accuracy", {j: labels.accuracy(j) for j in judges}),
+    )
+
+
+def _below(labels: Labels, _: Options) -> Finding:
+    names = (_GPT, _PANDALM)
+    shift = paired_shift({j: labels.hits(j) for j in names}, cluster=labels.question)
+    return Finding(
+        reproduced="accuracy " + ", ".join(f"{j} {hundredths(labels.accuracy(j))}" for j in names),
+        verdict="stands" if low_high(shift.rows[0])[1] < 0 else "open",
+        because=f"PandaLM-7B less GPT-3.5: {shifted(shift.rows[0])}; an unreadable reply is wrong "
+        "here.",
+        results=[now("below.now", "Accuracy: PandaLM-7B less GPT-3.5", shift, primary=True)],
+    )
+
+
+def _people(labels: Labels, _: Options) -> Finding:
+    kappas = [
+        cohen_kappa(labels.people[:, a], labels.people[:, b], cluster=labels.question)
+        for a, b in combinations(range(3), 2)
+    ]
+    values = [e.estimate for e in kappas]
+    judged = [
+        cohen_kappa(x, labels.gold, cluster=labels.question).estimate
+        for x in labels.judges.values()
+    ]
+    by_number = {str(i): e for i, e in enumerate(kappas)}
+    return Finding(
+        reproduced=", ".join(map(bounded, values)),
+        verdict="stands in part",
+        because=f"The kappas are {bounded(min(values))} to {bounded(max(values))}; but the authors "
+        "dropped pairs on which annotators diverged much, keeping 1,000 of 2,500, until this was "
+        "so. It is the agreement on pairs chosen for agreement, so that people's ceiling, and "
+        f"every judge's accuracy, are those of easy pairs (the judges' own kappas: "
+        f"{bounded(min(judged))} and {bounded(max(judged))}).",
+        results=each(then, "people.then", "Cohen's kappa of two annotators", by_number),
+    )
+
+
+def _replaces(labels: Labels, _: Options) -> Finding:
+    tests = {j: labels.replaced_by(j, _EPSILON) for j in labels.judges}
+    lenient = labels.replaced_by(_PANDALM, 0.2)
+    own = tests[_PANDALM]
+    closest = float(np.mean([t.annotator_share for t in own.annotators]))
+    return Finding(
+        verdict="stands" if own.winning_rate >= 0.5 else "does not stand",
+        because="Share of the annotators whom it replaces at a margin of "
+        f"{bounded(_EPSILON, digits=1)}: "
+        + ", ".join(f"{j} {t.winning_rate:.2g}" for j, t in tests.items())
+        + f"; even at .2, the margin for experts, PandaLM-7B replaces {lenient.winning_rate:.2g} "
+        f"(least {apa_p(min(t.p_value for t in lenient.annotators))}): it is as close to the "
+        f"others as an annotator in {100 * own.advantage:.0f} % of the pairs, an annotator to them "
+        f"in {100 * closest:.0f} %.",
+        results=[
+            now(f"replaces.now.{j}", f"Alternative annotator test, {j}", t, primary=j == _PANDALM)
+            for j, t in tests.items()
+        ],
+    )
+
+
+PANDALM = Study(
+    name="pandalm",
+    title="PandaLM-7B against people",
+    source="arXiv 2306.05087; github.com/WeOpenML/PandaLM",
+    layout="`labels.csv`, or the three files of the authors' `data` folder",
+    heading="PandaLM-7B against three annotators (arXiv 2306.05087), re-examined",
+    question="How near do two judges come to the people who labelled PandaLM's test set?",
+    read=read_labels,
+    claims=(
+        Claim(
+            id="ratio",
+            claim="PandaLM-7B reaches 93.75 % of GPT-3.5's evaluation ability.",
+            published="93.75 % of GPT-3.5's F1",
+            test_then="ratio of macro F1 over tie, 1 and 2, against the annotators' majority",
+            test_now="the same ratio, with unread replies counted both ways",
+            evaluate=_ratio,
+        ),
+        Claim(
+            id="below",
+            claim="PandaLM-7B evaluates nearly as well as GPT-3.5, and less well.",
+            published="F1 .5456 against .5820",
+            test_then="none: two numbers side by side",
+            test_now="difference of accuracies on the same pairs, instructions as clusters",
+            evaluate=_below,
+        ),
+        Claim(
+            id="people",
+            claim="The test set is reliable: its three annotators agree.",
+            published="Cohen's kappa of every two annotators near .85",
+            test_then="Cohen's kappa",
+            test_now="the same, with intervals over instructions",
+            evaluate=_people,
+        ),
+        Claim(
+            id="replaces",
+            claim="PandaLM can take the place of people in comparing models.",
+            published="reliable and aligned with human preference; no test",
+            test_then="none",
+            test_now="alternative annotator test against all three, instructions as clusters",
+            evaluate=_replaces,
+        ),
+    ),
+    conditions=lambda labels, _: pd.DataFrame(
+        {"condition": j, "judge": j, "n_items": len(x)}
+        | interval_cells("accuracy", labels.accuracy(j))
+        | {"unread_share": float(np.mean(x == "")), "tie_share": float(np.mean(x == "0"))}
+        for j, x in labels.judges.items()
+    ),
+    drawing=ranked(
+        "accuracy", "unread_share", caption="Accuracy against the majority of three annotators."
+    ),
+    data_source=lambda labels: (
+        f"the authors' labels of {len(labels.people):,} pairs; "
+        + (
+            "the instructions are not in the folder: every pair is taken as independent"
+            if labels.question is None
+            else "pairs of one instruction are clusters"
+        )
+    ),
+    limitations=lambda _: (
+        "One order of the answers: a preference for a place cannot be told from them.",
+    ),
+)

@@ -1,0 +1,614 @@
+"""Studies of which only printed tables are public: Grade Score and crowd comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.summary_rows import ranked
+from judgestats.errors import InputError
+from judgestats.results.numbers import apa_p
+from judgestats.stats.agreement.grade_score import chance_grade_score
+from judgestats.stats.inference.result import Comparisons
+from judgestats.studies.claims import (
+    Claim,
+    Finding,
+    Options,
+    Study,
+    bounded,
+    file_of,
+    joint_verdict,
+    low_high,
+    now,
+    paired_shift,
+    signed,
+    table_of,
+)
+from judgestats.studies.paper_tables import grade_score_cells
+
+_GRADES = ("metric", "prompt", "random_option", "judge", "value")
+_GRADE_FILES = ("grade_score_tables_1_3.csv", "arxiv_2406_12043_tables_1_3.csv")
+_ROWS = 3482
+"""Rows that the study judged."""
+_REPEATS = (0.05, 0.12)
+"""How far repeats of a whole run lie apart, as the study says."""
+_SCRIPT = (
+    "The author's public script averages by item, as described (grade_score.py; read, not run "
+    "here): such cells cannot have come from it as one run. A copied or mistyped part is the "
+    "simplest reading."
+)
+_BY_JUDGE = (
+    "difference of the printed scores with its interval, paired by judge, judges as the sample"
+)
+_READ_OFF = "read off Tables 1-3; no test"
+
+
+def read_cells(folder: Path, _: Options) -> pd.DataFrame:
+    """The printed cells of a folder, one row a judge, prompt and option.
+
+    Raises
+    ------
+    InputError
+        If the table is not there, or damaged.
+    """
+    frame = table_of(file_of(folder, *_GRADE_FILES, study="Grade Score"), _GRADES)
+    for column in ("value", "prompt"):
+        frame[column] = pd.to_numeric(frame[column], errors="coerce")
+    frame["random_option"] = frame["random_option"].map({"True": True, "False": False})
+    twice = frame.duplicated(["metric", "prompt", "random_option", "judge"]).any()
+    if frame.isna().any(axis=None) or twice or frame["value"].between(0, 1).eq(False).any():
+        raise InputError(
+            "replicate: a table of Grade Scores needs one value from 0 to 1 for every metric, "
+            "prompt (a number), random_option (True or False) and judge."
+        )
+    cells = grade_score_cells(frame)
+    if cells.isna().any(axis=None) or cells["judge"].nunique() < 3:
+        raise InputError(
+            "replicate: the table of Grade Scores lacks cells, or has fewer than three judges."
+        )
+    return cells
+
+
+def _wide(cells: pd.DataFrame, what: str = "grade_score") -> Any:
+    """One row a judge, one column a prompt and option."""
+    return cells.pivot(index="judge", columns=["prompt", "random_option"], values=what)
+
+
+def _option(cells: pd.DataFrame, _: Options) -> Finding:
+    shifts: dict[str, Comparisons] = {}
+    raised: dict[str, Any] = {}
+    for what in ("grade_score", "llm_score", "choice_score"):
+        wide = _wide(cells, what)
+        with_it, without = (wide.xs(r, axis=1, level="random_option") for r in (True, False))
+        raised[what] = with_it - without
+        shifts[what] = paired_shift({"without": without.mean(axis=1), "with": with_it.mean(axis=1)})
+    grade, entropy, choice = (f.rows[0] for f in shifts.values())
+    up = raised["grade_score"] > 0
+    count, n_up = up.size, int(up.to_numpy().sum())
+    chances = [chance_grade_score(n) for n in (2, 3)]
+    rises = low_high(grade)[0] > 0
+    return Finding(
+        reproduced=f"higher in {n_up} of {count} cells",
+        verdict="stands" if rises and n_up == count else "stands in part" if rises else "open",
+        because=f"On average {signed(grade, digits=3)} ({len(up)} judges), and under all prompts "
+        f"for {int(up.all(axis=1).sum())} of them. The part that rises is the spread over places "
+        f"(LLM score {signed(entropy, digits=3)}); the choice of the same option does not (choice "
+        f"score {signed(choice, digits=3)}). One more option lifts the score of a judge that "
+        f"chooses at random from {bounded(chances[0])} to {bounded(chances[1])} where there were "
+        "two: the printed scores are not corrected for that, and how many options a prompt had is "
+        "not printed.",
+        results=[
+            now(f"option.now.{what}", f"{what.replace('_', ' ')}, with and without", f,
+                primary=what == "grade_score")
+            for what, f in shifts.items()
+        ],
+    )  # fmt: skip
+
+
+def _prompts(cells: pd.DataFrame, _: Options) -> Finding:
+    wide = _wide(cells).T.groupby(level="prompt").mean().T
+    wide.columns = [f"prompt {p}" for p in wide.columns]
+    names = list(wide.columns)
+    shift = paired_shift(wide, reference=names[-1])
+    first = [r.p_adjusted < 0.05 and r.estimate > 0 for r in shift.rows if r.a in names[:2]]
+    moved = float((wide.max(axis=1) - wide.min(axis=1)).max())
+    return Finding(
+        reproduced=", ".join(f"{n} {bounded(float(wide[n].mean()))}" for n in names),
+        verdict=joint_verdict(first),
+        because=f"Against {names[-1]}: "
+        + "; ".join(f"{r.a} {signed(r, digits=3)}" for r in shift.rows)
+        + f" ({len(wide)} judges). Single judges move by up to {bounded(moved)} between prompts, "
+        "in different directions.",
+        results=[now("prompts.now", "Grade Score by prompt", shift, primary=True)],
+    )
+
+
+def _best(cells: pd.DataFrame, _: Options) -> Finding:
+    wide, choice = _wide(cells), _wide(cells, "choice_score")
+    mean: Mapping[str, float] = wide.mean(axis=1).sort_values(ascending=False).to_dict()
+    best, second = list(mean)[:2]
+    first, most = (int((scores.idxmax() == best).sum()) for scores in (wide, choice))
+    gap = mean[best] - mean[second]
+    leads = gap > _REPEATS[1]
+    return Finding(
+        reproduced=f"{best} first in {first} of {wide.shape[1]} columns by Grade Score, in {most} "
+        "by choice score",
+        verdict="does not stand" if "opus" not in best else "stands" if leads else "open",
+        because=f"{best} averages {bounded(mean[best])} and {second} {bounded(mean[second])}: the "
+        f"lead of {bounded(gap)} is {'more' if leads else 'less'} than what the study says that "
+        "repeats of a run differ by. Columns share items and judge, so that they are no "
+        "independent wins.",
+    )
+
+
+def _repeats(cells: pd.DataFrame, _: Options) -> Finding:
+    most = [0.5 * (1.96 / r) ** 2 for r in _REPEATS]
+    at_size = 1.96 * float(np.sqrt(0.5 / _ROWS))
+    effect = _wide(cells).T.groupby(level="random_option").mean().T
+    moved = float((effect[True] - effect[False]).mean())
+    return Finding(
+        verdict="open",
+        because=f"No repeats are printed. Means of {_ROWS:,} scores between 0 and 1 differ by less "
+        f"than {bounded(at_size)} in 95 of 100 repeats, whatever the judge does, if rows vary "
+        f"independently; differences of .05 to .12 are those of means of at most {most[0]:,.0f} to "
+        f"{most[1]:,.0f} rows. So the scores rest on fewer rows than are named, or something else "
+        "was changed between the runs. If they are as uncertain as the remark says, the random "
+        f"option's average effect ({bounded(moved)}) is of the size of a repeat.",
+    )
+
+
+def _bound(cells: pd.DataFrame, _: Options) -> Finding:
+    bad = cells[cells["impossible"]]
+    worst = (bad["grade_score"] - bad["harmonic_of_means"]).max() if len(bad) else 0.0
+    listed = "; ".join(
+        f"{r['judge']}, prompt {r['prompt']:g}, {'with' if r['random_option'] else 'without'} the "
+        f"option: {r['grade_score']:.4f} printed, at most {r['harmonic_of_means']:.4f}"
+        for r in bad.to_dict("records")
+    )
+    return Finding(
+        reproduced=f"possible in {len(cells) - len(bad)} of {len(cells)} cells",
+        verdict="stands" if bad.empty else "stands in part",
+        because=f"{len(bad)} of {len(cells)} cells exceed it, by up to {bounded(worst)}"
+        + (f": {listed}. {_SCRIPT}" if listed else "."),
+    )
+
+
+def _grade_conditions(cells: pd.DataFrame, _: Options) -> pd.DataFrame:
+    rows = cells.rename(columns={"harmonic_of_means": "grade_score_bound"})
+    option = rows["random_option"].map({True: "with", False: "without"})
+    prompt = rows["prompt"].map("{:g}".format)
+    rows.insert(0, "condition", rows["judge"] + ", prompt " + prompt + ", " + option
+                + " random option")  # fmt: skip
+    return rows
+
+
+GRADE_SCORE = Study(
+    name="grade_score",
+    title="Grade Score: what its printed tables say",
+    source="arXiv 2406.12043, Tables 1-3; github.com/IoDmitri/GradeLab",
+    layout="`grade_score_tables_1_3.csv`: metric, prompt, random_option, judge, value",
+    heading="Grade Score: selection apart from position (arXiv 2406.12043), re-examined",
+    question="What do the printed tables say of the random option, the prompts, the judges and of "
+    "themselves?",
+    read=read_cells,
+    claims=(
+        Claim(
+            id="option",
+            claim="A random option among the options consistently raises the Grade Score.",
+            published=_READ_OFF,
+            test_then="scores with and without the option, side by side",
+            test_now=f"{_BY_JUDGE}, prompts averaged; the same of its two parts; beside it what "
+            "one more option gives a judge that chooses at random",
+            evaluate=_option,
+        ),
+        Claim(
+            id="prompts",
+            claim="Prompts 1 and 2 give better Grade Scores than prompt 4.",
+            published=_READ_OFF,
+            test_then="scores by prompt, side by side",
+            test_now=f"{_BY_JUDGE}, with and without the option averaged, Holm",
+            evaluate=_prompts,
+        ),
+        Claim(
+            id="best",
+            claim="Claude-3-opus is the most consistent judge.",
+            published="the highest scores of Tables 1-3; no interval",
+            test_then="scores by judge, side by side",
+            test_now="the lead over the next judge beside what repeats of the whole run move, as "
+            "the study says (.05 to .12)",
+            evaluate=_best,
+        ),
+        Claim(
+            id="repeats",
+            claim="Repeats of a whole run differ by .05 to .12.",
+            published=".05 to .12, a remark",
+            test_then="none is described",
+            test_now="the largest difference that repeats of a mean over so many rows can show in "
+            "95 of 100, if every row's score were drawn anew as 0 or 1",
+            evaluate=_repeats,
+        ),
+        Claim(
+            id="bound",
+            claim="The printed Grade Score is the average of the items' harmonic means of both "
+            "parts.",
+            published="Tables 1-3, with both parts beside every score",
+            test_then="none",
+            test_now="the harmonic mean of the printed averages, which no average of harmonic "
+            "means can exceed (the harmonic mean is concave), rounding allowed for",
+            evaluate=_bound,
+        ),
+    ),
+    conditions=_grade_conditions,
+    drawing=ranked("grade_score", caption="Printed Grade Scores; no interval is printed."),
+    data_source=lambda cells: f"{len(cells)} printed cells",
+    limitations=lambda _: (
+        "Only printed averages are re-examined: the verdicts are not public.",
+        "Ten judges are a small sample of judges, and all saw the same rows.",
+    ),
+    from_print=True,
+)
+
+_ACCURACIES = ("table", "judge_or_base", "method", "samples", "set", "value")
+_CROWD_FILES = ("crowd_tables_1_4.csv", "arxiv_2502_12501_tables_1_4.csv")
+_GPT, _CCE, _VANILLA = "GPT-4o", "CCE@16", "Vanilla"
+_BY_SET = (
+    "difference of the printed accuracies with its interval, paired by set, sets as the sample"
+)
+_SELECTIONS = {
+    "random": "Random-Selection",
+    "praising": "Praising-Selection",
+    "criticising": "Criticizing-Selection",
+    "balanced": "Balanced-Selection",
+    "random, verdicts removed": "Outcome-Removal Random-Selection",
+    "criticising, verdicts removed": "Outcome-Removal Criticizing-Selection",
+}
+
+
+def read_accuracies(folder: Path, _: Options) -> pd.DataFrame:
+    """The printed tables of a folder, one row a number.
+
+    Raises
+    ------
+    InputError
+        If the file is not there, or damaged.
+    """
+    path = file_of(folder, *_CROWD_FILES, study="crowd comparative evaluation")
+    frame = table_of(path, _ACCURACIES)
+    for column in ("table", "value", "samples"):
+        frame[column] = pd.to_numeric(frame[column], errors="coerce")
+    frame["samples"] = frame["samples"].fillna(0).astype(int)
+    frame["method"] = frame["method"].str.replace(r"\s*\(Sota\)", "", regex=True)
+    keys = list(_ACCURACIES[:-1])
+    if frame[["table", "value"]].isna().any(axis=None) or frame.duplicated(keys).any():
+        raise InputError(
+            "replicate: a table of accuracies needs one number for every table, judge or base, "
+            "method, samples and set."
+        )
+    if set(frame["table"]) != {1, 2, 3, 4}:
+        raise InputError("replicate: the file must hold Tables 1 to 4 of arXiv 2502.12501.")
+    return frame
+
+
+def _table(printed: pd.DataFrame, number: int, *, average: bool = False) -> Any:
+    """A table, one row a judge, method and number of samples, one column a set."""
+    rows = printed[printed["table"] == number].pivot(
+        index=["judge_or_base", "method", "samples"], columns="set", values="value"
+    )
+    return rows if average else rows.drop(columns="average", errors="ignore")
+
+
+def _against(
+    identity: str,
+    title: str,
+    columns: Mapping[str, Any],
+    note: str,
+    *,
+    reproduced: str,
+    verdict: Callable[[Sequence[bool]], str] = joint_verdict,
+    rises: bool = True,
+) -> Finding:
+    """Each method minus the first, on the same sets; `rises`: where the claim says it is above."""
+    reference, *_ = columns
+    shift = paired_shift(columns, reference=reference)
+    clear = [r.p_adjusted < 0.05 and (r.estimate > 0) == rises for r in shift.rows]
+    if len(clear) == 1:
+        clear = [low_high(shift.rows[0])[0] > 0]
+    return Finding(
+        reproduced=reproduced,
+        verdict=verdict(clear),
+        because=f"Against {reference}: "
+        + "; ".join(f"{r.a} {signed(r, digits=1, unit=' points')}" for r in shift.rows)
+        + f" ({len(columns[reference])} sets). {note}",
+        results=[now(f"{identity}.now", title, shift, primary=True)],
+    )
+
+
+def _mostly(difference: Any, least: float) -> Callable[[Sequence[bool]], str]:
+    """Stands in part where no interval shows it and more than a share of the cells are above 0."""
+    otherwise = "stands in part" if (difference > 0).to_numpy().mean() > least else "open"
+    return lambda clear: joint_verdict(clear, otherwise=otherwise)
+
+
+def _gain(printed: pd.DataFrame, _: Options) -> Finding:
+    wide = _table(printed, 1).droplevel("samples")
+    cce, vanilla = (wide.xs(method, level="method") for method in (_CCE, _VANILLA))
+    judges = list(cce.index)
+    gains = cce - vanilla.loc[judges]
+    of_sets = gains.mean()
+    most = of_sets.idxmax()
+    each_judge = ", ".join(f"{j} {v:+.1f}" for j, v in gains.mean(axis=1).items())
+    return _against(
+        "gain",
+        "CCE@16 against vanilla, judges averaged",
+        {_VANILLA: vanilla.loc[judges].mean(), _CCE: cce.mean()},
+        f"Judges averaged: {len(judges)}; a test that swaps the two within sets cannot come below "
+        f"p = {2 / 2 ** len(of_sets):.3g}. The gain is {of_sets[most]:.1f} points on {most} and "
+        f"{gains.drop(columns=most).mean().mean():.1f} on average without it: by set "
+        + ", ".join(f"{s} {v:+.1f}" for s, v in of_sets.items())
+        + ". The 6.7 is one judge's.",
+        reproduced=f"{each_judge}; above the vanilla judge in {int((gains > 0).to_numpy().sum())} "
+        f"of {gains.size} cells",
+        verdict=_mostly(gains, 0.9),
+    )
+
+
+def _price(printed: pd.DataFrame, _: Options) -> Finding:
+    wide = _table(printed, 1).droplevel("samples").loc[_GPT]
+    names = [_CCE, "Maj@16", "Agg@16", "16-Criteria", "CCE-random@16"]
+    return _against(
+        "price",
+        "GPT-4o: strategies against CCE@16",
+        {n: wide.loc[n] for n in names},
+        "The number of judgments is the same, that of calls is not: 16 votes are 16 calls, 16 "
+        "crowd judgments are 33 with the calls that remove their verdicts, and longer ones, "
+        "beside the crowd's answers.",
+        reproduced=", ".join(f"{n} {wide.loc[n].mean():.1f}" for n in names),
+        rises=False,
+    )
+
+
+def _selection(printed: pd.DataFrame, _: Options) -> Finding:
+    wide = _table(printed, 4).loc[_GPT].groupby(level="method").mean()
+    columns = {n: wide.loc[m] for n, m in _SELECTIONS.items()}
+    helps = (False, True, False, True, True)
+
+    def verdict(clear: Sequence[bool]) -> str:
+        return joint_verdict([c for c, h in zip(clear, helps, strict=True) if h])
+
+    return _against(
+        "selection",
+        "Selections against a random one",
+        columns,
+        "Selections of 8 and 16 judgments are averaged.",
+        reproduced=", ".join(f"{n} {of.mean():.1f}" for n, of in columns.items()),
+        verdict=verdict,
+    )
+
+
+def _scaling(printed: pd.DataFrame, _: Options) -> Finding:
+    wide = _table(printed, 4).loc[_GPT]
+    sizes = sorted(set(wide.index.get_level_values("samples")))
+    few, many = (wide.xs(k, level="samples") for k in (sizes[0], sizes[-1]))
+    change = many - few
+    return _against(
+        "scaling",
+        f"{sizes[-1]} against {sizes[0]} judgments",
+        {f"k={sizes[0]}": few.mean(), f"k={sizes[-1]}": many.mean()},
+        "GPT-4o only. Three samples of judgments stand behind a value; their spread is not "
+        "printed.",
+        reproduced=f"higher at {sizes[-1]} than at {sizes[0]} in "
+        f"{int((change > 0).to_numpy().sum())} of {change.size} cells of Table 4",
+        verdict=_mostly(change, 0.5),
+    )
+
+
+def _distilled(printed: pd.DataFrame, _: Options) -> Finding:
+    wide = _table(printed, 2)
+    own = wide[wide.index.get_level_values(0).str.contains("Tuned")]
+    cce, vanilla = (
+        own.xs(f"Synthetic Judgment from {kind}", level="method").sort_index()
+        for kind in ("CCE", _VANILLA)
+    )
+    difference, both = cce - vanilla, pd.concat([cce, vanilla])
+    sizes = sorted(set(both.index.get_level_values("samples")))
+    falls = sum(
+        of.xs(sizes[-1], level="samples") < of.xs(sizes[0], level="samples")
+        for of in (cce, vanilla)
+    )
+    worse, coin = falls.sum(), (both < 50).sum()
+    partly = _mostly(difference, 0.5)
+    return _against(
+        "distilled",
+        "Trained on either kind of judgments",
+        {_VANILLA: vanilla.mean(), "CCE": cce.mean()},
+        f"From {sizes[0]:,} to {sizes[-1]:,} examples accuracy falls on "
+        + ", ".join(f"{s} in {n} of {2 * len(falls)}" for s, n in worse.items() if n)
+        + "; below a coin's 50 % are "
+        + ", ".join(f"{n} of {len(both)} on {s}" for s, n in coin.items() if n)
+        + ". One training run stands behind a value, so what another seed would change is not "
+        "known; the mixed judge has twice the examples, which is not told apart from the mixture.",
+        reproduced=f"above vanilla in {int((difference > 0).to_numpy().sum())} of "
+        f"{difference.size} cells, "
+        + ", ".join(f"{b} {n:,}: {v.mean():+.1f}" for (b, n), v in difference.iterrows()),
+        verdict=lambda clear: partly([c and not worse.any() for c in clear]),
+    )
+
+
+def _rejection(printed: pd.DataFrame, _: Options) -> Finding:
+    own = printed[printed["table"] == 3]
+    wide = own.pivot(index=["judge_or_base", "set"], columns="method", values="value")
+    names = [f"{how} Sampling" for how in ("Crowd Rejection", "Vanilla Rejection", "Random")]
+    crowd, vanilla, chance = (wide[n] for n in names)
+    above = crowd > vanilla
+    whole = above.groupby(level="judge_or_base").all()
+    p = _sign(int(whole.sum()), len(whole))
+    return Finding(
+        reproduced=f"crowd above vanilla in {int(above.sum())} of {len(wide)} cells, "
+        f"vanilla above random in {int((vanilla > chance).sum())}",
+        verdict="stands" if p < 0.05 else "stands in part" if above.mean() > 0.5 else "open",
+        because=f"In {int(whole.sum())} of {len(whole)} pairs all three scores are higher "
+        f"({apa_p(p)}; four pairs cannot come below .125). One training run stands behind a model, "
+        "and neither its seed's spread nor intervals over MT-Bench's 80 questions are printed. "
+        "Vanilla rejection sampling falls below random choice in "
+        f"{int((vanilla < chance).sum())} of {len(wide)} cells.",
+    )
+
+
+def _sign(wins: int, n: int) -> float:
+    """Two-sided sign test.
+
+    Examples
+    --------
+    >>> _sign(4, 4), _sign(3, 4)
+    (0.125, 0.625)
+    """
+    most = max(wins, n - wins)
+    return min(1.0, sum(comb(n, k) for k in range(most, n + 1)) / 2.0 ** (n - 1))
+
+
+def _averages(printed: pd.DataFrame, _: Options) -> Finding:
+    rows = pd.concat({t: _table(printed, t, average=True) for t in (1, 2, 4)})
+    mean = rows.drop(columns="average").mean(axis=1)
+    wrong = [
+        f"Table {table}, {judge}, {method}: {rows.loc[key, 'average']:.1f} printed, "
+        f"{mean[key]:.1f} computed"
+        for key in rows.index[(mean - rows["average"]).abs() > 0.1]
+        for table, judge, method, _ in [key]
+    ]
+    same = _table(printed, 1).droplevel("samples").loc[_GPT]
+    twin = _table(printed, 4).loc[_GPT].xs(16, level="samples")
+    agree = [
+        bool(np.allclose(same.loc[one], twin.loc[_SELECTIONS[other]]))
+        for one, other in ((_CCE, "criticising, verdicts removed"), ("CCE-random@16", "random"))
+    ]
+    return Finding(
+        reproduced=f"{len(rows) - len(wrong)} of {len(rows)} rows",
+        verdict="stands in part" if wrong else "stands",
+        because=(f"Not: {'; '.join(wrong)}. " if wrong else "")
+        + f"Rows that stand in two tables are the same in {sum(agree)} of {len(agree)}: CCE@16 is "
+        "Table 4's criticising selection with verdicts removed, CCE-random@16 its random selection "
+        "without removal, so that the two differ in two things.",
+    )
+
+
+def _points(*_: object) -> str:
+    return (
+        "figures only; `judgestats run crowd` counts key points and `python -m "
+        "judgestats.training coverage` measures coverage on a run of your own"
+    )
+
+
+def _accuracies(printed: pd.DataFrame, _: Options) -> pd.DataFrame:
+    sets = _table(printed, 1).droplevel("samples")
+    judge, method = (sets.index.get_level_values(i) for i in (0, 1))
+    return pd.DataFrame(
+        {
+            "condition": judge + ", " + method,
+            "judge": judge,
+            "factor_strategy": method,
+            "accuracy": sets.mean(axis=1).to_numpy() / 100,
+        }
+    )
+
+
+CROWD_COMPARATIVE = Study(
+    name="crowd_comparative",
+    title="Crowd comparative evaluation: what its printed tables say",
+    source="arXiv 2502.12501, Tables 1-4",
+    layout="`crowd_tables_1_4.csv`: table, judge_or_base, method, samples, set, value",
+    heading="Crowd comparative evaluation (arXiv 2502.12501), re-examined",
+    question="What do the printed tables say of a crowd's help, of its price, and of themselves?",
+    read=read_accuracies,
+    claims=(
+        Claim(
+            id="gain",
+            claim="Crowd comparison raises accuracy by 6.7 points on average over five sets.",
+            published="6.7 points (GPT-4o: 73.6 to 80.3)",
+            test_then="averages side by side",
+            test_now=f"{_BY_SET}, judges averaged; the verdicts, which would pair by item, are not "
+            "public",
+            evaluate=_gain,
+        ),
+        Claim(
+            id="price",
+            claim="At the same number of judgments it beats majority and aggregated votes.",
+            published="GPT-4o: CCE@16 80.3, Agg@16 76.9, Maj@16 76.7, 16 criteria 75.9",
+            test_then="averages side by side",
+            test_now=f"{_BY_SET}, Holm",
+            evaluate=_price,
+        ),
+        Claim(
+            id="selection",
+            claim="Criticising judgments help, praising ones hurt, and removing verdicts helps.",
+            published="Table 4 (GPT-4o): praising 75.4 and 76.5, random 78.1 and 78.6, criticising "
+            "78.3 and 79.2, criticising with verdicts removed 78.8 and 80.3",
+            test_then="averages side by side",
+            test_now=f"{_BY_SET}, 8 and 16 judgments averaged, Holm",
+            evaluate=_selection,
+        ),
+        Claim(
+            id="scaling",
+            claim="Accuracy improves with the number of crowd judgments.",
+            published="a figure; of it only 8 and 16 judgments are in a table",
+            test_then="a curve",
+            test_now=f"{_BY_SET}, selections averaged",
+            evaluate=_scaling,
+        ),
+        Claim(
+            id="distilled",
+            claim="Judgments with a crowd teach smaller judges better than vanilla ones, and more "
+            "of them more.",
+            published="Table 2: 61.2 and 61.1 against 57.7 and 60.3 (Llama 3.1 8B), 57.4 and 63.0 "
+            "against 56.6 and 61.1 (Qwen 2.5 7B); mixed, 60,000: 66.7",
+            test_then="averages side by side",
+            test_now=f"{_BY_SET}, bases and sizes averaged",
+            evaluate=_distilled,
+        ),
+        Claim(
+            id="rejection",
+            claim="Responses chosen with a crowd train better models than those of a vanilla "
+            "judge.",
+            published="Table 3: MT-Bench 4.53 / 4.28, 7.63 / 7.56, 8.63 / 7.91, 8.41 / 8.46 (crowd "
+            "/ vanilla)",
+            test_then="scores side by side",
+            test_now="sign test over pairs of base and instructions, since the three scores of one "
+            "trained model are not independent",
+            evaluate=_rejection,
+        ),
+        Claim(
+            id="averages",
+            claim="Every printed average is that of its row.",
+            published="Tables 1, 2 and 4",
+            test_then="none",
+            test_now="the mean of the printed cells, within rounding (.1)",
+            evaluate=_averages,
+        ),
+        Claim(
+            id="points",
+            claim="Explanations after a crowd name more key points and cover more of the "
+            "responses.",
+            published="figures",
+            test_then="means side by side",
+            test_now="key points and coverage paired by pair, beside the length of the explanation "
+            "and coverage by explanations of other questions",
+            evaluate=_points,
+        ),
+    ),
+    conditions=_accuracies,
+    drawing=ranked("accuracy", caption="Average of five printed accuracies (Table 1)."),
+    data_source=lambda printed: f"{len(printed)} printed cells",
+    limitations=lambda _: (
+        "Only printed averages are re-examined: the verdicts are not public.",
+        (
+            "Five sets are five observations: intervals over them are wide, and say what a sixth "
+            "set might show. Neither the sets' sizes as used nor intervals are printed: over 350 "
+            "pairs an accuracy of 68 % is known to 5 points either way."
+        ),
+    ),
+    from_print=True,
+)

@@ -1,0 +1,410 @@
+"""Eight scores an answer on RewardBench 2 (Composo, 2026): what asking again buys, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.summary_rows import factor_curve
+from judgestats.arrays import Floats
+from judgestats.errors import InputError
+from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats.inference.result import Comparisons, Estimate
+from judgestats.studies.claims import (
+    Claim,
+    Evaluator,
+    Finding,
+    Options,
+    Study,
+    each,
+    file_of,
+    format_percent,
+    interval_cells,
+    joint_verdict,
+    low_high,
+    now,
+    paired_shift,
+    records_of,
+    shifted,
+    then,
+)
+
+FULL, MINI, NANO = "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano"
+_SCORES: Mapping[tuple[str, float], tuple[str, str]] = {
+    (FULL, 1.0): ("base_both_k8.jsonl", "full_scores"),
+    (MINI, 1.0): ("base_both_k8.jsonl", "mini_scores"),
+    (NANO, 1.0): ("base_nano_k8.jsonl", "nano_scores"),
+    (FULL, 0.7): ("base_full_k8_t0.7.jsonl", "full_scores"),
+    (FULL, 0.0): ("base_full_k8_t0.0.jsonl", "full_scores"),
+}
+_MARGIN = 0.02
+"""Declared margin: a difference of two points of accuracy matters little."""
+_WIN = "share of questions whose right answer has the highest score alone: a tie counts as an error"
+_SHARED = "credit shared among answers that tie for the highest score, paired by question"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeScores:
+    """A judge at a temperature: its scores, questions x answers x repeats, the right one first."""
+
+    scores: Floats
+    questions: tuple[tuple[str, str], ...]
+
+    @property
+    def most(self) -> int:
+        """How many repeats there are."""
+        return int(self.scores.shape[2])
+
+    def credit(self, k: int, *, ties: bool = True) -> Floats:
+        """What the right answer earns by the mean of k scores, a question; NaN where unread.
+
+        Without `ties`, as the study counts: the first k scores, those that were read, and
+        nothing for a tie. With them, the mean over successive sets of k repeats.
+        """
+        starts = range(0, self.most - k + 1, k) if ties else [0]
+        parts = [self._earned(self.scores[:, :, s : s + k], ties=ties) for s in starts]
+        read = ~np.isnan(parts)
+        counts = read.sum(axis=0)
+        total = np.where(read, parts, 0.0).sum(axis=0)
+        return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+
+    def by_question(self, k: int) -> pd.Series:
+        """Credit with ties shared, by question."""
+        return pd.Series(self.credit(k), index=pd.MultiIndex.from_tuples(self.questions))
+
+    def tied(self, k: int) -> float:
+        """Share of the questions whose right answer shares the highest mean of the first k."""
+        whole = self._earned(self.scores[:, :, :k], ties=True)
+        return float(np.mean((whole > 0) & (whole < 1)))
+
+    def counted(self, k: int) -> Estimate:
+        """Accuracy as the study counts: ties are errors."""
+        label = f"Accuracy as counted, k = {k}"
+        return mean_share(self.credit(k, ties=False), name="accuracy", label=label)
+
+    def _earned(self, some: Floats, *, ties: bool) -> Floats:
+        read = ~np.isnan(some)
+        counts = read.sum(axis=2)
+        means = np.where(read, some, 0.0).sum(axis=2) / np.where(counts > 0, counts, np.nan)
+        means = np.round(means, 9)  # 1/8ths of sums in another order are the same mean
+        best = means == means.max(axis=1, keepdims=True)
+        shared = best[:, 0] / np.maximum(best.sum(axis=1), 1)
+        earned = shared if ties else (shared == 1).astype(float)
+        return np.where(np.isnan(means).any(axis=1), np.nan, earned)
+
+
+Cells = Mapping[tuple[str, float], JudgeScores]
+
+
+def read_scores(folder: Path, _: Options) -> Cells:
+    """The judges and temperatures that a folder holds.
+
+    Raises
+    ------
+    InputError
+        If there is none of the files, or one is damaged.
+    """
+    file_of(folder, *dict.fromkeys(name for name, _ in _SCORES.values()), study="RewardBench 2 k=8")
+    data = {}
+    for cell, (name, field) in _SCORES.items():
+        for path in sorted(folder.glob(f"{name}*"))[:1]:
+            rows = records_of(path, ("id", "subset", field))
+            try:
+                scores = np.array([row.values[field] for row in rows], dtype=float)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"replicate: {name}: {field} is no table of scores.") from error
+            if scores.ndim != 3 or scores.shape[1] < 2:
+                raise InputError(
+                    f"replicate: {name}: {field} must be answers x repeats a question."
+                )
+            questions = tuple((str(r.values["subset"]), str(r.values["id"])) for r in rows)
+            data[cell] = JudgeScores(scores=scores, questions=questions)
+    return data
+
+
+def _needs(*cells: tuple[str, float]) -> Callable[[Evaluator], Evaluator]:
+    """An evaluator of cells that the folder must hold."""
+
+    def wrap(evaluate: Evaluator) -> Evaluator:
+        def checked(data: Cells, options: Options) -> Finding | str:
+            lacking = [f"no file of {j} at T = {t:g}" for j, t in cells if (j, t) not in data]
+            return lacking[0] if lacking else evaluate(data, options)
+
+        return checked
+
+    return wrap
+
+
+def _repeats(identity: str, judge: str, t: float) -> Evaluator:
+    """One against all repeats: as counted by the study, and with ties shared."""
+
+    @_needs((judge, t))
+    def evaluate(data: Cells, _: Options) -> Finding:
+        asked = data[judge, t]
+        most = asked.most
+        one, all_ = (asked.counted(k) for k in (1, most))
+        fair = paired_shift({"k = 1": asked.credit(1), f"k = {most}": asked.credit(most)})
+        gain = all_.estimate - one.estimate
+        left = fair.rows[0].estimate / gain
+        kept = "stands in part" if left < 0.8 else "stands"
+        return Finding(
+            reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} "
+            f"at k = {most}: +{100 * gain:.1f} points",
+            verdict=kept if low_high(fair.rows[0])[0] > 0 else "does not stand",
+            because="The right answer shares the highest score in "
+            f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
+            f"{format_percent(asked.tied(most))} at k = {most}; counted as errors, ties charge the "
+            "single score for its coarse scale. With ties shared "
+            f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
+            f"{shifted(fair.rows[0])}: {100 * left:.0f} % of what was printed.",
+            results=[
+                then(f"{identity}.then.one", f"{judge}, T={t:g}, one score, ties as errors", one),
+                then(f"{identity}.then.all", f"{judge}, T={t:g}, all scores, ties as errors", all_),
+                now(f"{identity}.now", f"{judge}, T={t:g}: mean of {most} less one score, ties "
+                    "shared", fair, primary=True),
+            ],
+        )  # fmt: skip
+
+    return evaluate
+
+
+def _smaller(data: Cells, _: Options) -> Finding | str:
+    """Whether smaller models gain more by repeats."""
+    there = {judge: data[judge, 1.0] for judge in (FULL, MINI, NANO) if (judge, 1.0) in data}
+    if FULL not in there or len(there) < 2:
+        return "the folder lacks a file of the models"
+    gains = {j: of.by_question(of.most) - of.by_question(1) for j, of in there.items()}
+    shift = paired_shift(gains, reference=FULL)
+    counted = {
+        f"{j}.{k}": there[j].counted(n)
+        for j in there
+        for k, n in (("one", 1), ("all", there[j].most))
+    }
+    return Finding(
+        reproduced="; ".join(
+            f"{j} {format_percent(counted[f'{j}.one'].estimate)} to "
+            f"{format_percent(counted[f'{j}.all'].estimate)}"
+            for j in there
+        ),
+        verdict="stands" if all(low_high(row)[0] > 0 for row in shift.rows) else "open",
+        because="With ties shared the gains are "
+        + ", ".join(f"{j} {100 * g:.1f}" for j, g in pd.DataFrame(gains).dropna().mean().items())
+        + f" points; beyond {FULL}'s: "
+        + "; ".join(f"{row.a} {shifted(row)}" for row in shift.rows)
+        + ".",
+        results=[
+            *each(then, "smaller.then", "Ties as errors", counted),
+            now("smaller.now", "Gains by repeats, ties shared", shift, primary=True),
+        ],
+    )
+
+
+@_needs((FULL, 1.0), (NANO, 1.0))
+def _nano(data: Cells, _: Options) -> Finding:
+    """Whether eight scores of the smallest model reach one of the largest."""
+    full, nano = data[FULL, 1.0], data[NANO, 1.0]
+    counted = {"full": full.counted(1), "nano": nano.counted(nano.most)}
+    names = (f"{FULL}, one score", f"{NANO}, mean of {nano.most}")
+    columns = (full.by_question(1), nano.by_question(nano.most))
+    fair = paired_shift(dict(zip(names, columns, strict=True)))
+    low, high = low_high(fair.rows[0])
+    return Finding(
+        reproduced=" against ".join(format_percent(counted[k].estimate) for k in ("nano", "full")),
+        verdict="stands" if low > -_MARGIN else "does not stand" if high < -_MARGIN else "open",
+        because=f"With ties shared it is {shifted(fair.rows[0])}, against a declared margin of "
+        f"{100 * _MARGIN:.0f} points: the two printed accuracies meet because the single score of "
+        f"the full model ties in {format_percent(full.tied(1))} of the questions.",
+        results=[
+            *each(then, "nano.then", "Ties as errors", counted),
+            now("nano.now", f"{names[1]}, less {names[0]}", fair, primary=True),
+        ],
+    )
+
+
+@_needs((FULL, 1.0))
+def _three(data: Cells, _: Options) -> Finding:
+    """How much of the gain three repeats have."""
+    asked = data[FULL, 1.0]
+    most = asked.most
+    one, three, all_ = (asked.counted(k) for k in (1, 3, most))
+    counted = (three.estimate - one.estimate) / (all_.estimate - one.estimate)
+    means = [float(np.nanmean(asked.credit(k))) for k in (1, 3, most)]
+    share = (means[1] - means[0]) / (means[2] - means[0])
+    more = paired_shift({"k = 3": asked.credit(3), f"k = {most}": asked.credit(most)})
+    return Finding(
+        reproduced=f"{100 * counted:.0f} % of the gain",
+        verdict="stands" if share >= 0.6 else "does not stand",
+        because=f"With ties shared three scores have {100 * share:.0f} % of the gain; the other "
+        f"{most - 3} add {shifted(more.rows[0])}.",
+        results=[
+            then("three.then", "Mean of three scores, ties as errors", three),
+            now("three.now", f"Mean of {most} less mean of three, ties shared", more, primary=True),
+        ],
+    )
+
+
+def _stable_at(data: Cells, _: Options) -> Finding | str:
+    """Whether one score is as often right at every temperature."""
+    at = {t: data[FULL, t] for t in (0.0, 0.7, 1.0) if (FULL, t) in data}
+    if len(at) < 2:
+        return "fewer than two temperatures"
+    coldest, *warmer = at
+    pairs = {
+        f"{t:g}": paired_shift({f"T = {u:g}": at[u].by_question(1) for u in (coldest, t)})
+        for t in warmer
+    }
+    bounds = [low_high(p.rows[0]) for p in pairs.values()]
+    inside = all(low > -_MARGIN and high < _MARGIN for low, high in bounds)
+    outside = any(low > _MARGIN or high < -_MARGIN for low, high in bounds)
+    counted = {f"{t:g}": of.counted(1) for t, of in at.items()}
+    return Finding(
+        reproduced=", ".join(
+            f"{format_percent(e.estimate)} at T = {t}" for t, e in counted.items()
+        ),
+        verdict="stands" if inside else "does not stand" if outside else "open",
+        because="Against T = 0: "
+        + "; ".join(f"{p.rows[0].a} {shifted(p.rows[0])}" for p in pairs.values())
+        + (". Every interval lies inside the margin." if inside else "."),
+        results=[
+            *each(then, "temperature.then", "One score, T", counted),
+            *each(now, "temperature.now", "One score less that at T = 0, T", pairs, primary=True),
+        ],
+    )
+
+
+@_needs((FULL, 1.0))
+def _where(data: Cells, _: Options) -> Finding:
+    """In which subsets repeats help."""
+    asked = data[FULL, 1.0]
+    ks = (1, asked.most)
+    subsets = np.array([s for s, _ in asked.questions])
+    own: dict[str, Comparisons] = {}
+    printed = []
+    for s in map(str, dict.fromkeys(subsets)):
+        inside = subsets == s
+        own[s] = paired_shift({f"k = {k}": asked.credit(k)[inside] for k in ks})
+        means = [float(np.nanmean(asked.credit(k, ties=False)[inside])) for k in ks]
+        printed.append(f"{s} {' to '.join(map(format_percent, means))}")
+    p = p_adjust([c.rows[0].p_value for c in own.values()], method="holm")
+    shown = [s for s, adjusted in zip(own, p, strict=True) if adjusted < 0.05]
+    return Finding(
+        reproduced=", ".join(printed),
+        verdict=joint_verdict([s in shown for s in own]),
+        because="With ties shared: "
+        + "; ".join(
+            f"{s} {c.rows[0].with_bounds(digits=1, times=100)} points" for s, c in own.items()
+        )
+        + f". Shown after Holm: {', '.join(shown) or 'none'}.",
+        results=each(now, "where.now", f"Mean of {asked.most} less one score, ties shared", own),
+    )
+
+
+def _score_rows(data: Cells, _: Options) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "condition": f"{judge}, T={t:g}, k={k}",
+            "judge": judge,
+            "temperature": t,
+            "k": k,
+            "n_items": int(np.sum(~np.isnan(asked.credit(k)))),
+            "tied": asked.tied(k),
+            "accuracy_as_counted": float(np.nanmean(asked.credit(k, ties=False))),
+        }
+        | interval_cells("accuracy_shared", mean_share(asked.credit(k)))
+        for (judge, t), asked in data.items()
+        for k in dict.fromkeys((1, 3, asked.most))
+    )
+
+
+REWARDBENCH2 = Study(
+    name="rewardbench2_k8",
+    title="Eight scores an answer on RewardBench 2",
+    source="Composo, github.com/composo-ai/llm-judge-criteria-ensembling, 2026",
+    layout="`base_both_k8.jsonl.gz`, `base_nano_k8.jsonl.gz`, `base_full_k8_t0.0.jsonl.gz`, "
+    "`base_full_k8_t0.7.jsonl.gz`",
+    heading="Eight scores an answer on RewardBench 2 (Composo), re-examined",
+    question="What does the mean of eight scores buy, once ties are not counted as errors?",
+    read=read_scores,
+    claims=(
+        Claim(
+            id="full",
+            claim="The mean of eight scores makes the full model 9.8 points more often right.",
+            published="71.7 to 81.5 %",
+            test_then=_WIN,
+            test_now=_SHARED,
+            evaluate=_repeats("full", FULL, 1.0),
+        ),
+        Claim(
+            id="smaller",
+            claim="Smaller models gain more from repeats.",
+            published="k = 1 to k = 8: nano 52.3 to 71.4 % (+19.1 points), mini to 79.2 %, full "
+            "71.7 to 81.5 % (+9.8)",
+            test_then=_WIN,
+            test_now="differences of the gains with ties shared, paired by question, Holm",
+            evaluate=_smaller,
+        ),
+        Claim(
+            id="at_zero",
+            claim="Even at T = 0 eight scores make it 4.6 points more often right.",
+            published="72.5 to 77.1 %, intervals not overlapping",
+            test_then=_WIN,
+            test_now=_SHARED,
+            evaluate=_repeats("at_zero", FULL, 0.0),
+        ),
+        Claim(
+            id="nano",
+            claim="Eight scores of the nano model come near one of the full model.",
+            published="71.4 % against 71.7 %",
+            test_then=_WIN,
+            test_now=_SHARED,
+            evaluate=_nano,
+        ),
+        Claim(
+            id="three",
+            claim="Three scores capture about 70 % of what eight gain.",
+            published="k = 3 captures about 70 % of the gain (full model)",
+            test_then=_WIN,
+            test_now="share of the gain with ties shared, and what k = 8 adds to k = 3, paired by "
+            "question",
+            evaluate=_three,
+        ),
+        Claim(
+            id="temperature",
+            claim="The accuracy of a single score is stable across temperatures.",
+            published="71-73 % at T = 0 to 1, intervals overlapping",
+            test_then=f"{_WIN}; overlap of intervals",
+            test_now="differences with ties shared, paired by question, within "
+            f"{100 * _MARGIN:.0f} points (declared)",
+            evaluate=_stable_at,
+        ),
+        Claim(
+            id="where",
+            claim="Repeats help in every category.",
+            published="k = 1 to k = 8, full model: Factuality 76.4 to 86.7 %, Focus 70.1 to 81.8, "
+            "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
+            test_then=f"{_WIN}, by category",
+            test_now=f"{_SHARED}, a category at a time, Holm over categories",
+            evaluate=_where,
+        ),
+    ),
+    conditions=_score_rows,
+    drawing=factor_curve(
+        "k",
+        "accuracy_as_counted",
+        "accuracy_shared",
+        by=("temperature",),
+        caption="Accuracy by number of scores averaged: with ties counted as errors, as "
+        "printed, and with ties shared.",
+    ),
+    data_source="the study's scores (judgments in JSON lines)",
+    limitations=lambda _: (
+        "Only the plain prompt is examined, not the study's prompts with criteria.",
+        "A tie is broken by a fair draw here; who breaks ties otherwise gets another number.",
+    ),
+    margins={"accuracy": _MARGIN},
+)

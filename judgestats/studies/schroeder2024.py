@@ -1,0 +1,679 @@
+"""The study of arXiv 2412.12509 (McDonald's omega of LLM judgments), claim by claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.best_of_n_reliability import disagreement
+from judgestats.analysis.records import NamedResult
+from judgestats.analysis.summary_rows import factor_curve
+from judgestats.arrays import Floats, Objects
+from judgestats.results.numbers import apa_number
+from judgestats.stats.agreement.across_orders import agreement_across_judges
+from judgestats.stats.agreement.chance_corrected import gwet_ac1
+from judgestats.stats.agreement.raw_agreement import flip_rate
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
+from judgestats.studies.claims import (
+    Claim,
+    Finding,
+    Options,
+    Study,
+    bounded,
+    each,
+    low_high,
+    now,
+    then,
+)
+from judgestats.studies.paper_tables import PaperTable
+from judgestats.studies.schroeder2024_data import (
+    BENCHMARKS,
+    read_verdicts,
+)
+from judgestats.studies.schroeder2024_public import (
+    BBH,
+    FIVE,
+    SQUAD,
+    answers,
+    application,
+    is_above,
+    printed_rows,
+    short_name,
+    three_digits,
+)
+
+_SHUFFLINGS = 99
+"""Of the published omega, which refits a factor model each time."""
+_HALF_DIGIT = 5e-4 + 1e-9
+_SIZES = {"BBH": (27, 100), "SQuAD": (20, 100), "MT-Bench": (8, 100)}
+"""Questions and replications of a cell of the paper."""
+_JUDGES = (
+    "Nexusflow/Starling-LM-7B-beta",
+    "meta-llama/Meta-Llama-3-8B-Instruct",
+    "google/gemma-1.1-7b-it",
+)
+_FEW_BEYOND = 0.2
+"""Share of cells beyond their null's 95th percentile up to which the omegas are called its null."""
+_STILL = 0.01
+"""Share of differing pairs up to which verdicts hardly vary."""
+_FEWEST = 3
+"""Questions that a paired comparison, and temperatures that a comparison of them needs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One judge at one temperature on one benchmark."""
+
+    judge: str
+    temperature: float
+    benchmark: str
+    items: tuple[str, ...]
+    verdicts: Objects
+    printed: float
+    omega: PublishedOmega
+    one: Estimate
+    many: Estimate
+    unread_missing: Estimate
+
+    @property
+    def name(self) -> str:
+        """Readable and unique."""
+        return f"{short_name(self.judge)}, T={self.temperature:g}, {self.benchmark}"
+
+    @property
+    def read(self) -> Objects:
+        """Letters; empty text where none was read."""
+        return _letters(self.verdicts)
+
+    @property
+    def matches(self) -> bool | None:
+        """Whether the computed omega is the printed one, to its digits; None: not printed."""
+        if math.isnan(self.printed):
+            return None
+        return abs(self.omega.estimate - self.printed) <= _HALF_DIGIT
+
+    def disagreement(self, items: Sequence[str] | None = None) -> Floats:
+        """Share of disagreeing pairs, a question."""
+        rows = [self.items.index(i) for i in items or self.items]
+        return disagreement(_categories(self.verdicts)[rows])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """The study's folder: its verdicts, and what they show cell by cell."""
+
+    folder: Path
+    frame: pd.DataFrame
+    source: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def warm(self) -> list[Cell]:
+        """The cells in which something was drawn."""
+        return [c for c in self.cells if c.temperature > 0]
+
+    def table(self, judge: str, temperature: float, benchmark: str) -> pd.DataFrame:
+        """Verdicts of a cell, questions x replications; empty text where there is none."""
+        f = self.frame
+        at = (f["judge"] == judge) & (f["temperature"] == temperature)
+        own = f[at & (f["benchmark"] == benchmark)]
+        wide = own.pivot(index="item", columns="replicate", values="verdict")
+        return wide.sort_index().fillna("")
+
+    def strata(self) -> dict[tuple[str, str], dict[float, Cell]]:
+        """Judge and benchmark to temperature above 0 to cell."""
+        out: dict[tuple[str, str], dict[float, Cell]] = {}
+        for c in sorted(self.warm, key=lambda c: c.temperature):
+            out.setdefault((c.judge, c.benchmark), {})[c.temperature] = c
+        return out
+
+
+def _letters(verdicts: Objects) -> Objects:
+    return np.where(np.isin(verdicts.astype(str), ("no_answer", "multiple", "")), "", verdicts)
+
+
+def _categories(verdicts: Objects) -> Objects:
+    """Letters, and one category for what was not read; empty text where nothing was asked."""
+    read = _letters(verdicts)
+    return np.where(read == "", np.where(verdicts == "", "", "(none)"), read)
+
+
+def read_schroeder2024(folder: Path, options: Options) -> Verdicts:
+    """The verdicts of a folder, and every cell that they have, measured.
+
+    Raises
+    ------
+    InputError
+        As `read_verdicts`.
+    """
+    frame, source = read_verdicts(Path(folder))
+    data = Verdicts(folder=Path(folder), frame=frame, source=source, cells=())
+    present = set(frame[["judge", "temperature", "benchmark"]].itertuples(index=False, name=None))
+    cells = [
+        _measured(data, judge, temperature, benchmark, options)
+        for judge in dict.fromkeys(frame["judge"])
+        for temperature in sorted(set(frame["temperature"]), reverse=True)
+        for benchmark in BENCHMARKS.values()
+        if (judge, temperature, benchmark) in present
+    ]
+    return Verdicts(folder=Path(folder), frame=frame, source=source, cells=tuple(cells))
+
+
+def _measured(
+    data: Verdicts, judge: str, temperature: float, benchmark: str, options: Options
+) -> Cell:
+    wide = data.table(judge, temperature, benchmark)
+    verdicts = wide.to_numpy(object)
+    category = _categories(verdicts)
+    printed = printed_rows(2, judge=judge, temperature=temperature, benchmark=benchmark)["value"]
+    shuffled = min(_SHUFFLINGS, options.n_resamples)
+    return Cell(
+        judge=str(judge),
+        temperature=float(temperature),
+        benchmark=benchmark,
+        items=tuple(wide.index),
+        verdicts=verdicts,
+        printed=float(printed.iloc[0]) if len(printed) else math.nan,
+        omega=published_omega_2412_12509(verdicts, n_permutations=shuffled, seed=options.seed),
+        one=vote_share_reliability(category, n_permutations=options.n_resamples, seed=options.seed),
+        many=vote_share_reliability(category, k=None),
+        unread_missing=vote_share_reliability(_letters(verdicts)),
+    )
+
+
+def _null(estimate: Estimate | PublishedOmega, part: str) -> float:
+    return math.nan if estimate.null is None else float(getattr(estimate.null, part))
+
+
+def _conditions(data: Verdicts, _: Options) -> pd.DataFrame:
+    """One row a cell: printed and computed omega, its null, reliabilities of the same verdicts."""
+    rows = []
+    for c in data.cells:
+        unread = c.read == ""
+        row: dict[str, Any] = {
+            "condition": c.name,
+            "judge": c.judge,
+            "temperature": c.temperature,
+            "factor_benchmark": c.benchmark,
+            "n_items": len(c.verdicts),
+            "n_replications": c.verdicts.shape[1],
+            "n": c.verdicts.size,
+            "n_ok": int((~unread).sum()),
+            "unread_share": float(unread.mean()),
+            "printed_omega": c.printed,
+            "published_omega": c.omega.estimate,
+            "published_omega_null_mean": _null(c.omega, "mean"),
+            "published_omega_null_q95": _null(c.omega, "q95"),
+            "published_alpha": c.omega.alpha,
+            "matches": c.matches,
+            "ac1": gwet_ac1(c.read, categories=list("ABCDE")).estimate,
+        }
+        for key, estimate in (
+            ("vote_share", c.one),
+            ("vote_share_all", c.many),
+            ("vote_share_unread_missing", c.unread_missing),
+        ):
+            row[key] = estimate.estimate
+            if estimate.interval:
+                row[f"{key}_low"], row[f"{key}_high"] = low_high(estimate)
+            if estimate.null:
+                row[f"{key}_null_q95"] = estimate.null.q95
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _table_2(data: Verdicts, _: Options) -> Finding:
+    """The published omegas, and what the same procedure gives when nothing is there."""
+    usable = [c for c in data.cells if c.matches is not None]
+    wrong = [c for c in usable if not c.matches]
+    text = "; ".join(_mismatch(c, usable) for c in wrong)
+    verdict, because = _beside_null(data.warm)
+    by_name = {c.name: c for c in data.cells}
+    one, many, missing = (
+        {name: getattr(c, part) for name, c in by_name.items()}
+        for part in ("one", "many", "unread_missing")
+    )
+    omegas = {name: c.omega for name, c in by_name.items()}
+    found = (
+        f"{len(usable) - len(wrong)} of {len(usable)} printed cells of the judges in this folder "
+        f"to the printed digits{f'; not: {text}' if wrong else ''}"
+        if usable
+        else "no cell of the folder is one of Table 2: its judges or temperatures are others"
+    )
+    end = f"Cells that do not match: {text}." if text else "Every printed cell matches."
+    return Finding(
+        reproduced=found,
+        verdict=verdict,
+        because=because,
+        results=[
+            then("table2.then.cells", "Table 2, cell by cell", PaperTable(
+                source="arXiv 2412.12509, Table 2",
+                table=_cell_table(data.cells),
+                caption="Printed and computed omegas, what the same procedure gives when "
+                "replications are shuffled, and label-free reliabilities of the same verdicts. "
+                f"{end if usable else 'None of these cells is printed in the paper.'}",
+            )),
+            *each(then, "table2.then", "Published omega", omegas),
+            *each(now, "table2.now", "Reliability of one verdict", one, primary=True),
+            *each(now, "table2.now.all", "Reliability of all votes", many),
+            *each(now, "table2.now.missing", "Unread left out", missing),
+        ],
+    )  # fmt: skip
+
+
+def _cell_table(cells: Sequence[Cell]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "judge": c.judge,
+            "temperature": c.temperature,
+            "benchmark": c.benchmark,
+            "printed": c.printed,
+            "computed": c.omega.estimate,
+            "matches": c.matches,
+            "null_mean": _null(c.omega, "mean"),
+            "null_q95": _null(c.omega, "q95"),
+            "p_value": _null(c.omega, "p_value"),
+            "one_verdict": c.one.estimate,
+            "one_verdict_null_q95": _null(c.one, "q95"),
+            "all_votes": c.many.estimate,
+            "one_verdict_unread_missing": c.unread_missing.estimate,
+        }
+        for c in cells
+    )
+
+
+def _mismatch(cell: Cell, cells: Sequence[Cell]) -> str:
+    """A cell that does not match, and why, as far as the folder can tell."""
+    head = f"{cell.name}: printed {f'{cell.printed:g}'.removeprefix('0')}, "
+    if math.isnan(cell.omega.estimate):
+        return f"{head}undefined here ({cell.omega.reason})"
+    head += f"computed {bounded(cell.omega.estimate, digits=4)}"
+    questions, replications = cell.verdicts.shape
+    paper = _SIZES[cell.benchmark]
+    if (questions, replications) != paper:
+        return (
+            f"{head} (the folder has {questions} questions and {replications} replications, the "
+            f"paper {paper[0]} and {paper[1]}: other verdicts)"
+        )
+    own = [c for c in cells if c.judge == cell.judge and c is not cell]
+    same = sum(bool(c.matches) for c in own)
+    if not own or same < len(own) / 2:
+        return f"{head} (few of the judge's other cells match: the verdicts are not the paper's)"
+    if math.isclose(cell.omega.alpha, cell.printed, abs_tol=5e-4):
+        return f"{head} (the printed value is the alpha of the same procedure)"
+    return (
+        f"{head} ({same} of the judge's {len(own)} other cells match, so these are the paper's "
+        "verdicts and the printed value is most likely a misprint; the alpha of the same "
+        f"procedure, {bounded(cell.omega.alpha, digits=4)}, is not it either)"
+    )
+
+
+def _beside_null(warm: Sequence[Cell]) -> tuple[str, str]:
+    """What becomes of the omegas above T = 0 beside their null: verdict and reason."""
+    if not warm:
+        return "open", "The folder holds no temperature above 0."
+    tested = [
+        (c.omega.estimate, c.omega.null)
+        for c in warm
+        if c.omega.null is not None and math.isfinite(c.omega.estimate)
+    ]
+    if not tested:
+        return "open", f"The published omega is undefined in all {len(warm)} cells at T > 0."
+    n = len(tested)
+    beyond = sum(value > null.q95 for value, null in tested)
+    apart = float(np.mean([abs(value - null.mean) for value, null in tested]))
+    counted = (
+        f"{beyond} of {n} cells at T > 0 exceed the 95th percentile of their null (5 % of them, "
+        f"{apa_number(0.05 * n, digits=1)}, would by chance), and the cells lie "
+        f"{apa_number(apart, bounded=True)} from its mean on average. "
+    )
+    ones = [c.one.estimate for c in warm if math.isfinite(c.one.estimate)]
+    nulls = [c.one.null.q95 for c in warm if c.one.null is not None]
+    beside = f"; the 95th percentiles of its null reach {three_digits(max(nulls))}" if nulls else ""
+    label_free = (
+        "The reliability of one verdict, which gives letters no order, is "
+        f"{three_digits(min(ones))} to {three_digits(max(ones))}{beside}."
+        if ones
+        else "The reliability of one verdict is undefined: no two questions differ."
+    )
+    if beyond / n <= _FEW_BEYOND:
+        return "does not stand", (
+            f"Where shuffling leaves nothing to be found the procedure gives much the same: "
+            f"{counted}These omegas are mostly the sampling error of absolute correlations, not "
+            f"the reliability of a judge. {label_free}"
+        )
+    return "stands in part", (
+        f"{counted}There verdicts on different questions move together over replications, which "
+        f"is not how often a judge repeats itself. {label_free}"
+    )
+
+
+def _at_zero(data: Verdicts, _: Options) -> Finding | str:
+    """Perfect reliability at T = 0."""
+    cold = [c for c in data.cells if c.temperature == 0]
+    if not cold:
+        return "no verdicts at T = 0"
+    flips = {c.name: flip_rate(c.verdicts) for c in cold}
+    shares = [float(f.estimate) for f in flips.values() if math.isfinite(f.estimate)]
+    if not shares:
+        return "nothing was repeated at T = 0"
+    worst = max(shares)
+    omegas = [c.omega.estimate for c in cold if math.isfinite(c.omega.estimate)]
+    ends = dict.fromkeys(three_digits(v) for v in (min(omegas), max(omegas))) if omegas else ()
+    still = (
+        "No two repetitions differ."
+        if worst == 0
+        else f"Repetitions differ in at most {100 * worst:.3g} % of pairs, so the verdicts hardly "
+        "vary."
+    )
+    return Finding(
+        reproduced=f"omega {' to '.join(ends) or 'undefined'} in {len(cold)} cells",
+        verdict="stands in part" if worst <= _STILL else "does not stand",
+        because=f"{still} But one draw is repeated: this says that sampling was switched off, not "
+        "that the judge would agree with itself if asked differently, or is right."
+        if worst <= _STILL
+        else f"Repetitions at T = 0 differ in up to {100 * worst:.3g} % of pairs.",
+        results=each(now, "at_zero.now", "Repetitions that differ", flips, primary=True),
+    )
+
+
+def _best_temperature(data: Verdicts, options: Options) -> Finding | str:
+    """The best temperature depends on judge and task."""
+    strata = {k: v for k, v in data.strata().items() if len(v) >= _FEWEST}
+    if not strata:
+        return "fewer than three temperatures above 0"
+    results: list[NamedResult] = []
+    tops: list[str] = []
+    shown: set[float] = set()
+    coldest = differ = 0
+    for (judge, benchmark), at in strata.items():
+        table = np.column_stack([c.disagreement() for c in at.values()])
+        test = friedman_test(
+            table,
+            names=[f"T={t:g}" for t in at],
+            n_permutations=options.n_resamples,
+            seed=options.seed,
+        )
+        name = f"{short_name(judge)}, {benchmark}"
+        results += each(now, "temperature.now", "Disagreement by temperature", {name: test})
+        least = list(at)[int(np.argmin(np.nanmean(table, axis=0)))]
+        coldest += least == min(at)
+        if test.p_value < 0.05:
+            differ += 1
+            shown.add(least)
+        omegas = {c.omega.estimate: t for t, c in reversed(at.items())
+                  if math.isfinite(c.omega.estimate)}  # fmt: skip
+        tops += [f"T={omegas[max(omegas)]:g}"] if omegas else []
+    n = len(strata)
+    varies = "stands in part" if len(shown) > 1 else "open"  # an untested minimum may be chance
+    return Finding(
+        reproduced=f"largest omega above 0 at {', '.join(tops) or 'no temperature: undefined'}",
+        verdict="does not stand" if coldest == n else varies,
+        because=f"In {coldest} of {n} pairs of judge and benchmark repetitions disagree least at "
+        f"the lowest temperature above 0; the temperatures differ at the .05 level in {differ} of "
+        f"{n} (unadjusted).",
+        results=results,
+    )
+
+
+def _ranked(data: Verdicts, _: Options) -> Finding | str:
+    """Reliability ranks judges opposite to the arena."""
+    by = data.strata()
+    results: list[NamedResult] = []
+    better = worse = 0
+    *arena, last = _JUDGES
+    for other, benchmark in ((j, b) for j in arena for b in BENCHMARKS.values()):
+        one, two = by.get((last, benchmark), {}), by.get((other, benchmark), {})
+        for t in sorted(set(one) & set(two)):
+            shared = sorted(set(one[t].items) & set(two[t].items))
+            if len(shared) < _FEWEST:
+                continue
+            x, y = (at[t].disagreement(shared) for at in (one, two))
+            test = wilcoxon_signed_rank(x, y, names=["Gemma", short_name(other)])
+            name = f"{short_name(other)}, T={t:g}, {benchmark}"
+            results += each(now, "judges.now", "Gemma against", {name: test})
+            if test.p_value < 0.05:
+                steadier = float(np.nanmean(x) - np.nanmean(y)) < 0
+                better, worse = better + steadier, worse + (not steadier)
+    if not results:
+        return "Gemma and a judge ranked above it, on the same questions, are not both there"
+    partly = "stands in part" if better and not worse else "open"
+    return Finding(
+        verdict="does not stand" if worse and worse >= better else partly,
+        because=f"In {better} of {len(results)} comparisons Gemma repeats itself more consistently "
+        f"at the .05 level (unadjusted), in {worse} less. That it repeats itself says nothing of "
+        "whether it is right, and three judges are too few to speak of a rank correlation.",
+        results=results,
+    )
+
+
+def _benchmarks(data: Verdicts, _: Options) -> Finding | str:
+    """SQuAD is judged less reliably than BBH."""
+    by: dict[tuple[str, float], dict[str, Cell]] = {}
+    for c in data.warm:
+        by.setdefault((c.judge, c.temperature), {})[c.benchmark] = c
+    pairs = [(v[BBH], v[SQUAD]) for v in by.values() if {BBH, SQUAD} <= set(v)]
+    if not pairs:
+        return "BBH and SQuAD are not both there"
+    n = len(pairs)
+    lower_then = sum(s.omega.estimate < b.omega.estimate for b, s in pairs)
+    lower_null = sum(_null(s.omega, "mean") < _null(b.omega, "mean") for b, s in pairs)
+    lower_now = sum(s.one.estimate < b.one.estimate for b, s in pairs)
+    lower = sum(is_above(b.one, s.one) for b, s in pairs)
+    higher = sum(is_above(s.one, b.one) for b, s in pairs)
+    sizes = {(len(s.verdicts), len(b.verdicts)) for b, s in pairs}
+    fewer = ""
+    if len(sizes) == 1 and all(s < b for s, b in sizes):
+        [(squad, bbh)] = sizes
+        fewer = (
+            f": it has {squad} questions and BBH {bbh}, and fewer questions score less by chance"
+        )
+    found = {c.name: c.one for pair in pairs for c in pair}
+    return Finding(
+        reproduced=f"omega lower on SQuAD in {lower_then} of {n} cells",
+        verdict="stands" if lower == n else "does not stand" if higher > lower else "open",
+        because=f"The null of the published omega is itself lower on SQuAD in {lower_null} of {n} "
+        f"cells{fewer}. One verdict's reliability is lower on SQuAD in {lower_now} of {n}, with "
+        f"intervals that do not overlap in {lower}, and higher with such intervals in {higher}. "
+        "Whether the answers are more accurate the verdicts cannot say.",
+        results=each(now, "benchmarks.now", "Reliability of one verdict", found),
+    )
+
+
+def _table_1(data: Verdicts, options: Options) -> Finding | str:
+    """Agreement of the three judges."""
+    frame = data.frame
+    own = frame[(frame["temperature"] == 0.25) & (frame["benchmark"] == BBH)]
+    judges = [j for j in _JUDGES if j in set(own["judge"])]
+    if len(judges) < len(_JUDGES):
+        return (
+            f"verdicts of {len(judges)} of the three judges on BBH at T = 0.25 are in the folder, "
+            "and the table is over all three"
+        )
+    tables = [data.table(j, 0.25, BBH) for j in judges]
+    shared = sorted(set.intersection(*(set(t.index) for t in tables)))
+    width = min(t.shape[1] for t in tables)
+    result = agreement_across_judges(
+        np.stack([t.loc[shared].to_numpy(object)[:, :width] for t in tables]),
+        n_permutations=options.n_resamples,
+        seed=options.seed,
+    )
+    over = {
+        f"{width} replications": result.details["five_numbers"],
+        f"{len(shared)} questions": result.details["five_numbers_items"],
+    }
+    rows = printed_rows(1).set_index("statistic")["value"]
+    printed = [float(rows[f"irr_{name}"]) for name in FIVE]
+    ways = [
+        what
+        for what, numbers in over.items()
+        if np.allclose([float(numbers[n]) for n in FIVE], printed, rtol=0, atol=_HALF_DIGIT)
+    ]
+    low, high = low_high(result)
+    inside = low <= printed[2] <= high
+    text = f"The five printed numbers are those over {''.join(ways[:1])}."
+    if not ways:
+        text = (
+            f"The printed numbers are found neither over {' nor over '.join(over)}; the paper does "
+            "not say over which they are. The printed median lies "
+            f"{'inside' if inside else 'outside'} the interval of the share over all."
+        )
+    verdict = "stands" if ways else "stands in part" if inside else "does not stand"
+    if result.null is not None and not result.estimate > result.null.q95:
+        verdict = "open" if verdict != "does not stand" else verdict
+        text += " Unrelated judges of the same habits would share as much."
+    listed = "; ".join(
+        f"over {what} {' / '.join(map(three_digits, numbers.values()))}"
+        for what, numbers in over.items()
+    )
+    return Finding(
+        reproduced=f"{listed} (printed: {' / '.join(map(three_digits, printed))})",
+        verdict=verdict,
+        because=f"{result.sentence()} {text}",
+        results=[now("table1.now", "Agreement of the judges, BBH, T = 0.25", result, primary=True)],
+    )
+
+
+def _limitations(data: Verdicts) -> list[str]:
+    """What the folder lacks of the printed cells: whole judges, and single cells of others."""
+    printed = printed_rows(2)
+    names = list(dict.fromkeys(printed["judge"]))
+    there = {c.judge for c in data.cells}
+    absent = [j for j in names if j not in there]
+    others = sorted(there - set(names))
+    expected = int(printed["judge"].isin(there).sum())
+    n_printed = sum(c.matches is not None for c in data.cells)
+    unread = max((float((c.read == "").mean()) for c in data.cells), default=0.0)
+    parts = []
+    if absent:
+        parts.append(
+            f"Verdicts of {', '.join(absent)} are not in the folder: "
+            f"{'its cells' if len(absent) == 1 else 'their cells'} of Table 2, and Table 1, cannot "
+            "be examined."
+        )
+    if n_printed < expected:
+        parts.append(
+            f"Of the {expected} printed cells of the judges that are there, the folder has "
+            f"{n_printed}."
+        )
+    if others:
+        parts.append(f"{', '.join(others)}: not judges of the paper; nothing is printed of them.")
+    return [
+        *parts,
+        (
+            f"Up to {100 * unread:.3g} % of the verdicts of a cell could not be read. They are one "
+            "category here, as in the paper; the reliability with them left out stands beside."
+        ),
+        "One order of answers for every question: a judge that follows place is reliable here.",
+        "Comparisons by p-value are unadjusted and exploratory: the study declared no test.",
+    ]
+
+
+STUDY = Study(
+    name="schroeder2024",
+    title="McDonald's omega of LLM judgments",
+    source="arXiv 2412.12509",
+    layout="`verdicts.csv.gz`, or the authors' JSON files",
+    heading="McDonald's omega of LLM judgments (arXiv 2412.12509), re-examined",
+    question="Do the published omegas say how reliable the judges are, and what does a "
+    "reliability that needs no order of the letters say of the same verdicts?",
+    read=read_schroeder2024,
+    claims=(
+        Claim(
+            id="table2",
+            claim="The judges' reliability is .42 to .80 at T > 0 (McDonald's omega).",
+            published="Table 2: omega .421 to .803 at T > 0",
+            test_then="omega total of absolute correlations, letters coded 1-5, questions as "
+            "indicators and replications as cases",
+            test_now="the same number after shuffling each question's replications (its null); "
+            "beside it the vote-share reliability of one verdict, which gives letters no order",
+            evaluate=_table_2,
+        ),
+        Claim(
+            id="at_zero",
+            claim="At T = 0 reliability is perfect.",
+            published="Table 2: omega 1 at T = 0",
+            test_then="the same omega; a table without any variance counts as 1 by rule",
+            test_now="share of pairs of repetitions that differ at T = 0",
+            evaluate=_at_zero,
+        ),
+        Claim(
+            id="temperature",
+            claim="Which temperature is best depends on judge and task.",
+            published="the largest omega of a row of Table 2 is at different temperatures",
+            test_then="none: the largest omega above T = 0 is read off",
+            test_now="Friedman's test over temperatures above 0 on each question's share of "
+            "disagreeing pairs, questions as blocks; reliability of one verdict by temperature",
+            evaluate=_best_temperature,
+        ),
+        Claim(
+            id="judges",
+            claim="Reliability ranks the judges opposite to their arena rank.",
+            published="omegas of Table 2: Gemma highest, Starling (first in the arena) lower",
+            test_then="none: omegas are compared by eye",
+            test_now="Wilcoxon's test on each question's share of disagreeing pairs, Gemma against "
+            "the better-ranked judge, paired by question",
+            evaluate=_ranked,
+        ),
+        Claim(
+            id="benchmarks",
+            claim="Answers to SQuAD are more accurate than those to BBH, yet judged less reliably.",
+            published="Table 2: omega lower on SQuAD than on BBH",
+            test_then="none: omegas are compared by eye",
+            test_now="reliability of one verdict with interval over questions, by benchmark",
+            evaluate=_benchmarks,
+        ),
+        Claim(
+            id="table1",
+            claim="The three judges agree moderately: .433 of the pairs in the median replication.",
+            published=".167 / .395 / .433 / .469 / 1.000 (BBH, T = .25; Table 1)",
+            test_then="share of pairs of judges that agree, five numbers",
+            test_now="the same share over questions, with an interval over questions, beside what "
+            "unrelated judges of the same habits would share",
+            evaluate=_table_1,
+        ),
+        Claim(
+            id="head_to_tail",
+            claim="Accuracy on Head-to-Tail as judged hardly varies between judges.",
+            published="Tables 5 and 6: A_LM .0395-.0396 (standard error .0003-.0004), omega about "
+            ".99",
+            test_then="mean over questions and replications, an empty reply counted as incorrect; "
+            "its standard error over replications",
+            test_now="accuracy as judged with an interval over questions, empty replies left out; "
+            "reliability of one verdict; correlation of the judges' shares by question",
+            evaluate=lambda data, options: application(data.folder, options),
+        ),
+        Claim(
+            id="answers",
+            claim="Of five answers to SQuAD nearly all are right, of BBH hardly any.",
+            published="Table 4: BBH 0 / 0 / 0 / 1 / 2; SQuAD 3 / 5 / 5 / 5 / 5",
+            test_then="right answers of five a question, counted by a script; five numbers",
+            test_now="answers that name the whole true answer as words: share with an interval "
+            "over questions",
+            evaluate=lambda data, options: answers(data.folder, options),
+        ),
+    ),
+    conditions=_conditions,
+    drawing=factor_curve(
+        "temperature",
+        "published_omega",
+        "published_omega_null_mean",
+        "vote_share",
+        only={"benchmark": ("BBH",)},
+        caption="On BBH: omega recomputed as the study did; what the same computation gives on "
+        "average once each question's replications are shuffled; and the reliability of one "
+        "verdict, which gives letters no order.",
+    ),
+    data_source=lambda data: data.source,
+    limitations=_limitations,
+)

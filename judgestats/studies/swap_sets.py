@@ -1,0 +1,550 @@
+"""Public sets of pairs judged in both orders: LLMBar and position bias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.summary_rows import ranked
+from judgestats.arrays import Ints, Objects
+from judgestats.errors import InputError
+from judgestats.results.numbers import apa_p
+from judgestats.stats.agreement.position import (
+    first_position_preference,
+    position_and_noise,
+    swap_consistency,
+)
+from judgestats.stats.agreement.raw_agreement import mean_share, percent_agreement
+from judgestats.stats.comparison.rank_correlation import spearman_correlation
+from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats.inference.result import Estimates, TestResult
+from judgestats.studies.claims import (
+    Claim,
+    Evaluator,
+    Finding,
+    Options,
+    Study,
+    bounded,
+    each,
+    file_of,
+    format_percent,
+    hundredths,
+    interval_cells,
+    joint_verdict,
+    low_high,
+    now,
+    paired_shift,
+    shifted,
+    table_of,
+    then,
+)
+
+_COLUMNS = ("set", "item", "label", "llm", "strategy", "winner_orig", "winner_swap")
+_GPT4, _PLAIN, _SWAP = "GPT-4", "Vanilla", "Swap"
+_SIDE_BY_SIDE = "mean of the four sets' accuracies, over both orders; numbers side by side"
+_SAME_PAIRS = "difference of accuracies on the same pairs, both orders averaged, paired by pair"
+
+
+def read_verdicts(folder: Path, _: Options) -> Any:
+    """LLMBar's adversarial pairs, by set and item: verdicts, and the share that is right.
+
+    Raises
+    ------
+    InputError
+        If there is no table of verdicts, or it is damaged.
+    """
+    frame = table_of(file_of(folder, "verdicts.csv", study="LLMBar"), _COLUMNS)
+    frame = frame[frame["set"].str.startswith("LLMBar/")].reset_index(drop=True)
+    if frame.empty or not frame["label"].isin(["1", "2"]).all():
+        raise InputError("replicate: verdicts.csv: no set LLMBar/... with labels 1 and 2.")
+    if frame.duplicated(["set", "item", "llm", "strategy"]).any():
+        raise InputError("replicate: verdicts.csv: a pair occurs twice under one judge and prompt.")
+    one, two, gold = (
+        frame[c].map({"1": "a", "2": "b"}) for c in ("winner_orig", "winner_swap", "label")
+    )
+    frame["one"], frame["two"] = (o.astype(object).where(o.notna(), None) for o in (one, two))
+    frame["right"] = (one.eq(gold).astype(float) + two.eq(gold)) / 2
+    frame["same"] = (one.notna() & one.eq(two)).astype(float)
+    hard = frame["set"].str.startswith("LLMBar/Adversarial/")
+    return frame[hard].set_index(["set", "item"])
+
+
+def _pairs(verdicts: Any, llm: str, strategy: str = _PLAIN) -> Any:
+    """The adversarial pairs of a judge and prompt, by set and item."""
+    return verdicts[verdicts["llm"].eq(llm) & verdicts["strategy"].eq(strategy)]
+
+
+def _asked(verdicts: Any) -> list[tuple[str, str]]:
+    """Judges and their prompts, in the order of the file."""
+    return list(dict.fromkeys(zip(verdicts["llm"], verdicts["strategy"], strict=True)))
+
+
+def _printed(verdicts: Any, llm: str, strategy: str = _PLAIN) -> str:
+    """Accuracy as the study averages: over sets, each the same weight."""
+    right = _pairs(verdicts, llm, strategy)["right"]
+    return format_percent(float(right.groupby(level="set").mean().mean()))
+
+
+def _right(verdicts: Any, llm: str, strategy: str = _PLAIN) -> Estimate:
+    label = f"Accuracy, {llm}, {strategy}"
+    return mean_share(_pairs(verdicts, llm, strategy)["right"], name="accuracy", label=label)
+
+
+def _consistency(verdicts: Any, llm: str) -> Estimate:
+    """Swap consistency; a verdict that was not read agrees with none."""
+    own = _pairs(verdicts, llm)
+    return swap_consistency(own["one"].to_list(), own["two"].to_list())
+
+
+def _judges(verdicts: Any) -> list[str]:
+    """The judges that were asked by the plain prompt."""
+    return [llm for llm, strategy in _asked(verdicts) if strategy == _PLAIN]
+
+
+def _prompt(identity: str, better: str, than: Sequence[str], *, rises: bool) -> Evaluator:
+    """One prompt of GPT-4 against others, on the same adversarial pairs."""
+    names = [better, *than]
+
+    def evaluate(verdicts: Any, _: Options) -> Finding | str:
+        if not {(_GPT4, s) for s in names} <= set(_asked(verdicts)):
+            return f"{_GPT4} lacks one of the prompts"
+        columns = {s: _pairs(verdicts, _GPT4, s)["right"] for s in names}
+        shift = paired_shift(columns, reference=better)
+        n = len(pd.DataFrame(columns).dropna())
+        clear = [r.p_adjusted < 0.05 and (r.estimate < 0) == rises for r in shift.rows]
+        printed = {s: _right(verdicts, _GPT4, s) for s in names}
+        return Finding(
+            reproduced=", ".join(f"{s} {_printed(verdicts, _GPT4, s)}" for s in names),
+            verdict=joint_verdict(clear),
+            because=f"Beside {better}: "
+            + "; ".join(f"{r.a} {shifted(r)}" for r in shift.rows)
+            + f" ({n} pairs).",
+            results=[
+                *each(then, f"{identity}.then", "Accuracy", printed),
+                now(f"{identity}.now", f"Accuracy of {_GPT4} by prompt", shift, primary=True),
+            ],
+        )
+
+    return evaluate
+
+
+def _chance(verdicts: Any, _: Options) -> Finding | str:
+    accuracies = {j: _right(verdicts, j) for j in _judges(verdicts)}
+    if not accuracies:
+        return "no verdicts under Vanilla"
+    below = [j for j, e in accuracies.items() if low_high(e)[1] < 0.5]
+    above = [j for j, e in accuracies.items() if low_high(e)[0] > 0.5]
+    return Finding(
+        reproduced=", ".join(f"{j} {_printed(verdicts, j)}" for j in accuracies),
+        verdict="stands" if len(below) > 1 else "stands in part" if below else "does not stand",
+        because=f"Shown below .5: {', '.join(below) or 'none'}; shown above: "
+        f"{', '.join(above) or 'none'}. "
+        + "; ".join(f"{j} {hundredths(e)}" for j, e in accuracies.items())
+        + ".",
+        results=each(now, "chance.now", "Accuracy on adversarial pairs", accuracies, primary=True),
+    )
+
+
+def _consistent(verdicts: Any, _: Options) -> Finding | str:
+    """Whether a judge that agrees with itself after a swap is right."""
+    llms = _judges(verdicts)
+    if len(llms) < 3:
+        return "fewer than three judges under Vanilla"
+    agree = {j: _consistency(verdicts, j) for j in llms}
+    right = {j: float(_pairs(verdicts, j)["right"].mean()) for j in llms}
+    wrong = {
+        j: format_percent(float((own["same"].eq(1) & own["right"].eq(0)).mean()))
+        for j in llms
+        for own in [_pairs(verdicts, j)]
+    }
+    bad = max((j for j in llms if right[j] < 0.5), key=lambda j: agree[j].estimate, default=llms[0])
+    return Finding(
+        reproduced=", ".join(f"{j} {hundredths(e)}" for j, e in agree.items()),
+        verdict="does not stand" if right[bad] < 0.5 < agree[bad].estimate else "stands in part",
+        because=f"{bad} gives the same verdict in both orders in {hundredths(agree[bad])} of the "
+        f"adversarial pairs and is right in {format_percent(right[bad])}: in {wrong[bad]} it is "
+        "wrong both times. Consistency is not correctness: wrong both times are "
+        + ", ".join(f"{j} {w}" for j, w in wrong.items())
+        + ".",
+        results=each(then, "consistent.then", "Swap consistency", agree),
+    )
+
+
+def _swapped(verdicts: Any, _: Options) -> Finding | str:
+    """What a prompt that judges both orders buys."""
+    if not {(_GPT4, s) for s in (_PLAIN, _SWAP)} <= set(_asked(verdicts)):
+        return f"{_GPT4} lacks Vanilla or Swap"
+    both = {s: _pairs(verdicts, _GPT4, s) for s in (_PLAIN, _SWAP)}
+    same, right = (
+        paired_shift({s: of[column] for s, of in both.items()}) for column in ("same", "right")
+    )
+    rises = same.rows[0].p_value < 0.05 and same.rows[0].estimate > 0
+    return Finding(
+        reproduced=", ".join(f"{s} {format_percent(of['same'].mean())}" for s, of in both.items())
+        + " over all pairs",
+        verdict="stands" if rises else "open",
+        because=f"Consistency {shifted(same.rows[0])}; accuracy {shifted(right.rows[0])}: a prompt "
+        "that judges both orders is steadier, and no more often right.",
+        results=[
+            now(
+                "swap.now.consistency", f"Same verdict in both orders, {_GPT4}", same, primary=True
+            ),
+            now("swap.now.accuracy", f"Accuracy, {_GPT4}", right),
+        ],
+    )
+
+
+LLMBAR = Study(
+    name="llmbar",
+    title="LLMBar: right, or only consistent",
+    source="arXiv 2310.07641; github.com/princeton-nlp/LLMBar",
+    layout="`verdicts.csv.gz`: set, item, label, llm, strategy, winner_orig, winner_swap",
+    heading="LLMBar: judges of instruction following (arXiv 2310.07641), re-examined",
+    question="Which judges and prompts are right on pairs made to mislead, and does agreement "
+    "with oneself tell them?",
+    read=read_verdicts,
+    claims=(
+        Claim(
+            id="chance",
+            claim="On adversarial pairs many judges do worse than chance.",
+            published="ChatGPT and LLaMA-2 below 50 %, Falcon near it",
+            test_then=_SIDE_BY_SIDE,
+            test_now="accuracy over pairs with its interval, against .5, plain prompt (Vanilla)",
+            evaluate=_chance,
+        ),
+        Claim(
+            id="best",
+            claim="Rules, self-made metrics and a reference answer improve GPT-4.",
+            published="82.8 % on adversarial sets, about 10 points above the plainest prompt",
+            test_then=_SIDE_BY_SIDE,
+            test_now=f"{_SAME_PAIRS}, Holm",
+            evaluate=_prompt("best", "Metrics_Reference", ("Vanilla_NoRules", _PLAIN), rises=True),
+        ),
+        Claim(
+            id="cot",
+            claim="Chain of thought does not help; it hurts GPT-4.",
+            published="76.6 against 80.8 % on adversarial sets",
+            test_then=_SIDE_BY_SIDE,
+            test_now=f"{_SAME_PAIRS}, Holm",
+            evaluate=_prompt("cot", "CoT", (_PLAIN,), rises=False),
+        ),
+        Claim(
+            id="swap",
+            claim="Judging both orders within the prompt (Swap) raises agreement with oneself.",
+            published="GPT-4, agreement per set: 93.3 to 97.0, 94.6 to 95.7, 93.6 to 97.9, 82.6 to "
+            "93.5 %",
+            test_then="shares side by side",
+            test_now="difference on the same pairs, of consistency and of accuracy",
+            evaluate=_swapped,
+        ),
+        Claim(
+            id="consistent",
+            claim="Agreement after a swap tells a good judge (a common reading, not the study's).",
+            published="agreement after the swap beside every accuracy",
+            test_then="share of pairs with the same verdict in both orders",
+            test_now="the same, with exact intervals, beside accuracy, plain prompt (Vanilla)",
+            evaluate=_consistent,
+        ),
+    ),
+    conditions=lambda verdicts, _: pd.DataFrame(
+        {"condition": j, "judge": j, "n_items": len(_pairs(verdicts, j))}
+        | interval_cells("accuracy", _right(verdicts, j))
+        | interval_cells("swap_consistency", _consistency(verdicts, j))
+        for j in _judges(verdicts)
+    ),
+    drawing=ranked(
+        "accuracy",
+        "swap_consistency",
+        caption="Accuracy on adversarial pairs and agreement between the two orders, under the "
+        "plain prompt.",
+    ),
+    data_source="the study's verdicts on its 419 pairs",
+    limitations=lambda _: (
+        "Each order was judged once: position cannot be told from repetition noise.",
+        "A verdict that was not read counts as wrong, as in the study.",
+    ),
+    margins={"accuracy": 0.03},
+)
+
+_VERDICTS = ("bench", "judge", "rep", "cmp_index", "ans")
+_STABLE = 0.85
+"""What the study calls stable."""
+_WON = {"a": 1.0, "b": 0.0, "tie": 0.5}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Positions:
+    """A judge on a benchmark: answer preferred in each order, pairs x repetitions, measured."""
+
+    judge: str
+    bench: str
+    first: Objects
+    second: Objects
+    pairs: tuple[tuple[str, str], ...]
+    stable: Mapping[str, Estimate]
+    consistent: Estimate
+    split: Estimates
+    lean: TestResult
+
+    @property
+    def name(self) -> str:
+        """Judge and benchmark."""
+        return f"{self.judge}, {self.bench}"
+
+    @property
+    def least_stable(self) -> float:
+        """Agreement of repetitions in the order in which they agree less."""
+        return min(e.estimate for e in self.stable.values())
+
+    @property
+    def effect(self) -> Estimate:
+        """What order adds to repetition."""
+        return self.split["position_effect"]
+
+    @property
+    def p(self) -> float:
+        """That order adds nothing."""
+        return float("nan") if self.effect.null is None else self.effect.null.p_value
+
+
+def read_positions(folder: Path, options: Options) -> list[Positions]:
+    """The judges and benchmarks of a folder.
+
+    Raises
+    ------
+    InputError
+        If there is no table of verdicts, or it is damaged.
+    """
+    path = file_of(folder, "repetition_verdicts.csv", study="the position bias judgments")
+    frame = table_of(path, _VERDICTS)
+    strange = sorted(set(frame["ans"]) - {"A", "B", "C", ""})
+    if strange:
+        raise InputError(f"replicate: {path.name}: {strange[0]!r} is none of A, B, C and empty.")
+    parts = frame["cmp_index"].str.split(";", expand=True)
+    if parts.shape[1] != 3 or parts.isna().to_numpy().any():
+        raise InputError(f"replicate: {path.name}: cmp_index must be question;answer;answer.")
+    low, high = parts[[1, 2]].min(axis=1), parts[[1, 2]].max(axis=1)
+    straight = parts[1] == low
+    chosen = np.where(frame["ans"].eq("A") == straight, "a", "b")
+    other = frame["ans"].map({"C": "tie"}).astype(object)
+    preferred = np.where(frame["ans"].isin(["A", "B"]), chosen, other.where(other.notna(), None))
+    frame = frame.assign(
+        pair=pd.Series(zip(parts[0], low, high, strict=True), index=frame.index),
+        straight=straight,
+        preferred=preferred,
+    )
+    cells = []
+    for (bench, judge), own in frame.groupby(["bench", "judge"], sort=True):
+        orders = [
+            own[own["straight"] == s].pivot(index="pair", columns="rep", values="preferred")
+            for s in (True, False)
+        ]
+        pairs = sorted(set(orders[0].index) & set(orders[1].index))
+        both = [o.loc[pairs].to_numpy(dtype=object) for o in orders]
+        question: Ints = pd.factorize(pd.Series([p[0] for p in pairs]))[0]
+        cells.append(_measured(str(judge), str(bench), both, question, pairs, options))
+    return cells
+
+
+def _measured(
+    judge: str, bench: str, both: Sequence[Objects], question: Ints, pairs: Sequence[Any],
+    options: Options,
+) -> Positions:  # fmt: skip
+    return Positions(
+        judge=judge,
+        bench=bench,
+        first=both[0],
+        second=both[1],
+        pairs=tuple((p[1], p[2]) for p in pairs),
+        stable={
+            order: percent_agreement(table, cluster=question)
+            for order, table in zip(("one", "other"), both, strict=True)
+        },
+        consistent=swap_consistency(*both, cluster=question),
+        split=position_and_noise(
+            *both, cluster=question, n_permutations=options.n_resamples, seed=options.seed
+        ),
+        lean=first_position_preference(*both, cluster=question),
+    )
+
+
+def _stable(cells: Sequence[Positions], _: Options) -> Finding:
+    low = [c for c in cells if c.least_stable < _STABLE]
+    worst = min(cells, key=lambda c: c.least_stable)
+    found = {f"{c.name}.{order}": e for c in cells for order, e in c.stable.items()}
+    values = [e.estimate for e in found.values()]
+    return Finding(
+        reproduced=f"{bounded(min(values))} to {bounded(max(values))}",
+        verdict="stands" if not low else "stands in part",
+        because=f"In {len(cells) - len(low)} of {len(cells)} cells two repetitions agree in at "
+        f"least {bounded(_STABLE, digits=2)} of the pairs in both orders; the least is "
+        f"{bounded(worst.least_stable)} ({worst.name}). What is left is noise that an agreement "
+        "after the swap alone would book as bias.",
+        results=each(now, "stable.now", "Agreement of two repetitions", found),
+    )
+
+
+def _position(cells: Sequence[Positions], _: Options) -> Finding:
+    shown = sum(p < 0.05 for p in p_adjust([c.p for c in cells], method="holm"))
+    most, least = (of(cells, key=lambda c: c.effect.estimate) for of in (max, min))
+    consistent = [c.consistent.estimate for c in cells]
+    above, below = (c.effect.apa().split(" = ", 1)[-1] for c in (most, least))
+    return Finding(
+        reproduced=f"position consistency {bounded(min(consistent))} to {bounded(max(consistent))}",
+        verdict="stands" if shown == len(cells) else "stands in part",
+        because=f"Order adds to repetition in {shown} of {len(cells)} cells after Holm; most in "
+        f"{most.name} ({above}), least in {least.name} ({below}, {apa_p(least.p)}).",
+        results=each(now, "position.now", "What order adds", {c.name: c.effect for c in cells},
+                     primary=True),
+    )  # fmt: skip
+
+
+def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
+    """How much of the disagreement after a swap is noise."""
+    noise = {c.name: c.split["repetition_noise"] for c in cells}
+    shares = [
+        noise[c.name].estimate / order
+        for c in cells
+        if (order := c.split["order_disagreement"].estimate) > 0
+    ]
+    half = sum(s > 0.5 for s in shares)
+    return Finding(
+        verdict="does not stand" if half else "stands in part",
+        because=f"Of the disagreement between orders {100 * min(shares):.0f} to "
+        f"{100 * max(shares):.0f} % is there without any swap "
+        f"(median {100 * float(np.median(shares)):.0f} %); in {half} of {len(shares)} cells it is "
+        "more than half.",
+        results=each(now, "inflated.now", "Repetition noise", noise),
+    )
+
+
+def _lean(cells: Sequence[Positions], _: Options) -> Finding:
+    """Whether GPT-4 models are fairer, and whether they lean."""
+    adjusted = p_adjust([c.lean.p_value for c in cells], method="holm")
+    sides = {
+        c.name: float(c.lean.effects[1].estimate)
+        for c, p in zip(cells, adjusted, strict=True)
+        if p < 0.05
+    }
+    late = sum(s < 0.5 for s in sides.values())
+    four, rest = (
+        [c.effect.estimate for c in cells if c.judge.startswith("gpt-4") == of]
+        for of in (True, False)
+    )
+    families = ""
+    if four and rest:
+        families = (
+            f" What order adds is {bounded(float(np.mean(four)))} on average for GPT-4 models and "
+            f"{bounded(float(np.mean(rest)))} for the others."
+        )
+    return Finding(
+        verdict="stands" if 0 < late < len(sides) else "stands in part" if sides else "open",
+        because=f"A side is shown in {len(sides)} of {len(cells)} cells, the second in {late}: "
+        + ", ".join(f"{n} {bounded(s, digits=2)}" for n, s in sides.items())
+        + f" for the first.{families}",
+        results=each(now, "lean.now", "Which place", {c.name: c.lean for c in cells}),
+    )
+
+
+def _gap(cells: Sequence[Positions], _: Options) -> Finding:
+    """Whether near pairs are judged by position: gap of win rates, share that follows order."""
+    wins: dict[tuple[str, str], list[float]] = {}
+    follow: dict[tuple[str, str, str], list[float]] = {}
+    for c in cells:
+        for (a, b), one, two in zip(c.pairs, c.first, c.second, strict=True):
+            won = [_WON[v] for v in (*one, *two) if v in _WON]
+            if not won:
+                continue
+            wins.setdefault((c.bench, a), []).append(float(np.mean(won)))
+            wins.setdefault((c.bench, b), []).append(1 - float(np.mean(won)))
+            changed = [x != y for x in one for y in two if x in _WON and y in _WON]
+            if changed:
+                follow.setdefault((c.bench, a, b), []).append(float(np.mean(changed)))
+    rate = {k: float(np.mean(v)) for k, v in wins.items()}
+    gaps = [abs(rate[bench, a] - rate[bench, b]) for bench, a, b in follow]
+    test = spearman_correlation(gaps, [float(np.mean(v)) for v in follow.values()])
+    return Finding(
+        verdict="stands" if test.p_value < 0.05 and test.effects[0].estimate < 0 else "open",
+        because=f"{test.apa()} over {len(gaps)} pairs of answerers and benchmarks. The gap is "
+        "estimated from the same verdicts, as in the study, which ties it to consistency.",
+        results=[then("gap.then", "Gap and share that follows the order", test)],
+    )
+
+
+POSITION_BIAS = Study(
+    name="position_bias",
+    title="Position apart from noise",
+    source="arXiv 2406.07791; github.com/Slimshilin/Position-Bias-Analyzer",
+    layout="`repetition_verdicts.csv.gz`: bench, judge, rep, cmp_index, task, ans",
+    heading="Position bias of nine judges (arXiv 2406.07791), re-examined",
+    question="How much does the order of two answers change, beyond what asking again changes?",
+    read=read_positions,
+    claims=(
+        Claim(
+            id="stable",
+            claim="Judges repeat themselves: position bias is not due to random variation.",
+            published=f"repetition stability above {bounded(_STABLE, digits=2)} for capable judges",
+            test_then="share of repetitions that agree with the commonest",
+            test_now="agreement of two repetitions in the same order, over questions",
+            evaluate=_stable,
+        ),
+        Claim(
+            id="position",
+            claim="Position bias is there in every judge.",
+            published="position consistency well below repetition stability; no test",
+            test_then="share of pairs with the same winner after the swap",
+            test_now="disagreement that order adds to repetition, permutation within pairs, Holm "
+            "over cells",
+            evaluate=_position,
+        ),
+        Claim(
+            id="inflated",
+            claim="1 minus position consistency measures position bias.",
+            published="position consistency is the measure of bias",
+            test_then="share of pairs whose winner changes with the order",
+            test_now="share of that disagreement which repeating the same order shows as well",
+            evaluate=_inflated,
+        ),
+        Claim(
+            id="lean",
+            claim="Judges differ in which place they prefer.",
+            published="preference fairness by judge: primacy for some, recency for others",
+            test_then="preference fairness score, no test",
+            test_now="share of decided verdicts for the first place, exact over questions, Holm "
+            "over cells",
+            evaluate=_lean,
+        ),
+        Claim(
+            id="gap",
+            claim="Position bias is strong where the two answers are about equally good.",
+            published="position consistency falls as the quality gap closes",
+            test_then="regression on the gap between answerers' overall win rates",
+            test_now="rank correlation, over pairs of answerers, of the gap between overall win "
+            "rates with the share of verdicts that follow the order",
+            evaluate=_gap,
+        ),
+    ),
+    conditions=lambda cells, _: pd.DataFrame(
+        {"condition": c.name, "judge": c.judge, "factor_bench": c.bench, "n_items": len(c.pairs)}
+        | interval_cells("position_effect", c.effect)
+        | interval_cells("repetition_noise", c.split["repetition_noise"])
+        | interval_cells("swap_consistency", c.consistent)
+        for c in cells
+    ),
+    drawing=ranked(
+        "position_effect",
+        "repetition_noise",
+        caption="Disagreement that order adds, and that asking again in the same order shows, "
+        "by judge and benchmark.",
+    ),
+    data_source="the study's verdicts: both orders, three repetitions",
+    limitations=lambda _: (
+        "24 and 18 questions: intervals are over questions, the study's sets are larger.",
+    ),
+)
