@@ -57,7 +57,7 @@ DESIGN = Design(
     ),
     conditions=conditions,
     protocol=protocol,
-    analysis="guidelines",
+    analysis="spread_experiments:guidelines",
     parameters=Parameters,
     defaults={"judges": "sim-typical,sim-guided", "temperatures": "1"},
     compares=(Levels(parameter="guidelines", example="none,anchors"),),

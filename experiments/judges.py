@@ -30,7 +30,7 @@ DESIGN = Design(
         "for the same answer scatter, and which of them is steadier?"
     ),
     protocol=protocol,
-    analysis="judges",
+    analysis="spread_experiments:judges",
     parameters=Parameters,
     defaults={"judges": "sim-typical,sim-discerning,sim-noisy", "temperatures": "0.3,0.7,1"},
     compares=(

@@ -46,7 +46,7 @@ DESIGN = Design(
     ),
     conditions=conditions,
     protocol=protocol,
-    analysis="reasoning",
+    analysis="spread_experiments:reasoning",
     parameters=Parameters,
     defaults={"judges": "sim-typical,sim-null", "temperatures": "0.5,1"},
     compares=(

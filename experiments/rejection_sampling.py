@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from judgestats.analysis.chosen_responses import TIES
+from judgestats.analysis.rejection_sampling import TIES
 from judgestats.data.columns import Condition
 from judgestats.protocols.strategies import Strategy
 from judgestats.runner.common_parameters import CandidateParameters

@@ -35,7 +35,7 @@ DESIGN = Design(
         "temperature, and at what cost in mean?"
     ),
     protocol=protocol,
-    analysis="temperature",
+    analysis="spread_experiments:temperature",
     parameters=Parameters,
     compares=(
         Levels(

@@ -43,6 +43,10 @@ from judgestats.analysis.records import NamedResult as NamedResult
 from judgestats.analysis.records import smallest_adjusted as smallest_adjusted
 from judgestats.analysis.scores import clip_to_scale as clip_to_scale
 from judgestats.analysis.scores import mean_deviations as mean_deviations
+from judgestats.analysis.spread_experiments import guidelines as guidelines
+from judgestats.analysis.spread_experiments import judges as judges
+from judgestats.analysis.spread_experiments import reasoning as reasoning
+from judgestats.analysis.spread_experiments import temperature as temperature
 from judgestats.analysis.summary_rows import people_rows as people_rows
 from judgestats.analysis.supplements import left_out_estimates as left_out_estimates
 from judgestats.analysis.supplements import supplemented as supplemented

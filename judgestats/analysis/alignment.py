@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.alignment_methods import (
-    MARGIN,
-    alignment_headlines,
-    best_methods,
-    compare_methods,
-    compare_temperatures,
-    consistency_of,
-    describe,
+from judgestats.analysis.families import (
+    LEVEL,
+    AnalysisPlan,
+    Hypothesis,
+    claim_headline,
+    jointly,
+    one_family,
+    planned,
+    published,
+    restrict_pairs,
 )
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, published
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.pair_methods import (
     AVERAGE,
     BEST_METHOD,
+    MARGIN,
     Method,
+    MethodPairs,
+    baselines,
+    describe_verdicts,
     fewer_pairs,
+    kappa_with_people,
     method_pairs,
     methods_of,
     pair_option,
@@ -32,16 +40,49 @@ from judgestats.analysis.pair_methods import (
     reference_results,
     weighted_methods,
 )
-from judgestats.analysis.records import Analysis, NamedResult, by_role, conditions_of
+from judgestats.analysis.recommendation import Costs, best_conditions
+from judgestats.analysis.records import (
+    Analysis,
+    NamedResult,
+    by_role,
+    conditions_of,
+    named_results,
+    results_by_subject,
+)
 from judgestats.analysis.score_audit import weighted_limitations
-from judgestats.analysis.selections import metrics_of, selection_limits
+from judgestats.analysis.selections import (
+    condition_row,
+    entered,
+    label_shares,
+    metrics_of,
+    selection_limits,
+    share_differences,
+)
 from judgestats.analysis.summary_rows import aligned_rows, declared_row, ranked, results_row
+from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
+from judgestats.data.request_fields import heat
 from judgestats.items.records import Item
-from judgestats.results import Row
+from judgestats.results import About, Headline
+from judgestats.stats.agreement.human import alignment_by_category
+from judgestats.stats.agreement.position import first_position_preference, swap_consistency
+from judgestats.stats.agreement.raw_agreement import percent_agreement
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.rank_correlation import spearman_correlation
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.dispersion.equivalence import EquivalenceResult
+from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust, p_bounds
+from judgestats.stats.inference.result import Comparisons, Note, TestResult
 
 __all__ = ["MARGIN", "analyse", "plan"]
 
+_DEPENDENT = Note(
+    code="dependent_conditions",
+    message="The conditions judged the same pairs, so they are not independent: the coefficient "
+    "describes them, without p-value or interval.",
+)
+_SCORES = "alignment scores (1, .5 or 0 a pair)"
 _METRICS = {
     "alignment": "agreement/alignment",
     "kappa": "agreement/kappa",
@@ -51,10 +92,6 @@ _METRICS = {
     "first_preference": "order/first_preference",
     "cost_usd": "cost/usd",
 }
-_QUESTION = (
-    "Which way of asking a judge agrees best with people, does temperature matter for it, and is "
-    "consistency bought with bias?"
-)
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
@@ -62,9 +99,56 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     asked_at = {c.temperature for c in conditions}
     at = "nan" if asked_at == {None} else f"{parameters['methods_at']:g}"
     rule = str(parameters["disagreement"])
-    declared = AnalysisPlan(
-        experiment="alignment",
-        question=_QUESTION,
+    within = "pairs of methods and baselines, within a judge"
+    declared = planned(
+        "alignment", parameters,
+        Hypothesis(
+            "methods", f"Do the methods differ in their agreement with people (T = {at})?",
+            "blocked F on credit, pairs as blocks, p by exchanging the methods of a question's "
+            "pairs jointly", "one test per judge", "primary",
+        ),
+        Hypothesis(
+            "difference", "Which methods differ, and which beat always-tie and random?",
+            "difference of mean alignment scores, interval over questions", within,
+        ),
+        Hypothesis(
+            "equivalence", "Where no difference is seen: is it shown to be small?",
+            f"two one-sided tests, difference within {MARGIN}",
+            "pairs, within a judge (and a method, over temperatures)",
+        ),
+        Hypothesis(
+            "ranks_of_credit", "And by ranks, with the baselines among the methods, as the study "
+            "tested it?",
+            "Friedman and Nemenyi's comparisons on credit, pairs as blocks, p by permuting a "
+            "question's pairs jointly. Ranks also tell a mean of several verdicts from a single "
+            "one that agrees equally often, so they do not decide", within,
+            adjustment="single step",
+        ),
+        Hypothesis(
+            "temperature", "Does temperature change the agreement with people?",
+            "blocked F on credit over temperatures, and differences of means",
+            "methods and judges",
+        ),
+        BEST_METHOD,
+        Hypothesis(
+            "consistency", "Is consistency bought with bias?",
+            "agreement of replications, share of pairs judged the same every time and wrong, "
+            "consistency between orders, preference for the first place; Spearman over conditions "
+            "(described, not tested)",
+        ),
+        Hypothesis(
+            "alignment", "How often does each method agree with people?",
+            "mean credit with interval over questions, beside always-tie, random and what people "
+            "score against one another", role="descriptive",
+        ),
+        Hypothesis(
+            "agreement", "Is the agreement better than chance, and better on decided pairs?",
+            "Cohen's kappa with the labels beside its null, accuracy without ties",
+            role="descriptive",
+        ),
+        published("Friedman and Nemenyi with pairs as independent blocks"),
+        margins={"alignment_score": MARGIN},
+        options={"methods_at": at, "disagreement": rule, **pair_option(parameters)},
         blocks="The pair is the block: all methods judge the same labelled pairs. Its value is the "
         "credit (1 as the person, .5 exactly one says tie, 0 otherwise), averaged over its "
         "labels and replications: the alignment to be expected of one verdict. Pairs of one "
@@ -73,83 +157,16 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         "as wrong in the column beside; a pair without credit under one method is left out of the "
         "comparison of methods, and counted. Where a pair's two orders disagree the declared rule "
         f"is: {rule}. Equal scores are a tie.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
-        margins={"alignment_score": MARGIN},
-        options={"methods_at": at, "disagreement": rule, **pair_option(parameters)},
-        hypotheses=(
-            Hypothesis(
-                id="methods",
-                role="primary",
-                question=f"Do the methods differ in their agreement with people (T = {at})?",
-                test="blocked F on credit, pairs as blocks, p by exchanging the methods of a "
-                "question's pairs jointly",
-                family="one test per judge",
-            ),
-            Hypothesis(
-                id="difference",
-                question="Which methods differ, and which beat always-tie and random?",
-                test="difference of mean alignment scores, interval over questions",
-                family="pairs of methods and baselines, within a judge",
-            ),
-            Hypothesis(
-                id="equivalence",
-                question="Where no difference is seen: is it shown to be small?",
-                test=f"two one-sided tests, difference within {MARGIN}",
-                family="pairs, within a judge (and a method, over temperatures)",
-            ),
-            Hypothesis(
-                id="ranks_of_credit",
-                question="And by ranks, with the baselines among the methods, as the study tested "
-                "it?",
-                test="Friedman and Nemenyi's comparisons on credit, pairs as blocks, p by "
-                "permuting a question's pairs jointly. Ranks also tell a mean of several verdicts "
-                "from a single one that agrees equally often, so they do not decide",
-                family="pairs of methods and baselines, within a judge",
-                adjustment="single step",
-            ),
-            Hypothesis(
-                id="temperature",
-                question="Does temperature change the agreement with people?",
-                test="blocked F on credit over temperatures, and differences of means",
-                family="methods and judges",
-            ),
-            BEST_METHOD,
-            Hypothesis(
-                id="consistency",
-                question="Is consistency bought with bias?",
-                test="agreement of replications, share of pairs judged the same every time and "
-                "wrong, consistency between orders, preference for the first place; Spearman over "
-                "conditions (described, not tested)",
-            ),
-            Hypothesis(
-                id="alignment",
-                role="descriptive",
-                question="How often does each method agree with people?",
-                test="mean credit with interval over questions, beside always-tie, random and what "
-                "people score against one another",
-            ),
-            Hypothesis(
-                id="agreement",
-                role="descriptive",
-                question="Is the agreement better than chance, and better on decided pairs?",
-                test="Cohen's kappa with the labels beside its null, accuracy without ties",
-            ),
-            published("Friedman and Nemenyi with pairs as independent blocks"),
-        ),
-    )
+    )  # fmt: skip
     asked = {str(c.factors["method"]) for c in conditions}
     methods = len(asked | {AVERAGE}) if "pointwise" in asked else len(asked)
     temperatures = max(Counter((c.judge, c.factors["method"]) for c in conditions).values())
+    left: set[str] = set()
     if methods < 2:
-        declared = declared.drop_hypotheses("methods", "difference", "ranks_of_credit", "best")
-    if temperatures < 2:
-        declared = declared.drop_hypotheses("temperature")
-    if methods < 2 and temperatures < 3:
-        declared = declared.drop_hypotheses("published")
-    if methods < 2 and temperatures < 2:
-        declared = declared.drop_hypotheses("equivalence")
-    return declared
+        left |= {"methods", "difference", "ranks_of_credit", "best"}
+        left |= {"published"} if temperatures < 3 else set()
+        left |= {"equivalence"} if temperatures < 2 else set()
+    return declared.drop_hypotheses(*left, *(["temperature"] if temperatures < 2 else []))
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
@@ -172,26 +189,27 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     methods = methods_of(frame, pairs, rule=declared.options["disagreement"])
     at = float(declared.options["methods_at"])
     results: list[NamedResult] = []
+    every = [*methods, *weighted_methods(frame, pairs)]
     rows = []
-    for method in methods:
-        row, described = describe(method, pairs, declared)
+    for method in every:
+        row, described = _describe(method, pairs, declared)
         rows.append(row)
         results += described
-    weighted = weighted_methods(frame, pairs)
-    beside = [describe(m, pairs, declared) for m in weighted]
-    results += [result for _, own in beside for result in own]
     ceiling = people_ceiling(pairs, level=declared.level)
-    table = pd.DataFrame(rows)
-    shown = pd.DataFrame([*rows, *(row for row, _ in beside)]) if beside else table
+    shown = pd.DataFrame(rows)
+    table = pd.DataFrame(rows[: len(methods)])
     # One method without any readable verdict would leave the others no pair in common.
     readable = [m for m in methods if not np.isnan(m.credit).all()]
-    compared, described = compare_methods(readable, pairs, declared)
+    compared, described = _compare_methods(readable, pairs, declared)
     results += described
-    results += compare_temperatures(readable, pairs, declared)
-    results += consistency_of(table)
+    results += _compare_temperatures(readable, pairs, declared)
+    results += _consistency(table)
     results += reference_results(pairs, declared)
-    headlines = alignment_headlines(compared, table, at)
-    results += best_methods(methods, rows, pairs.table.clusters, at, declared.level)
+    headlines = _headlines(compared, table, at)
+    results += _best(methods, rows, pairs, at, declared.level)
+    called = {
+        str(r["condition"]): f"{m.judge}, {m.label}" for m, r in zip(every, rows, strict=True)
+    }
     return Analysis(
         experiment="alignment",
         question=declared.question,
@@ -213,11 +231,15 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *fewer_pairs(declared, pairs),
         ),
         metrics={"agreement/people": ceiling.estimate} if ceiling else {},
-        condition_metrics={
-            str(r["condition"]): metrics_of(r, _METRICS)
-            for r in [*rows, *(row for row, _ in beside)]
-        },
-        rows=_rows([*methods, *weighted], [*rows, *(row for row, _ in beside)]),
+        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        rows=(
+            *aligned_rows(called),
+            results_row(
+                "again", "Agreement of repeats", "Repeats agree", "percent_agreement",
+                "consistency.repeated.{}", called,
+            ),
+            declared_row("swap_consistency", called, ids="consistency.orders.{}"),
+        ),
         arrays={
             "pairs": list(pairs.names),
             "clusters": [str(c) for c in pairs.table.clusters],
@@ -225,26 +247,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             "judges": [m.judge for m in methods],
             "credit": np.column_stack([m.credit for m in methods]),
         },
-    )
-
-
-def _rows(methods: Sequence[Method], rows: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
-    """Agreement with people, whether it holds again and swapped, of each method."""
-    called = {
-        str(r["condition"]): f"{m.judge}, {m.label}" for m, r in zip(methods, rows, strict=True)
-    }
-    return (
-        *aligned_rows(called),
-        results_row(
-            "again",
-            "Agreement of repeats",
-            "Repeats agree",
-            "percent_agreement",
-            "consistency.repeated.{}",
-            called,
-        ),
-        declared_row("swap_consistency", called, ids="consistency.orders.{}"),
-    )
+    )  # fmt: skip
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
@@ -253,3 +256,351 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]) -> 
     if {label.annotator for item in items for label in item.labels} <= personas:
         limits.append(designed_labels())
     return limits
+
+
+def _describe(
+    method: Method, pairs: MethodPairs, declared: AnalysisPlan
+) -> tuple[dict[str, Any], list[NamedResult]]:
+    """One row of the table of conditions, and the estimates behind it."""
+    label = f"{method.judge}, {method.label}"
+    row = condition_row(method.described, method.asked)
+    if method.derived:
+        row["factor_method"] = method.method
+    replications = max(int(row["n_replications"]), 1)
+    used = replications if method.method == AVERAGE else 1  # what one verdict is made of
+    each = max(len(pairs.names), 1) * replications
+    tokens = (method.asked["tokens_in"] + method.asked["tokens_out"]).sum(skipna=False)
+    spent = {"judgments": row["n"], "cost": row["cost_usd"], "tokens": tokens}
+    row |= {f"{what}_per_pair": float(amount) / each * used for what, amount in spent.items()}
+    row["n_items"] = int(np.sum(~np.isnan(method.credit)))
+    common: dict[str, Any] = {"cluster": pairs.table.clusters, "level": declared.level}
+    credit, results = describe_verdicts(
+        row, method.verdicts, pairs, name=label, level=declared.level
+    )
+    if np.isclose(method.temperature, float(declared.options["methods_at"]), equal_nan=True):
+        results += _by_category(method, pairs, label, declared.level)
+    again = None
+    if method.verdicts.shape[1] > 1:
+        again = percent_agreement(method.verdicts, **common)
+        row["same_and_wrong"] = _same_and_wrong(method, credit)
+    orders = method.orders
+    kappa = kappa_with_people(method.verdicts, pairs, **declared.drawn)
+    results += entered(
+        row, label,
+        ("kappa", "descriptive", "agreement.kappa", "Kappa with people", kappa),
+        ("self_agreement", "descriptive", "consistency.repeated", "Agreement of replications",
+         again),
+        ("swap_consistency", "secondary", "consistency.orders", "Both orders agree",
+         swap_consistency(*orders, **common) if orders else None),
+        ("first_preference", "secondary", "consistency.position", "Preference for the first place",
+         first_position_preference(*orders, **common) if orders else None),
+    )  # fmt: skip
+    return row, results
+
+
+def _same_and_wrong(method: Method, credit: Floats) -> float:
+    """Share of pairs with the same verdict every time that earns less than half of the credit."""
+    v = method.verdicts
+    same = (v != "").all(axis=1) & (v == v[:, :1]).all(axis=1)
+    present = ~np.isnan(credit)
+    return float(np.mean(same[present] & (credit[present] < 0.5))) if present.any() else math.nan
+
+
+def _by_category(method: Method, pairs: MethodPairs, label: str, level: float) -> list[NamedResult]:
+    labels, table = pairs.table.labels, pairs.table
+    if len(set(table.categories)) < 2:
+        return []
+    deep, wide = method.verdicts.shape[1], labels.shape[1]
+    parts = alignment_by_category(
+        np.repeat(method.verdicts, wide, axis=1).ravel(),
+        np.tile(labels, (1, deep)).ravel(),
+        category=np.repeat(table.categories, deep * wide),
+        cluster=np.repeat(table.clusters, deep * wide),
+        level=level,
+    )
+    rows = ((f"alignment.in.{c}", f"Alignment on {c}", part) for c, part in parts.items())
+    return named_results(label, "descriptive", *rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """The comparison of one judge's methods: a test, differences (baselines too), equivalence."""
+
+    test: TestResult
+    shifts: Comparisons
+    equal: EquivalenceResult
+    results: list[NamedResult]
+
+
+def _compared(
+    judge: str,
+    methods: Sequence[Method],
+    pairs: MethodPairs,
+    declared: AnalysisPlan,
+    *,
+    tests: int,
+) -> _Compared:
+    floor, clusters = baselines(pairs), pairs.table.clusters
+    names, all_names = [m.method for m in methods], [*floor, *(m.method for m in methods)]
+    credit = np.column_stack([m.credit for m in methods])
+    with_floor = np.column_stack([*floor.values(), credit])  # a method less a baseline
+    test = _credit_test(credit, names, clusters, declared, tests=tests)
+    shifts = label_shares(
+        mean_shift(with_floor, conditions=all_names, cluster=clusters, level=declared.level)
+    )
+    _, equal = share_differences(
+        credit, names, cluster=clusters, level=declared.level, quantity=_SCORES,
+        margin=declared.margins["alignment_score"],
+    )  # fmt: skip
+    joint = friedman_test(with_floor, names=all_names, cluster=clusters, **declared.drawn)
+    plain = friedman_test(with_floor, names=all_names, level=declared.level)
+    pairs_of_ranks = joint.permutation_pairs(
+        n_permutations=declared.n_resamples, seed=declared.seed
+    )
+    levels = {m.method: m.described for m in methods}
+    about = About(
+        judge=judge, stratum=f"{judge} at {heat(float(declared.options['methods_at']))}",
+        conditions=tuple(levels.values()), varied="method",
+    )  # fmt: skip
+    together, independent = "questions kept together", "pairs as independent"
+    of: dict[str, Any] = {"about": about, "levels": levels}
+    results = [
+        *entered(
+            {}, judge,
+            ("", "primary", "methods", "Agreement with people by method", test),
+            ("", "secondary", "difference", "Differences of alignment scores", shifts),
+            headline=True, **of,
+        ),
+        *entered(
+            {}, judge,
+            ("", "secondary", "equivalence.methods", "Do the methods agree alike", equal),
+            ("", "secondary", "ranks_of_credit", f"Friedman, {together}", joint),
+            ("", "secondary", "ranks_of_credit.pairs", f"Nemenyi's comparisons, {together}",
+             pairs_of_ranks),
+            ("", "replicated", "published.friedman", f"Friedman, {independent}", plain),
+            ("", "replicated", "published.nemenyi", f"Nemenyi, {independent}", plain.nemenyi()),
+            **of,
+        ),
+    ]  # fmt: skip
+    return _Compared(test=test, shifts=shifts, equal=equal, results=results)
+
+
+def _credit_test(
+    credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan, *, tests: int
+) -> TestResult:
+    return blocked_f_test(
+        credit, conditions=names, cluster=clusters,
+        n_comparisons=tests, **declared.drawn,
+    ).replace(
+        name="credit_blocked_f",
+        method="Blocked F test of credit, conditions exchanged within questions",
+        null_hypothesis="the conditions agree equally often with people",
+        alternative="some agree more often than others",
+    )  # fmt: skip
+
+
+def _compare_methods(
+    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
+) -> tuple[dict[str, _Compared], list[NamedResult]]:
+    """Every judge's methods at the one temperature, the tests of all judges in one family."""
+    at = float(declared.options["methods_at"])
+    here = [m for m in methods if np.isclose(m.temperature, at, equal_nan=True)]
+    of = {
+        judge: [m for m in here if m.judge == judge]
+        for judge in dict.fromkeys(m.judge for m in here)
+    }
+    of = {judge: own for judge, own in of.items() if len(own) > 1}
+    by_judge = {
+        judge: _compared(judge, own, pairs, declared, tests=len(of)) for judge, own in of.items()
+    }
+    if not by_judge:
+        return {}, []
+    family = adjust_family({j: c.test for j, c in by_judge.items()}, family="methods: judges")
+    results = jointly(
+        [r for c in by_judge.values() for r in c.results], {f"difference.{j}" for j in by_judge},
+        family="differences of alignment scores: judges",
+    )  # fmt: skip
+    for judge, one in list(by_judge.items()):
+        names = {m.method for m in of[judge]}
+        for i, result in enumerate(results):
+            kinds = {f"difference.{judge}", f"ranks_of_credit.pairs.{judge}"}
+            if result.id in kinds and isinstance(result.result, Comparisons):
+                held = _restrict_methods(result.result, names, family, judge)
+                results[i] = replace(result, result=held)
+                if result.id.startswith("difference."):
+                    by_judge[judge] = replace(one, shifts=held)
+    if len(by_judge) > 1:
+        title = "Agreement with people by method, adjusted"
+        results.append(NamedResult("methods.family", title, "primary", family, headline=True))
+    return by_judge, results
+
+
+def _restrict_methods(
+    pairs: Comparisons, methods: Collection[str], family: Family, judge: str
+) -> Comparisons:
+    """No two methods told apart where the judge's test does not; baselines are not in that test."""
+    p, bound = family.p_adjusted[judge], family.p_bound[judge]
+    held = restrict_pairs(pairs, p, claim=f"methods.{judge}", bound=bound)
+    rows = zip(pairs.rows, held.rows, strict=True)
+    return held.replace(rows=tuple(h if {r.a, r.b} <= set(methods) else r for r, h in rows))
+
+
+def _compare_temperatures(
+    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Methods that were asked at several temperatures, all of them in one family."""
+    clusters = pairs.table.clusters
+    tests: dict[str, TestResult] = {}
+    shifts: dict[str, Comparisons] = {}
+    equal: dict[str, EquivalenceResult] = {}
+    printed: list[NamedResult] = []
+    series = {
+        key: sorted((m for m in methods if (m.judge, m.method) == key), key=lambda m: m.temperature)
+        for key in dict.fromkeys((m.judge, m.method) for m in methods)
+    }
+    series = {key: own for key, own in series.items() if len(own) > 1}
+    for (judge, name), own in series.items():
+        labels = [heat(m.temperature) for m in own]
+        credit = np.column_stack([m.credit for m in own])
+        where = f"{name} by {judge}"
+        tests[where] = _credit_test(credit, labels, clusters, declared, tests=len(series))
+        shifts[where], equal[where] = share_differences(
+            credit, labels, cluster=clusters, level=declared.level, quantity=_SCORES,
+            margin=declared.margins["alignment_score"],
+        )  # fmt: skip
+        if len(own) > 2:
+            plain = friedman_test(credit, names=labels, level=declared.level)
+            title = "Friedman over temperatures"
+            printed += named_results(where, "replicated", ("published.temperature", title, plain))
+    if not tests:
+        return []
+    family = "temperature: methods and judges"
+    equal_title = "Equivalence of temperatures"
+    return [
+        *results_by_subject("temperature", "Agreement by temperature", "secondary", tests),
+        NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
+              adjust_family(tests, family=family), headline=True),
+        NamedResult("temperature.shift", "Differences between temperatures", "secondary",
+              one_family(shifts, family=family)),
+        *results_by_subject("equivalence.temperature", equal_title, "secondary", equal),
+        *printed,
+    ]  # fmt: skip
+
+
+def _consistency(table: pd.DataFrame) -> list[NamedResult]:
+    """Over conditions: do those that repeat themselves better also agree better with people?"""
+    if "self_agreement" not in table:
+        return []
+    rows = table[table["self_agreement"].notna() & table["alignment"].notna()]
+    if len(rows) < 5:
+        return []
+    test = spearman_correlation(
+        rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval=False
+    )
+    title = "Agreement with itself and with people, over conditions"
+    correlation = test.effects[0].replace(notes=(_DEPENDENT,))
+    return [NamedResult("consistency.over_conditions", title, "secondary", correlation)]
+
+
+_BASELINES = ("always tie", "random")
+
+
+def _headlines(
+    compared: Mapping[str, _Compared], table: pd.DataFrame, at: float
+) -> tuple[Headline, ...]:
+    """Of each judge: whether its methods differ, and whether the best beats both baselines.
+
+    Equality and what concerns baselines are adjusted over judges, as the primary test is.
+    """
+    judges = list(compared)
+    if not judges:
+        return (
+            claim_headline(
+                "methods", About(), p=math.nan, estimand="alignment_score",
+                reason="fewer than two methods of a judge were judged and read",
+            ),
+        )  # fmt: skip
+    tests = [compared[j].test for j in judges]
+    apart = p_adjust([t.p_value for t in tests])
+    bounds = p_bounds([t.p_value for t in tests], [t.p_floor for t in tests])
+    alike = p_adjust([compared[j].equal.p_all for j in judges])
+    headlines = []
+    for judge, p, bound, p_alike in zip(judges, apart, bounds, alike, strict=True):
+        one, own = compared[judge], _own(table, judge, at)
+        about = About(
+            judge=judge,
+            stratum=f"{judge} at {heat(at)}",
+            conditions=tuple(own["condition"]),
+            varied="method",
+            factors={"temperature": None if math.isnan(at) else at},
+        )
+        kinds = ("methods", "equivalence.methods", "difference")
+        headlines.append(
+            claim_headline(
+                f"methods.{judge}", about, p=p, p_alike=p_alike, p_bound=bound,
+                estimand="alignment_score",
+                rests_on=tuple(f"{kind}.{judge}" for kind in kinds),
+                family="methods.family" if len(judges) > 1 else "",
+                reason=one.test.reason,
+                size=_widest(judge, one) if p < LEVEL else "",
+            )
+        )  # fmt: skip
+        best = str(own.iloc[0]["factor_method"])
+        for row in one.shifts.rows:
+            if {row.a, row.b} & {best} and {row.a, row.b} & set(_BASELINES):
+                floor = row.b if row.a == best else row.a
+                above = (row.estimate > 0) == (row.a == best)
+                headlines.append(
+                    claim_headline(
+                        f"difference.{judge}.{floor}",
+                        replace(about, conditions=(str(own.iloc[0]["condition"]),)),
+                        p=row.p_adjusted, estimand="alignment_score",
+                        direction="higher" if above else "lower",
+                        rests_on=(f"difference.{judge}/{row.a}:{row.b}",),
+                        family=f"difference.{judge}", reason=row.reason,
+                    )
+                )  # fmt: skip
+    return tuple(headlines)
+
+
+def _widest(judge: str, compared: _Compared) -> str:
+    """Id of the pair of methods that lies farthest apart, baselines left out."""
+    pairs = [
+        row
+        for row in compared.shifts.rows
+        if not {row.a, row.b} & set(_BASELINES) and math.isfinite(row.estimate)
+    ]
+    if not pairs:
+        return ""
+    row = max(pairs, key=lambda r: abs(r.estimate))
+    return f"difference.{judge}/{row.a}:{row.b}"
+
+
+def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
+    """A judge's methods at the temperature, the best first."""
+    own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at, equal_nan=True)]
+    return own[own["alignment"].notna()].sort_values("alignment", ascending=False, kind="stable")
+
+
+def _best(
+    methods: Sequence[Method],
+    rows: Sequence[Mapping[str, Any]],
+    pairs: MethodPairs,
+    at: float,
+    level: float,
+) -> tuple[NamedResult, ...]:
+    """Comparisons of the methods with the best one, with what each spends."""
+    usable = [
+        (m, r)
+        for m, r in zip(methods, rows, strict=False)
+        if np.isclose(m.temperature, at, equal_nan=True) and not np.isnan(m.credit).all()
+    ]
+    return best_conditions(
+        {str(r["condition"]): m.credit for m, r in usable},
+        pairs.table.clusters,
+        spent=Costs.from_rows(
+            [r for _, r in usable],
+            USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
+        ),
+        margin=MARGIN, level=level, what="agreement with people",
+    ) if len(usable) > 1 else ()  # fmt: skip

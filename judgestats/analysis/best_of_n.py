@@ -1,30 +1,29 @@
-"""Choices of the best of several answers."""
+"""Choices of the best of several answers: how reliable, and how often right."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.best_of_n_reliability import (
-    FEWEST,
-    across_judges,
-    across_temperatures,
-    benchmark_reliability,
-    disagreement,
-    reliability,
-)
 from judgestats.analysis.families import (
     AnalysisPlan,
+    ClaimedTest,
     Hypothesis,
+    claimed_tests,
     clusters_of,
+    direction_of,
+    family_of_tests,
     most_reliable,
+    planned,
     shared_clusters,
 )
-from judgestats.analysis.recommendation import MARGIN_ICC, best_votes
+from judgestats.analysis.recommendation import MARGIN_ICC, best_votes, repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
@@ -32,95 +31,402 @@ from judgestats.analysis.selections import (
     add_estimate,
     choices_of,
     condition_row,
+    entered,
     metrics_of,
     selection_limits,
     share_result,
     sort_results,
     unanswered,
 )
-from judgestats.analysis.summary_rows import (
-    choice_rows,
-    declared_row,
-    ranked,
-    results_row,
-)
+from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked, results_row
 from judgestats.data.columns import Condition
+from judgestats.data.request_fields import heat
+from judgestats.results import About, Headline, apa_number
+from judgestats.stats.agreement.across_orders import agreement_across_judges
+from judgestats.stats.agreement.chance_corrected import gwet_ac1
 from judgestats.stats.agreement.order_effects import option_win_rate
-from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
+from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
-from judgestats.stats.inference.multiplicity import adjust_family
+from judgestats.stats.comparison.trend import page_trend_test
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.reliability.omega import omega_total
 
+FEWEST = 5
+"""Fewer items of a benchmark than this are not analysed by themselves."""
+_MOST_AUTHORS = 30
+_ESTIMATED = "none: estimates with intervals over questions"
+_METRICS = {
+    "vote_share": "reliability/vote_share",
+    "vote_share_all": "reliability/vote_share_all",
+    "vote_share_kappa": "reliability/vote_share_kappa",
+    "ac1": "agreement/ac1",
+    "flip_rate": "agreement/flip_rate",
+    "chosen_right": "people/chosen_right",
+    "chosen_preferred": "people/chosen_preferred",
+}
 
-def _share(asked: pd.DataFrame, hit: Any, label: str, level: float) -> Estimate:
-    """Share of the verdicts read that hit, clustered by question."""
-    marked = asked.assign(hit=np.where(hit, "yes", "no"))
-    wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
-    cluster = clusters_of(asked, wide.index)
-    win_rate = option_win_rate(wide.to_numpy(object), option="yes", cluster=cluster, level=level)
-    return win_rate.replace(name=label.lower().replace(" ", "_"), label=label)
+
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+    """The plan, as it is written to the run before the first call."""
+    del conditions
+    return planned(
+        "omega", parameters,
+        Hypothesis(
+            "reliability", "How reliable is one choice, and how reliable are the shares of all?",
+            "vote-share reliability (ANOVA estimator), beside its permutation null", _ESTIMATED,
+            "primary",
+        ),
+        Hypothesis(
+            "temperature", "Does repetition get less consistent as the temperature rises?",
+            "Friedman test (two temperatures: Wilcoxon) on each question's share of disagreeing "
+            "pairs, and Page's test for a rise, T = 0 left out: there one draw is repeated",
+            "one test of each kind per judge",
+        ),
+        most_reliable("the reliability of one choice"),
+        Hypothesis(
+            "judges", "Do the judges choose alike?",
+            "share of pairs of judges that agree, per replication and overall, beside its "
+            "permutation null",
+        ),
+        Hypothesis(
+            "benchmark", "And by benchmark?",
+            f"as the reliability, for benchmarks of at least {FEWEST} questions", _ESTIMATED,
+        ),
+        Hypothesis(
+            "right", "Are the answers right, and do choices fall on right or preferred ones?",
+            "share of answers that name the target, by author and benchmark; share of choices that "
+            "do, or that fall on the preferred answer, beside a random choice", _ESTIMATED,
+        ),
+        Hypothesis(
+            "accuracy", "Are choices repeated less where more of the answers are right?",
+            "Spearman's correlation, over questions, of the share of disagreeing pairs with the "
+            "share of right answers, T = 0 left out", "one test per condition",
+        ),
+        Hypothesis(
+            "repetition", "How often does asking again change the choice?",
+            "flip rate and AC1; the reliability by the kappa estimator (biased downwards for few "
+            "questions); replies without a verdict as a category; McDonald's omega of hits (the "
+            "right answer, else the preferred one), which are numbers", role="descriptive",
+        ),
+        margins={"icc_1_1": MARGIN_ICC},
+        blocks="The question is the block: all judges see the same options in the same order, "
+        "drawn by seed, in all replications. Letters have no order and are not turned into "
+        "numbers.",
+        missing="A reply without one verdict has a status and no choice. Primary: missing. Beside "
+        "it: a category of its own, as the replicated study counts it.",
+    )  # fmt: skip
 
 
-def choices_right(
-    name: str, asked: pd.DataFrame, row: dict[str, Any], declared: AnalysisPlan
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+    """Answer the plan's hypotheses.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The parsed judgments of a selection in one order.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    Analysis
+    """
+    results: list[NamedResult] = []
+    rows: list[dict[str, Any]] = []
+    choices = choices_of(frame)
+    for condition, asked in frame.groupby("condition", sort=False):
+        name = str(condition)
+        row = condition_row(name, asked)
+        results += _reliability(name, choices[name], row, declared)
+        results += _benchmarks(name, choices[name], row, declared)
+        results += _choices_right(name, asked, row, declared)
+        results += omega_of_hits(name, asked, declared)
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    compared, headlines = _across_temperatures(choices, table, declared)
+    results += compared
+    results += _across_judges(choices, table, declared)
+    results += _answers_right(frame, declared)
+    results += _accuracy_relation(frame, choices, table, declared)
+    results += best_votes(
+        table, {name: c.values for name, c in choices.items()},
+        next(iter(choices.values())).cluster,
+        one="choice",
+    )  # fmt: skip
+    return Analysis(
+        experiment=declared.experiment,
+        question=declared.question,
+        drawing=ranked(
+            "vote_share",
+            "chosen_preferred",
+            caption="Reliability of one choice, and how often it is the preferred answer.",
+        ),
+        headlines=(*audit_headlines(results), *headlines),
+        conditions=table,
+        results=tuple(sort_results(results, declared)),
+        limitations=(*_limits(frame, table), *unanswered(results, declared)),
+        rows=(
+            *choice_rows(table["condition"]),
+            results_row(
+                "right", "Right answer chosen", "Right", "chosen_answers_that_are_right",
+                "right.target.{}", table["condition"],
+            ),
+            declared_row(
+                "choices_of_the_preferred_answer", table["condition"], ids="right.preferred.{}"
+            ),
+        ),
+        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+    )  # fmt: skip
+
+
+def repeated_choices(
+    name: str,
+    choices: Choices,
+    row: dict[str, Any],
+    declared: AnalysisPlan,
+    *,
+    one: str,
+    categories: Sequence[str] | None,
+    unread: str = "repetition.unread",
 ) -> list[NamedResult]:
-    """Choices against targets and people, where the data know them, beside a random choice.
-
-    Only questions with right and wrong answers can tell; on the others every choice is the same.
+    """Reliability of a condition's choices, of one and of all, and how often they change.
 
     Parameters
     ----------
     name : str
         The condition.
-    asked : DataFrame
-        Its judgments.
+    choices : Choices
     row : dict
-        Its row, which is added to.
+        The condition's row, which is added to.
     declared : AnalysisPlan
+    one : str
+        What is repeated: ``choice``.
+    categories : sequence of str, optional
+        What can be chosen.
+    unread : str
+        What the id begins with of the reliability with unread replies as a category.
 
     Returns
     -------
     list of NamedResult
     """
-    results = []
-    if "chosen_right" in asked:
-        rows = asked[asked["chosen_right"] != ""]
-        right, judged = (pd.to_numeric(rows[c]) for c in ("options_right", "options_judged"))
-        rows = rows.assign(chance=right / judged)
-        if len(rows):
-            row["answers_right"] = float(rows.drop_duplicates("item_id")["chance"].mean())
-        mixed = rows[(right > 0) & (right < judged)]
-        if len(mixed):
-            hit = mixed["chosen_right"] == "1"
-            share = _share(mixed, hit, "Chosen answers that are right", declared.level)
-            chance = float(mixed["chance"].mean())
-            add_estimate(row, "chosen_right", share)
-            row["chosen_right_by_chance"] = chance
-            results.append(
-                share_result(f"right.target.{name}", "Chosen answers right", name, share, chance)
+    tested: dict[str, Any] = {"cluster": choices.cluster, **declared.drawn}
+    single = vote_share_reliability(choices.values, **tested)
+    row["judgments_for_80"] = single.details.get("k_for_80", math.nan)
+    row["judgments_for_90"] = single.details.get("k_for_90", math.nan)
+    return entered(
+        row, name,
+        ("vote_share", "primary", "reliability.one", f"One {one}", single),
+        ("vote_share_all", "primary", "reliability.all", "Shares of all replications",
+         vote_share_reliability(choices.values, k=None, **tested)),
+        ("vote_share_unread_a_category", "descriptive", unread, "Unread as a category",
+         vote_share_reliability(choices.with_status, **tested)),
+        ("ac1", "descriptive", "repetition.ac1", "Agreement of repetitions",
+         gwet_ac1(choices.values, categories=categories, **tested)),
+        ("flip_rate", "descriptive", "repetition.flips", f"Changed {one}s",
+         flip_rate(choices.values, **tested)),
+        ("", "descriptive", "repeats.needed", f"{one.capitalize()}s for a reliability of .90",
+         repeats_needed(single)),
+    )  # fmt: skip
+
+
+def _reliability(
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Reliability by both estimators and both policies for what could not be read."""
+    kappa, kappa_all = (
+        vote_share_reliability(
+            choices.values, k=k, estimator="kappa", cluster=choices.cluster, **declared.drawn
+        )
+        for k in (1, None)
+    )
+    letters = sorted({v for v in choices.values.ravel() if v})
+    return [
+        *repeated_choices(
+            name, choices, row, declared, one="choice",
+            categories=letters if len(letters) > 1 else None,
+        ),
+        *entered(
+            row, name,
+            ("vote_share_kappa", "descriptive", "repetition.kappa.one",
+             "One choice, kappa estimator", kappa),
+            ("", "descriptive", "repetition.kappa.all", "Shares of all, kappa estimator",
+             kappa_all),
+        ),
+    ]  # fmt: skip
+
+
+def _benchmarks(
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Reliability within each benchmark that has enough questions; none where there is one."""
+    groups = {str(c): choices.category == c for c in dict.fromkeys(choices.category)}
+    results: list[NamedResult] = []
+    for benchmark, own in groups.items() if len(groups) > 1 else ():
+        if int(own.sum()) < FEWEST:
+            continue
+        for column, key, title, k in (
+            ("vote_share", "benchmark.one", "One choice", 1),
+            ("vote_share_all", "benchmark.all", "Shares of all", None),
+        ):
+            reliability = vote_share_reliability(
+                choices.values[own], k=k, cluster=choices.cluster[own], **declared.drawn
             )
-    if "preferred" in asked:
-        rows = asked[asked["preferred"] != ""]
-        if len(rows):
-            hit = rows["choice"] == rows["preferred"]
-            share = _share(rows, hit, "Choices of the preferred answer", declared.level)
-            chance = float((1 / (1 + rows["options"].str.count(r"\|"))).mean())
-            add_estimate(row, "chosen_preferred", share)
-            row["chosen_preferred_by_chance"] = chance
-            title = "Choices of the preferred answer"
-            results.append(share_result(f"right.preferred.{name}", title, name, share, chance))
+            row[f"{column} in {benchmark}"] = reliability.estimate
+            named = (f"{key}.{benchmark}", f"{title} on {benchmark}", reliability)
+            results += named_results(name, "secondary", named)
     return results
 
 
-def _once(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row an item whose answers can be held to a target, with the share that is right."""
-    if not {"options_judged", "right"} <= set(frame.columns):
-        return frame.iloc[:0].assign(share=[])
-    rows = frame[frame["options_judged"] != ""].drop_duplicates("item_id").set_index("item_id")
-    return rows.assign(
-        share=pd.to_numeric(rows["options_right"]) / pd.to_numeric(rows["options_judged"])
+def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
+    """Share of each item's pairs of judgments that differ; NaN with fewer than two.
+
+    Examples
+    --------
+    >>> disagreement(np.array([["A", "A", "B"], ["A", "", ""]], dtype=object)).round(3).tolist()
+    [0.667, nan]
+    """
+    out = np.full(len(values), np.nan)
+    for i, row in enumerate(values):
+        counts = np.unique(row[row != ""], return_counts=True)[1]
+        n = counts.sum()
+        if n > 1:
+            out[i] = 1 - float((counts * (counts - 1)).sum()) / float(n * (n - 1))
+    return out
+
+
+def _across_temperatures(
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+) -> tuple[list[NamedResult], list[Headline]]:
+    """Disagreement of repetitions across temperatures above 0, paired by question.
+
+    Three temperatures or more: Friedman's test, and Page's for a rise along them.
+    """
+    tests: dict[str, ClaimedTest] = {}
+    rises: dict[str, ClaimedTest] = {}
+    for judge, own in table[table["temperature"] > 0].groupby("judge", sort=False):
+        if len(own) < 2:
+            continue
+        own = own.sort_values("temperature")  # noqa: PLW2901 (the same rows, in order)
+        data = np.column_stack([disagreement(choices[str(c)].values) for c in own["condition"]])
+        clusters = choices[str(own["condition"].iloc[0])].cluster
+        kept = np.isfinite(data).all(axis=1)
+        if kept.sum() < 3:
+            continue
+        data, names = data[kept], [heat(t) for t in own["temperature"]]
+        common: dict[str, Any] = {"names": names, "cluster": clusters[kept]}
+        about = About(
+            judge=str(judge), stratum=str(judge), varied="temperature",
+            conditions=tuple(table.loc[table["judge"] == judge, "condition"]),
+        )  # fmt: skip
+        direction = direction_of(float(np.mean(data[:, -1] - data[:, 0])))
+        found: dict[str, tuple[str, TestResult]] = {}
+        across = "Disagreement of repetitions across temperatures"
+        if len(names) == 2:
+            test = wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=declared.level)
+        else:
+            test = friedman_test(data, **common, **declared.drawn)
+            rise = page_trend_test(data, **common, level=declared.level, seed=declared.seed)
+            found["temperature.rise"] = ("Disagreement rises with temperature", rise)
+        found["temperature"] = (across, test)
+        for key, (title, result) in found.items():
+            [named] = named_results(str(judge), "secondary", (key, title, result))
+            claimed = ClaimedTest(result=named, about=about, direction=direction)
+            if key == "temperature":
+                tests[str(judge)] = claimed
+            else:
+                rises[f"{judge}, rising"] = claimed
+    return claimed_tests(
+        "temperature.family", {**tests, **rises},
+        "disagreement across temperatures, one test of each kind per judge", estimand="",
+    )  # fmt: skip
+
+
+def _across_judges(
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Agreement of the judges at each temperature, per replication and overall."""
+    results = []
+    for temperature, own in table.groupby("temperature", sort=False, dropna=False):
+        if len(own) < 2:
+            continue
+        judged = [choices[str(c)] for c in own["condition"]]
+        width = min(f.values.shape[1] for f in judged)
+        result = agreement_across_judges(
+            np.stack([f.values[:, :width] for f in judged]), cluster=judged[0].cluster,
+            **declared.drawn,
+        )  # fmt: skip
+        numbers = result.details["five_numbers"].values()
+        five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
+        title = (
+            f"Agreement of {len(own)} judges at {heat(temperature)} (least, quartiles and "
+            f"greatest over replications: {five})"
+        )
+        identity = f"judges.{heat(temperature)}"
+        results.append(NamedResult(identity, title, "secondary", result, headline=True))
+    return results
+
+
+def _choices_right(
+    name: str, asked: pd.DataFrame, row: dict[str, Any], declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Choices against targets and people, where the data know them, beside a random choice.
+
+    Only questions with right and wrong answers can tell; on the others every choice is the same.
+    """
+    results = []
+    known = {
+        "right": ("target", "chosen_right", "Chosen answers right",
+                  "Chosen answers that are right"),
+        "preferred": ("preferred", "chosen_preferred", "Choices of the preferred answer",
+                      "Choices of the preferred answer"),
+    }  # fmt: skip
+    if "chosen_right" in asked:
+        judged = asked[asked["chosen_right"] != ""].drop_duplicates("item_id")
+        if len(judged):
+            row["answers_right"] = float(_answer_shares(judged).mean())
+    for kind, known_rows, hits in _hits(asked):
+        rows = known_rows
+        if kind == "right":
+            rows = rows[rows["chosen_right"] != ""]
+        if rows.empty:
+            continue
+        chance = (
+            _answer_shares(rows) if kind == "right" else 1 / (1 + rows["options"].str.count(r"\|"))
+        )
+        key, column, title, label = known[kind]
+        marked = rows.assign(hit=np.where(hits[rows.index], "yes", "no"))
+        wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
+        share = option_win_rate(
+            wide.to_numpy(object), option="yes", cluster=clusters_of(rows, wide.index),
+            level=declared.level,
+        ).replace(name=label.lower().replace(" ", "_"), label=label)  # fmt: skip
+        add_estimate(row, column, share)
+        row[f"{column}_by_chance"] = at_random = float(chance.mean())
+        results.append(share_result(f"right.{key}.{name}", title, name, share, at_random))
+    return results
+
+
+def _answer_shares(rows: pd.DataFrame) -> pd.Series:
+    """Which share of the answers that were shown is right; NaN where nobody knows."""
+    right, judged = (
+        pd.to_numeric(rows[c], errors="coerce") for c in ("options_right", "options_judged")
     )
+    return right / judged
+
+
+def _hits(asked: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
+    """What of an answer is known, the judgments of which it is, and whether they hit it."""
+    if "chosen_right" in asked:
+        share = _answer_shares(asked)
+        # Known of the options, so that an unread choice stays with its question.
+        rows = asked[(share > 0) & (share < 1)]
+        yield "right", rows, rows["chosen_right"] == "1"
+    if "preferred" in asked:
+        rows = asked[asked["preferred"] != ""]
+        yield "preferred", rows, rows["choice"] == rows["preferred"]
 
 
 def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
@@ -168,34 +474,16 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
     return []
 
 
-def _hits(asked: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
-    """What of an answer is known, the judgments of which it is, and whether they hit it."""
-    if "chosen_right" in asked:
-        right, judged = (
-            pd.to_numeric(asked[c], errors="coerce") for c in ("options_right", "options_judged")
-        )
-        # Known of the options, so that an unread choice stays with its question.
-        rows = asked[(right > 0) & (right < judged)]
-        yield "right", rows, rows["chosen_right"] == "1"
-    if "preferred" in asked:
-        rows = asked[asked["preferred"] != ""]
-        yield "preferred", rows, rows["choice"] == rows["preferred"]
+def _once(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row an item whose answers can be held to a target, with the share that is right."""
+    if not {"options_judged", "right"} <= set(frame.columns):
+        return frame.iloc[:0].assign(share=[])
+    rows = frame[frame["options_judged"] != ""].drop_duplicates("item_id").set_index("item_id")
+    return rows.assign(share=_answer_shares(rows))
 
 
-def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
-    """How many answers are right: by author, by benchmark, and of all.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        All judgments; the same answers are shown in every condition.
-    declared : AnalysisPlan
-
-    Returns
-    -------
-    list of NamedResult
-        None where fewer than five questions have a target.
-    """
+def _answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+    """How many answers are right: by author, by benchmark, and of all; none of few questions."""
     once = _once(frame)
     if len(once) < FEWEST:
         return []
@@ -232,31 +520,13 @@ def answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResu
     ]
 
 
-_MOST_AUTHORS = 30
-
-
-def accuracy_relation(
+def _accuracy_relation(
     frame: pd.DataFrame,
     choices: Mapping[str, Choices],
     table: pd.DataFrame,
     declared: AnalysisPlan,
 ) -> list[NamedResult]:
-    """Whether choices are repeated less where more of the answers are right.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        All judgments.
-    choices : mapping of condition to Choices
-    table : DataFrame
-        One row a condition; accuracy by benchmark is added to it.
-    declared : AnalysisPlan
-
-    Returns
-    -------
-    list of NamedResult
-        One rank correlation a condition above T = 0, over questions, and the family of them.
-    """
+    """Whether choices are repeated less where more of the answers are right, by condition."""
     once = _once(frame)
     if once.empty:
         return []
@@ -280,163 +550,8 @@ def accuracy_relation(
         )
     title = "Disagreement of repetitions with the share of right answers"
     results = results_by_subject("accuracy", title, "secondary", tests)
-    by_name = {c: t for c, t in tests.items() if not np.isnan(t.p_value)}
-    if len(by_name) > 1:
-        family = adjust_family(
-            by_name, family="disagreement with accuracy, one test per condition", method="holm"
-        )
-        title = "Disagreement with accuracy, adjusted"
-        results.append(NamedResult("accuracy.family", title, "secondary", family))
-    return results
-
-
-_QUESTION = (
-    "How reliable is one choice of the best answer, how reliable are the shares of many, and how "
-    "does that depend on judge, temperature and benchmark?"
-)
-_METRICS = {
-    "vote_share": "reliability/vote_share",
-    "vote_share_all": "reliability/vote_share_all",
-    "vote_share_kappa": "reliability/vote_share_kappa",
-    "ac1": "agreement/ac1",
-    "flip_rate": "agreement/flip_rate",
-    "chosen_right": "people/chosen_right",
-    "chosen_preferred": "people/chosen_preferred",
-}
-
-
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
-    """The plan, as it is written to the run before the first call."""
-    del conditions
-    return AnalysisPlan(
-        experiment="omega",
-        question=_QUESTION,
-        margins={"icc_1_1": MARGIN_ICC},
-        blocks="The question is the block: all judges see the same options in the same order, "
-        "drawn by seed, in all replications. Letters have no order and are not turned into "
-        "numbers.",
-        missing="A reply without one verdict has a status and no choice. Primary: missing. Beside "
-        "it: a category of its own, as the replicated study counts it.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
-        hypotheses=(
-            Hypothesis(
-                id="reliability",
-                role="primary",
-                question="How reliable is one choice, and how reliable are the shares of all?",
-                test="vote-share reliability (ANOVA estimator), beside its permutation null",
-                family="none: estimates with intervals over questions",
-            ),
-            Hypothesis(
-                id="temperature",
-                question="Does repetition get less consistent as the temperature rises?",
-                test="Friedman test (two temperatures: Wilcoxon) on each question's share of "
-                "disagreeing pairs, and Page's test for a rise, T = 0 left out: there one draw "
-                "is repeated",
-                family="one test of each kind per judge",
-            ),
-            most_reliable("the reliability of one choice"),
-            Hypothesis(
-                id="judges",
-                question="Do the judges choose alike?",
-                test="share of pairs of judges that agree, per replication and overall, beside "
-                "its permutation null",
-            ),
-            Hypothesis(
-                id="benchmark",
-                question="And by benchmark?",
-                test=f"as the reliability, for benchmarks of at least {FEWEST} questions",
-                family="none: estimates with intervals over questions",
-            ),
-            Hypothesis(
-                id="right",
-                question="Are the answers right, and do choices fall on right or preferred ones?",
-                test="share of answers that name the target, by author and benchmark; share of "
-                "choices that do, or that fall on the preferred answer, beside a random choice",
-                family="none: estimates with intervals over questions",
-            ),
-            Hypothesis(
-                id="accuracy",
-                question="Are choices repeated less where more of the answers are right?",
-                test="Spearman's correlation, over questions, of the share of disagreeing pairs "
-                "with the share of right answers, T = 0 left out",
-                family="one test per condition",
-            ),
-            Hypothesis(
-                id="repetition",
-                role="descriptive",
-                question="How often does asking again change the choice?",
-                test="flip rate and AC1; the reliability by the kappa estimator (biased downwards "
-                "for few questions); replies without a verdict as a category; McDonald's omega of "
-                "hits (the right answer, else the preferred one), which are numbers",
-            ),
-        ),
-    )
-
-
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
-    """Answer the plan's hypotheses.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The parsed judgments of a selection in one order.
-    declared : AnalysisPlan
-
-    Returns
-    -------
-    Analysis
-    """
-    results: list[NamedResult] = []
-    rows: list[dict[str, Any]] = []
-    choices = choices_of(frame)
-    for condition, asked in frame.groupby("condition", sort=False):
-        name = str(condition)
-        row = condition_row(name, asked)
-        results += reliability(name, choices[name], row, declared)
-        results += benchmark_reliability(name, choices[name], row, declared)
-        results += choices_right(name, asked, row, declared)
-        results += omega_of_hits(name, asked, declared)
-        rows.append(row)
-    table = pd.DataFrame(rows)
-    compared, headlines = across_temperatures(choices, table, declared)
-    results += compared
-    results += across_judges(choices, table, declared)
-    results += answers_right(frame, declared)
-    results += accuracy_relation(frame, choices, table, declared)
-    results += best_votes(
-        table, {name: c.values for name, c in choices.items()},
-        next(iter(choices.values())).cluster,
-        one="choice",
-    )  # fmt: skip
-    return Analysis(
-        experiment=declared.experiment,
-        question=declared.question,
-        drawing=ranked(
-            "vote_share",
-            "chosen_preferred",
-            caption="Reliability of one choice, and how often it is the preferred answer.",
-        ),
-        headlines=(*audit_headlines(results), *headlines),
-        conditions=table,
-        results=tuple(sort_results(results, declared)),
-        limitations=(*_limits(frame, table), *unanswered(results, declared)),
-        rows=(
-            *choice_rows(table["condition"]),
-            results_row(
-                "right",
-                "Right answer chosen",
-                "Right",
-                "chosen_answers_that_are_right",
-                "right.target.{}",
-                table["condition"],
-            ),
-            declared_row(
-                "choices_of_the_preferred_answer", table["condition"], ids="right.preferred.{}"
-            ),
-        ),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
-    )
+    family = "disagreement with accuracy, one test per condition"
+    return [*results, *family_of_tests("accuracy.family", tests, family)]
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:

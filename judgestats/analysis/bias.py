@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgestats.analysis import probe
-from judgestats.analysis.agreement import own_authors
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, one_family
-from judgestats.analysis.probe_tests import (
+from judgestats.analysis.probed_judges import (
     ProbedJudge,
     on_another_scale,
     probed_judges,
     variant_scale,
 )
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
-from judgestats.analysis.scores import score_conditions
+from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.analysis.selections import add_estimate, metrics_of, sort_results
 from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.arrays import Floats
@@ -56,27 +54,25 @@ def rescale_points(scores: Floats, scale: Scale) -> Floats:
     return np.asarray(POINTS.low + share * (POINTS.high - POINTS.low))
 
 
-def position_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+def _positions(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Leaning to the first place, verdicts that survive a swap, and place apart from repetition."""
     results: list[NamedResult] = []
     for judge in (j for j in judges if PAIRS in j.verdicts):
         ab, ba = judge.verdicts[PAIRS]
-        where = judge.where
         common: dict[str, Any] = {"cluster": judge.cluster["pairs"], "level": declared.level}
-        about = About(judge=judge.judge, stratum=where, conditions=(judge.conditions[PAIRS],))
-        lean = first_position_preference(ab, ba, **common)
         own: list[tuple[str, str, Result]] = [
-            ("position", "Leaning to the first place", lean),
+            ("position", "Leaning to the first place", first_position_preference(ab, ba, **common)),
             ("position.swap", "Both orders agree", swap_consistency(ab, ba, **common)),
         ]
         if ab.shape[1] > 1:
             apart = position_and_noise(ab, ba, cluster=common["cluster"], **declared.drawn)
             own.append(("position.noise", "Place and noise apart", apart))
-        results += named_results(where, "secondary", *own, about=about)
+        about = About(judge=judge.judge, stratum=judge.where, conditions=(judge.conditions[PAIRS],))
+        results += named_results(judge.where, "secondary", *own, about=about)
     return results
 
 
-def length_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+def _lengths(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Length among real answers, people's preference and authorship held constant."""
     effects: dict[str, Comparisons] = {}
     for judge in judges:
@@ -120,7 +116,7 @@ def _label(variant: str, declared: AnalysisPlan) -> str:
     return f"scale {_scale_of(variant, declared)}" if variant == ORIGINAL else variant
 
 
-def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+def _spread_by_scale(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Spread and mean on every scale, the same answers, in points of one scale."""
     tests: dict[str, TestResult] = {}
     ratios: dict[str, Comparisons] = {}
@@ -162,7 +158,7 @@ def scales_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
     return results
 
 
-def shapes_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+def _shapes(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """The shape of repeated scores on every scale, in its own points."""
     return [
         NamedResult(f"shape.{_label(s, declared)}, {j.where}",
@@ -173,20 +169,11 @@ def shapes_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> lis
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Described:
-    """The conditions on other scales than the run's: reliabilities, a row and metrics each."""
-
-    results: tuple[NamedResult, ...] = ()
-    rows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    metrics: Mapping[str, dict[str, float]] = field(default_factory=dict)
-
-
-def scales_described(frame: pd.DataFrame, declared: AnalysisPlan) -> Described:
-    """Describe scores on other scales, in points of a 1-10 scale."""
+def _on_other_scales(frame: pd.DataFrame, declared: AnalysisPlan) -> ScoreConditions | None:
+    """Reliabilities, rows and metrics of scores on other scales, in points of a 1-10 scale."""
     own = frame[frame["factor_probe"].map(on_another_scale)]
     if own["score"].notna().sum() == 0:
-        return Described()
+        return None
     points = [
         part.assign(
             score=rescale_points(part["score"].to_numpy(float), _scale_of(str(name), declared)),
@@ -194,17 +181,13 @@ def scales_described(frame: pd.DataFrame, declared: AnalysisPlan) -> Described:
         for name, part in own.groupby("factor_probe", sort=False)
     ]
     scored = pd.concat(points).loc[own.index]
-    described = score_conditions(
+    return score_conditions(
         scored, score_array(scored),
         **declared.drawn, omega_model=declared.options.get("omega_model", "parallel"),
     )  # fmt: skip
-    rows = {str(r["condition"]): {str(k): v for k, v in r.items()}
-            for r in described.table.to_dict("records")}  # fmt: skip
-    metrics = {k: dict(v) for k, v in described.metrics.items()}
-    return Described(results=tuple(described.results), rows=rows, metrics=metrics)
 
 
-def unparsed_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
+def _unparsed(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
     """Padding and place under the other policy for what could not be read."""
     complete: dict[str, TestResult] = {}
     signs: dict[str, TestResult] = {}
@@ -236,43 +219,35 @@ def unparsed_results(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan of the probes chosen, with what is further asked of their data."""
     declared = probe.plan(parameters, conditions)
-    further = {
-        "position": Hypothesis(
-            id="position",
-            question="How often is the first place chosen, and does a verdict survive a swap?",
-            test="exact sign test of leaning; share of pairs whose orders agree; place apart from "
+    further = (
+        Hypothesis(
+            "position", "How often is the first place chosen, and does a verdict survive a swap?",
+            "exact sign test of leaning; share of pairs whose orders agree; place apart from "
             "repetition noise",
         ),
-        "length": Hypothesis(
-            id="length",
-            question="Among real answers: does the judge prefer longer ones that people like "
+        Hypothesis(
+            "length", "Among real answers: does the judge prefer longer ones that people like "
             "alike?",
-            test="regression of the judge's preference on people's, the log length ratio and "
-            f"authorship; two one-sided tests within {declared.margins['verdicts']:g}",
-            family=OF_JUDGES,
+            "regression of the judge's preference on people's, the log length ratio and "
+            f"authorship; two one-sided tests within {declared.margins['verdicts']:g}", OF_JUDGES,
         ),
-        "spread": Hypothesis(
-            id="spread",
-            question="Does the scale change the spread relative to its width?",
-            test="blocked F on cells of scores in points of a 1-10 scale; ratios of variances, and "
-            f"whether they lie within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}",
-            family=OF_JUDGES,
+        Hypothesis(
+            "spread", "Does the scale change the spread relative to its width?",
+            "blocked F on cells of scores in points of a 1-10 scale; ratios of variances, and "
+            f"whether they lie within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}", OF_JUDGES,
         ),
-        "shift": Hypothesis(
-            id="shift",
-            question="Does the scale change the mean?",
-            test="mean shift in points of a 1-10 scale, paired by answer",
-            family=f"pairs of scales, {OF_JUDGES}",
+        Hypothesis(
+            "shift", "Does the scale change the mean?",
+            "mean shift in points of a 1-10 scale, paired by answer",
+            f"pairs of scales, {OF_JUDGES}",
         ),
-        "shape": Hypothesis(
-            id="shape",
-            question="Are repeated scores normally distributed?",
-            test="excess kurtosis and skewness of scores centred by item, with intervals over "
+        Hypothesis(
+            "shape", "Are repeated scores normally distributed?",
+            "excess kurtosis and skewness of scores centred by item, with intervals over "
             "questions; D'Agostino-Pearson beside them",
-            family="not adjusted: the sizes are to be read",
-            adjustment="none",
+            "not adjusted: the sizes are to be read", adjustment="none",
         ),
-    }
+    )  # fmt: skip
     chosen = parameters["probes"]
     scaled = any(p.kind == "scale" for p in chosen)
     asked = {"spread": scaled, "shift": scaled, "shape": any(p.asks == "scores" for p in chosen)}
@@ -280,10 +255,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return dataclasses.replace(
         declared,
         experiment="bias",
-        question="Do length, place, authorship or the scale move a judge's verdicts, and are its "
-        "scores normally distributed?",
         margins={**declared.margins, "variance_ratio": VARIANCE_RATIO},
-        hypotheses=(*declared.hypotheses, *(h for k, h in further.items() if asked[k])),
+        hypotheses=(*declared.hypotheses, *(h for h in further if asked[h.id])),
     )
 
 
@@ -303,63 +276,48 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     """
     probed = probe.analyse(frame, declared, items=items)
     frame = frame[frame["status"] != "invalid_condition"]
-    given = {k.removeprefix("own."): v for k, v in declared.options.items() if k.startswith("own.")}
-    own = own_authors(frame, items, given)
-    judges = probed_judges(frame, items, own)
-    scales = scales_described(frame, declared)
+    own, judges = probed_judges(frame, items, declared)
+    scales = _on_other_scales(frame, declared)
     further = [
-        *position_results(judges, declared),
-        *length_results(judges, declared),
-        *scales_results(judges, declared),
-        *shapes_results(judges, declared),
-        *scales.results,
+        *_positions(judges, declared),
+        *_lengths(judges, declared),
+        *_spread_by_scale(judges, declared),
+        *_shapes(judges, declared),
+        *(scales.results if scales else ()),
     ]
     if (frame["status"] != "ok").any():
-        further += unparsed_results(judges, declared)
-    table, metrics = _with_orders(probed.conditions, judges, further)
-    metrics |= scales.metrics
-    table = pd.DataFrame(
-        [{**r, **scales.rows.get(r["condition"], {})} for r in table.to_dict("records")]
-    )
+        further += _unparsed(judges, declared)
+    metrics = {k: dict(v) for k, v in probed.condition_metrics.items()}
+    described = scales.table.to_dict("records") if scales else []
+    for name, own_metrics in (scales.metrics if scales else {}).items():
+        metrics[name] = {**metrics.get(name, {}), **own_metrics}
+    more = {str(r["condition"]): {str(k): v for k, v in r.items()} for r in described}
+    rows = [
+        {**r, **more.get(str(r["condition"]), {})} for r in probed.conditions.to_dict("records")
+    ]
+    by_id = {r.id: r.result for r in further}
+    for judge in judges:
+        swap, lean = (by_id.get(f"position{k}.{judge.where}") for k in (".swap", ""))
+        row = next((r for r in rows if r["condition"] == judge.conditions.get(PAIRS)), None)
+        if row is None or not isinstance(swap, Estimate) or not isinstance(lean, TestResult):
+            continue
+        add_estimate(row, "swap_consistency", swap)
+        add_estimate(row, "first_place", lean.effects[1])
+        metrics[row["condition"]] = metrics.get(row["condition"], {}) | metrics_of(row, _METRICS)
+    table = pd.DataFrame(rows)
     return dataclasses.replace(
         probed,
         experiment="bias",
         question=declared.question,
         results=tuple(sort_results([*probed.results, *further], declared)),
         conditions=table,
-        condition_metrics={
-            k: {**probed.condition_metrics.get(k, {}), **metrics.get(k, {})}
-            for k in dict.fromkeys((*probed.condition_metrics, *metrics))
-        },
+        condition_metrics=metrics,
         limitations=(*probed.limitations, *_limits(own, table)),
         rows=_rows([j.where for j in judges], probed.rows),
     )
 
 
-def _with_orders(
-    table: pd.DataFrame, judges: Sequence[ProbedJudge], further: Sequence[Any]
-) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
-    """The table with what both orders of the pairs say, and the same as metrics."""
-    by_id = {r.id: r.result for r in further}
-    rows: dict[str, dict[str, Any]] = {
-        str(r["condition"]): {str(k): v for k, v in r.items()} for r in table.to_dict("records")
-    }
-    metrics = {}
-    for judge in judges:
-        name = judge.conditions.get(PAIRS, "")
-        swap, lean = (by_id.get(f"position.{k}{judge.where}") for k in ("swap.", ""))
-        if name not in rows or not isinstance(swap, Estimate) or lean is None:
-            continue
-        add_estimate(rows[name], "swap_consistency", swap)
-        add_estimate(rows[name], "first_place", lean.effects[1])
-        metrics[name] = metrics_of(
-            rows[name],
-            {"swap_consistency": "order/swap_consistency",
-             "first_place": "order/first_place_share"},
-        )  # fmt: skip
-    return pd.DataFrame(list(rows.values())), metrics
-
-
+_METRICS = {"swap_consistency": "order/swap_consistency", "first_place": "order/first_place_share"}
 _OWN_ROWS = {"fair_padding", "fair_position", "fair_own answer"}
 
 

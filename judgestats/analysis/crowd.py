@@ -9,42 +9,44 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.crowd_conclusions import (
-    FAMILY,
+from judgestats.analysis.crowd_strategies import (
+    REFERENCE,
+    StrategyVerdicts,
     describe,
-    limits_of,
-    plan,
-    side_by_side,
-)
-from judgestats.analysis.crowd_data import StrategyVerdicts, gold_labels, strategy_verdicts
-from judgestats.analysis.crowd_tests import (
-    gain_results,
-    point_results,
+    gold_labels,
     price_table,
-    scaling_results,
-    selection_results,
-    strategy_results,
+    strategy_tests,
+    strategy_verdicts,
 )
 from judgestats.analysis.families import (
     LEVEL,
     AnalysisPlan,
+    Hypothesis,
     direction_of,
     family_of_tests,
     headline_of_test,
     headlines_of_rows,
     jointly,
+    planned,
+    published,
     restrict_pairs,
 )
+from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import Analysis, NamedResult, by_role, named_results
-from judgestats.analysis.selections import metrics_of
+from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.summary_rows import declared_row, ranked, results_row
+from judgestats.data.columns import Condition
 from judgestats.errors import InputError
 from judgestats.items.records import Item
-from judgestats.results import About, Claim, Headline, Row
+from judgestats.protocols.strategies import requested_strategies
+from judgestats.protocols.template import pair_name
+from judgestats.results import About, Headline, Row
 from judgestats.stats.inference.result import Comparisons, TestResult
 
-__all__ = ["analyse", "plan"]
-
+MARGIN = 0.05
+"""Declared margin: accuracies that differ by less than five points in a hundred."""
+FAMILY = "strategies, gains over vanilla and trends over k: all judges"
+"""What the answer claims; pairs of strategies beside it are adjusted within a judge."""
 _METRICS = {
     "accuracy": "agreement/accuracy",
     "average": "agreement/accuracy_over_sets",
@@ -54,6 +56,78 @@ _METRICS = {
     "tokens": "cost/tokens_per_verdict",
     "cost_usd": "cost/usd",
 }
+
+
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+    """The plan, as it is written to the run before the first call."""
+    del conditions  # all that matters is in the parameters and the judgments
+    names = {
+        purpose: ",".join(listed) for purpose, listed in requested_strategies(parameters).items()
+    }
+    return planned(
+        "crowd", parameters,
+        Hypothesis(
+            "strategies", "Do the strategies differ in how often they are right?",
+            "Cochran's Q over verdicts, p by permuting strategies jointly within a question; then "
+            "McNemar's exact test of every pair of strategies",
+            "pairs of strategies, within a judge", "primary",
+        ),
+        Hypothesis(
+            "gain", "By how much does each strategy differ from the vanilla judge, and is no "
+            "difference shown?",
+            "difference of mean accuracy, interval over questions; no difference needs it within "
+            f"{MARGIN} (two one-sided tests)", FAMILY,
+        ),
+        Hypothesis(
+            "scaling", "Does accuracy, or the length of the explanation, grow with the number of "
+            "crowd judgments?",
+            "Page's test over k (0 is vanilla), p by permuting k jointly within a question",
+            "per judge", adjustment="none",
+        ),
+        Hypothesis(
+            "selection", "Which crowd judgments help, and does removing their verdict matter?",
+            "Cochran's Q over selections with and without verdicts, at the same k; McNemar's exact "
+            "test of every pair", "pairs of selections, within a judge and k",
+        ),
+        Hypothesis(
+            "accuracy", "How often is each strategy right, on each set and on their average?",
+            "share of right verdicts with interval over questions; the average counts every set "
+            "alike", role="descriptive",
+        ),
+        Hypothesis(
+            "order", "Does the verdict hang on the order of the two responses?",
+            "consistency between orders, first-position preference", role="descriptive",
+        ),
+        Hypothesis(
+            "repeat", "Is the final verdict the same when the whole pipeline is repeated?",
+            "agreement of repetitions and Fleiss' kappa, with interval over questions",
+            role="descriptive",
+        ),
+        Hypothesis(
+            "cost", "What does a point of accuracy cost?",
+            "tokens and dollars beyond the vanilla judge's, per point gained, where a gain is "
+            "shown after adjustment; interval from that of the gain", role="descriptive",
+        ),
+        Hypothesis(
+            "points", "Does the explanation make more points?",
+            "key points and words by strategy; difference from vanilla paired by pair",
+            role="descriptive",
+        ),
+        published("Tables 1, 2 and 4 of arXiv 2502.12501", "What did the study print?"),
+        margins={"accuracy": MARGIN},
+        options={**names, "reference": REFERENCE},
+        blocks="The pair is the block: all strategies judge the same pairs in the same orders. A "
+        "verdict is right if it names the response that the label prefers. Pairs, orders and "
+        "repetitions of one question are kept together in every interval and test. What "
+        "Cochran's Q and McNemar's tests count as items are verdicts: a pair in one order, in "
+        "one repetition. Calls that strategies share (crowd judgments, votes) are asked once; "
+        "they make strategies more alike than separate calls would, and each is charged for "
+        "them in full.",
+        missing="A crowd judgment that could not be read is not selected, one whose verdict could "
+        "not be removed is not shown, and fewer than k are recorded; with none there is no final "
+        "verdict. Verdicts that are missing are left out (a pair in an order is compared only "
+        "where all strategies have one), and, as the second policy, counted as wrong.",
+    )  # fmt: skip
 
 
 def analyse(
@@ -98,11 +172,7 @@ def analyse(
             row, described = describe(judged, name, declared)
             rows.append(row)
             results += described
-        results += strategy_results(judged, drawn)
-        results += gain_results(judged, declared)
-        results += scaling_results(judged, drawn)
-        results += selection_results(judged, declared)
-        results += point_results(judged, declared)
+        results += strategy_tests(judged, declared, drawn)
         for result in results:
             if result.id == f"strategies.{judged.name}":
                 tests[judged.name] = result
@@ -140,14 +210,14 @@ def analyse(
         headlines=headlines,
         conditions=table,
         results=tuple(by_role(results)),
-        limitations=tuple(limits_of(frame, pipelines, table, items)),
+        limitations=tuple(_limits(frame, pipelines, table, items)),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
         rows=_rows(table, gains),
         arrays={
             "scaling": _curve_rows(table, declared),
             "selection": _selection_rows(table, declared),
-            "case": side_by_side(judges, items, gold, declared),
+            "case": _side_by_side(judges, items, gold, declared),
         },
     )
 
@@ -213,38 +283,21 @@ def _headlines(
             judge=str(judged.rows["judge"].iloc[0]), stratum=judged.name, varied="strategy",
             conditions=tuple(dict.fromkeys(judged.rows["condition"])),
         )  # fmt: skip
-        for name in (judged.name, f"{judged.name}, trend over k"):
+        for name, estimand in ((judged.name, ""), (f"{judged.name}, trend over k", "accuracy")):
             if name in tests:
-                effect = getattr(tests[name].result, "effect", None)
+                effect = getattr(tests[name].result, "effect", None) if estimand else None
                 yield headline_of_test(
-                    tests[name], family, about=about,
-                    estimand="" if name == judged.name else "accuracy",
-                    what="a difference between strategies in how often they are right"
-                    if name == judged.name
-                    else "a trend of accuracy with the number of judgments shown",
-                    direction=direction_of(effect.estimate)
-                    if effect is not None and name != judged.name
-                    else "",
+                    tests[name], family, about=about, estimand=estimand,
+                    direction=direction_of(effect.estimate) if effect is not None else "",
                 )  # fmt: skip
         gain, equal = by_id.get(f"gain.{judged.name}"), by_id.get(f"gain.equivalence.{judged.name}")
         if gain is not None:
             rows = equal.result.rows if equal and isinstance(equal.result, Comparisons) else ()
-            for headline in headlines_of_rows(
-                gain, what="", estimand="accuracy_gain", about=about,
+            yield from headlines_of_rows(
+                gain, estimand="accuracy_gain", about=about,
                 alike={(r.a, r.b): r.p_adjusted for r in rows},
                 beside=f"gain.equivalence.{judged.name}",
-            ):  # fmt: skip
-                yield replace(headline, says=_SAYS[headline.claim, headline.direction])
-
-
-_SAYS: Mapping[tuple[Claim, str], str] = {
-    ("differs", "higher"): "right more often than vanilla, the plain prompt",
-    ("differs", "lower"): "right less often than vanilla, the plain prompt",
-    ("equivalent", ""): "as often right as vanilla, the plain prompt, within the margin",
-    ("open", ""): "neither shown to be right more often than vanilla, the plain prompt, nor as "
-    "often",
-    ("undefined", ""): "could not be compared with vanilla, the plain prompt",
-}
+            )  # fmt: skip
 
 
 def _curve_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, Any]]:
@@ -265,21 +318,14 @@ def _selection_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[st
     for name in filter(None, declared.options["selections"].split(",")):
         kind, _, raw = name.partition("@")[0].removeprefix("cce-").partition("-")
         for row in table[table["factor_strategy"] == name].to_dict("records"):
-            rows.append(
-                {
-                    "judge": row["judge"],
-                    "temperature": row["temperature"],
-                    "k": row["k"],
-                    "selection": kind,
-                    "verdicts": "kept" if raw else "removed",
-                    "accuracy": row["accuracy"],
-                    "accuracy_low": row.get("accuracy_low", math.nan),
-                    "accuracy_high": row.get("accuracy_high", math.nan),
-                    "preferred": row["preferred"],
-                    "used": row["used"],
-                }
-            )
+            shown = {key: row.get(key, math.nan) for key in _SELECTED}
+            rows.append({**shown, "selection": kind, "verdicts": "kept" if raw else "removed"})
     return rows
+
+
+_SELECTED = (
+    "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high", "preferred", "used",
+)  # fmt: skip
 
 
 def _curves(table: pd.DataFrame, declared: AnalysisPlan) -> dict[str, list[tuple[int, float]]]:
@@ -293,3 +339,111 @@ def _curves(table: pd.DataFrame, declared: AnalysisPlan) -> dict[str, list[tuple
             if not math.isnan(value):
                 out.setdefault(f"scaling/{column}/{name}", []).append((row["k"], value))
     return out
+
+
+def _limits(
+    frame: pd.DataFrame, pipelines: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]
+) -> list[str]:
+    """What a careful reader would object to, where these data give cause."""
+    limits = selection_limits(pipelines, table)
+    personas = {label.annotator for item in items for label in item.labels}
+    if personas == {"majority"} and any(r.quality is not None for i in items for r in i.responses):
+        limits.append(designed_labels())
+    short = pipelines[(pipelines["wanted"] > 0) & (pipelines["used"] < pipelines["wanted"])]
+    if len(short):
+        names = sorted(set(short["factor_strategy"]))
+        limits.append(
+            f"{len(short):,} of {len(pipelines):,} verdicts had fewer judgments before them than "
+            f"their strategy asks for ({', '.join(names[:4])}{' ...' if len(names) > 4 else ''}): "
+            "the crowd was too small, or judgments could not be read."
+        )
+    if int(pipelines["cut"].sum()):
+        limits.append(
+            f"{int(pipelines['cut'].sum()):,} judgments were shortened before a later prompt "
+            "showed them."
+        )
+    before = frame[~frame["stage"].isin(["final", "points"])]
+    if len(before) and (before["status"] != "ok").any():
+        lost = int((before["status"] != "ok").sum())
+        limits.append(
+            f"{lost:,} of {len(before):,} calls before a final verdict could not be read; they "
+            "were left out of what the verdict was shown."
+        )
+    return limits
+
+
+_LONGEST = 1_500
+
+
+def _side_by_side(
+    judges: Sequence[StrategyVerdicts],
+    items: Sequence[Item],
+    gold: Mapping[str, str],
+    declared: AnalysisPlan,
+) -> dict[str, Any]:
+    """The first pair that vanilla gets wrong and the last strategy named gets right.
+
+    Such a case illustrates and proves nothing: the rule that picks it favours the strategy. Where
+    there is none, the first pair on which the two differ is taken, and else the first pair. Texts
+    are shortened; empty where there are not two strategies.
+    """
+    names = [n for n in declared.options["strategies"].split(",") if n]
+    for judged in judges:
+        other = next((n for n in reversed(names) if n in judged.strategies), REFERENCE)
+        if other == REFERENCE or REFERENCE not in judged.strategies:
+            continue
+        rows = judged.rows[judged.rows["replicate"] == 0].set_index(["item_id", "order"])
+        two = [rows[rows["factor_strategy"] == n] for n in (REFERENCE, other)]
+        shared = [key for key in two[0].index if key in two[1].index]
+        if not shared:
+            continue
+        key, why = _picked(shared, two)
+        texts = _texts(items, str(key[0]))
+        return {
+            "judge": judged.name,
+            "pair": str(key[0]),
+            "order": str(key[1]),
+            "label": gold[str(key[0])],
+            "why": why,
+            **texts,
+            "verdicts": [
+                {
+                    "strategy": name,
+                    "choice": str(own.loc[key, "choice"]) or str(own.loc[key, "status"]),
+                    "right": bool(own.loc[key, "right"] == 1),
+                    "judgments_before": int(own.loc[key, "used"]),
+                    "explanation": _short(str(own.loc[key, "explanation"])),
+                }
+                for name, own in zip((REFERENCE, other), two, strict=True)
+            ],
+        }
+    return {}
+
+
+def _picked(keys: Sequence[Any], two: Sequence[pd.DataFrame]) -> tuple[Any, str]:
+    right = [[float(own.loc[key, "right"]) for key in keys] for own in two]
+    for key, vanilla, other in zip(keys, *right, strict=True):
+        if vanilla == 0 and other == 1:
+            return key, "the first pair on which vanilla is wrong and the strategy right"
+    for key, vanilla, other in zip(keys, *right, strict=True):
+        if vanilla != other:
+            return key, "the first pair on which the two differ"
+    return keys[0], "the first pair: the two never differ"
+
+
+def _texts(items: Sequence[Item], pair: str) -> dict[str, str]:
+    for item in items:
+        for label in item.labels:
+            low, high = min(label.a, label.b), max(label.a, label.b)
+            if pair_name(item, (low, high)) == pair:
+                return {
+                    "before": _short("\n\n".join((item.context, *item.turns[:-1])).strip()),
+                    "question": _short(item.question),
+                    "response_a": _short(item.responses[low].text),
+                    "response_b": _short(item.responses[high].text),
+                }
+    return {"before": "", "question": "", "response_a": "", "response_b": ""}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"

@@ -10,11 +10,18 @@ from typing import Literal
 import pandas as pd
 
 from judgestats.analysis.conversion import with_items
-from judgestats.analysis.families import LEVEL, AnalysisPlan, Stratum, claim_of, restrict_pairs
-from judgestats.analysis.records import NamedResult, named_results, smallest_adjusted
+from judgestats.analysis.families import (
+    LEVEL,
+    AnalysisPlan,
+    Stratum,
+    claim_headline,
+    claim_of,
+    restrict_pairs,
+)
+from judgestats.analysis.records import NamedResult, by_role, smallest_adjusted
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.data.matrices import ScoreArray, score_array
-from judgestats.results import About, Claim, Headline, apa_number
+from judgestats.results import Headline, apa_number
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_spread
 from judgestats.stats.inference.estimate import Result
@@ -206,35 +213,20 @@ def test_ids(*questions: SpreadQuestion) -> dict[str, str]:
     }
 
 
-def secondary(
-    identity: str,
-    title: str,
-    result: Result,
-    *,
-    headline: bool = False,
-    hypothesis: str = "",
-    stratum: Stratum | None = None,
-) -> NamedResult:
-    """A named result of the role ``secondary``, about a stratum where one is given."""
-    about, levels = (stratum.about, stratum.levels) if stratum else (About(), {})
-    return NamedResult(
-        id=identity, title=title, role="secondary", result=result, headline=headline,
-        hypothesis=hypothesis, about=about, levels=levels,
-    )  # fmt: skip
-
-
 def label_of(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQuestion]) -> str:
     """Of a test in the family: the stratum, which several questions may share."""
     return question.result_id("spread", stratum) if others else stratum
 
 
-def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
+def spread_results(*questions: SpreadQuestion, about_equality: bool = False) -> list[NamedResult]:
     """Every result of the comparisons of spread, named and with its role.
 
     Parameters
     ----------
     *questions : SpreadQuestion
         The primary one first; the tests of the others stand in its family.
+    about_equality : bool
+        Whether equivalence is told first.
 
     Returns
     -------
@@ -242,83 +234,50 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
         ``spread.*`` (primary), ``trend.*``, ``ranks.*``, ``posthoc.*``, ``gmd.*``,
         ``ratio.*``, ``shift.*``, and of further questions the test, the trend and the ratios.
     """
-    primary, *others = questions
-    across, between = primary.across, primary.spreads
-    of = {s.name: s for s in primary.strata}
-    results = [
-        named
-        for name, result in between.items()
-        for named in named_results(
-            name, "primary", ("spread", f"Spread across {across}", result.blocked_f),
-            headline=True, about=of[name].about,
-        )
-    ]  # fmt: skip
+    results = [r for q in questions for s in q.strata for r in _results(q, s)]
     if sum(len(q.spreads) for q in questions) > 1:
-        results.append(
-            NamedResult(
-                id=FAMILY,
-                title=f"Spread across {' and '.join(q.across for q in questions)}, adjusted",
-                role="primary",
-                result=spread_family(*questions),
-                headline=True,
-            )
-        )
-    for name, result in between.items():
-        results += _secondary_results(primary, of[name], result)
-    return results + [r for q in others for r in _further(q)]
+        title = f"Spread across {' and '.join(q.across for q in questions)}, adjusted"
+        family = spread_family(*questions)
+        results.append(NamedResult(FAMILY, title, "primary", family, headline=True))
+    results += [
+        NamedResult(f"equivalence.{s.name}", f"Equivalence of spread, {s.name}", "secondary",
+                    questions[0].equivalence[s.name], headline=about_equality, about=s.about,
+                    levels=s.levels)
+        for s in questions[0].strata
+    ]  # fmt: skip
+    return by_role(results)
 
 
-def _secondary_results(
-    question: SpreadQuestion, stratum: Stratum, spread: SpreadResult
-) -> list[NamedResult]:
-    """What stands beside the test of a stratum: trends, ranks, pairs, ratios and shifts."""
-    ranks: list[tuple[str, str, Result | None]] = [
-        ("ranks", "Ranks of spread", spread.rank_test),
-        ("ranks_f", "Ranks of spread, F", spread.iman_davenport),
-        *((f"posthoc.{p.name}", f"Which {question.across}", p) for p in spread.post_hoc),
-    ]
+def _results(question: SpreadQuestion, stratum: Stratum) -> list[NamedResult]:
+    """The test of a stratum, and what stands beside it: trends, ranks, pairs, ratios and shifts."""
+    spread, what = question.spreads[stratum.name], question.across
+    first = question.id == "spread"
+    over, across = ("", "") if first else (f" over {what}", f" across {what}")
+    trends = [(f"trend.{t.name}", f"Trend of spread{over}", t, "") for t in spread.trend]
+    ratios = ("ratio", f"Ratios of variances{across}", spread.ratios, "")
+    test = ("spread", f"Spread across {what}", spread.blocked_f, "")
     rows: list[tuple[str, str, Result | None, str]] = [
-        *((f"trend.{test.name}", "Trend of spread", test, "") for test in spread.trend),
-        *((*row, "spread") for row in ranks),
-        ("gmd", "GMD ratios", spread.gmd_ratios, "ratio"),
-        ("ratio", "Ratios of variances", spread.ratios, ""),
+        test, *trends,
+        ("ranks", "Ranks of spread", spread.rank_test, "spread"),
+        ("ranks_f", "Ranks of spread, F", spread.iman_davenport, "spread"),
+        *((f"posthoc.{p.name}", f"Which {what}", p, "spread") for p in spread.post_hoc),
+        ("gmd", "GMD ratios", spread.gmd_ratios, "ratio"), ratios,
         ("shift", "Shifts of the mean", spread.shifts, ""),
-    ]
+    ] if first else [
+        test, *trends, ratios,
+        ("equivalence", f"Equivalence across {what}", question.equivalence[stratum.name], ""),
+    ]  # fmt: skip
     return [
-        secondary(
-            f"{key}.{stratum.name}", f"{title}, {stratum.name}", result,
-            headline=key == "shift" or (key.startswith("trend.") and "page" in key),
-            hypothesis=hypothesis, stratum=stratum,
+        NamedResult(
+            question.result_id(key, stratum.name), f"{title}, {stratum.name}",
+            "primary" if first and key == "spread" else "secondary", result,
+            headline=(first and key in {"spread", "shift"}) or "page" in key,
+            hypothesis=hypothesis if first else question.id,
+            about=stratum.about, levels=stratum.levels if key != "spread" or not first else {},
         )
         for key, title, result, hypothesis in rows
         if result is not None
     ]  # fmt: skip
-
-
-def _further(question: SpreadQuestion) -> list[NamedResult]:
-    """A further question's tests, trends and ratios."""
-    what = question.across
-    results = []
-    for stratum in question.strata:
-        where, spread = stratum.name, question.spreads[stratum.name]
-        parts = [
-            ("spread", f"Spread across {what}", spread.blocked_f),
-            *((f"trend.{t.name}", f"Trend of spread over {what}", t) for t in spread.trend),
-            ("ratio", f"Ratios of variances across {what}", spread.ratios),
-            ("equivalence", f"Equivalence across {what}", question.equivalence[where]),
-        ]
-        results += [
-            secondary(
-                question.result_id(kind, where),
-                f"{title}, {where}",
-                result,
-                headline="page" in kind,
-                hypothesis=question.id,
-                stratum=stratum,
-            )
-            for kind, title, result in parts
-        ]
-    return results
 
 
 def equivalence_in(
@@ -334,25 +293,6 @@ def equivalence_in(
         )
         for s in strata
     }
-
-
-def equivalence_results(question: SpreadQuestion, *, headline: bool = False) -> list[NamedResult]:
-    """The tests of equivalence as named results."""
-    return [
-        secondary(
-            f"equivalence.{stratum.name}",
-            f"Equivalence of spread, {stratum.name}",
-            question.equivalence[stratum.name],
-            headline=headline,
-            stratum=stratum,
-        )
-        for stratum in question.strata
-    ]
-
-
-def spread_metrics(spreads: Mapping[str, SpreadResult]) -> dict[str, float]:
-    """For the MLflow UI: the primary p of each stratum."""
-    return {f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}
 
 
 def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
@@ -382,58 +322,27 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
     for (question, stratum, name), p_alike in zip(placed, alike, strict=True):
         test = question.spreads[name].blocked_f
         label = label_of(question, name, questions[1:])
-        p = family.p_adjusted[label]
-        claim = claim_of(p, p_alike)
-        reason = test.reason
-        if claim == "open" and floor > LEVEL:
+        p, reason = family.p_adjusted[label], test.reason
+        if claim_of(p, p_alike) == "open" and floor > LEVEL:
             reason = f"with so few questions no p below {apa_number(floor, bounded=True)} exists"
+        kinds = ("spread", "equivalence", "ratio", *_compared(question, name))
         headlines.append(
-            Headline(
-                id=f"headline.{question.result_id('spread', name)}",
-                hypothesis=question.id,
-                claim=claim,
-                about=stratum.about,
-                estimand="variance_ratio",
+            claim_headline(
+                question.result_id("spread", name), stratum.about,
+                p=p, p_alike=p_alike, p_bound=family.p_bound[label],
+                hypothesis=question.id, estimand="variance_ratio",
                 direction=_direction(question.spreads[name]),
-                rests_on=tuple(
-                    question.result_id(kind, name)
-                    for kind in ("spread", "equivalence", "ratio", *_compared(question, name))
-                ),
-                family=FAMILY if len(placed) > 1 else "",
-                p_adjusted=p_alike if claim == "equivalent" else p,
-                p_bound=family.p_bound[label] and claim != "equivalent",
-                reason=reason,
-                says=_SAYS[claim].format(across=question.across),
+                rests_on=tuple(question.result_id(kind, name) for kind in kinds),
+                family=FAMILY if len(placed) > 1 else "", reason=reason,
             )
-        )
+        )  # fmt: skip
     return tuple(headlines)
-
-
-_SAYS: Mapping[Claim, str] = {
-    "differs": "consistency differs between {across}",
-    "equivalent": "all {across} are alike in consistency, within the margin",
-    "open": "neither a difference in consistency between {across} nor equality is shown",
-    "undefined": "the consistency of {across} could not be compared",
-}
 
 
 def _compared(question: SpreadQuestion, name: str) -> tuple[str, ...]:
     """The ratios of what the test compares, where these are not variances."""
     first = question.id == "spread"
     return ("gmd",) if first and question.spreads[name].gmd_ratios is not None else ()
-
-
-def nothing_claimed(why: str) -> Headline:
-    """The headline of a primary question that the conditions cannot answer."""
-    return Headline(
-        id="headline.spread",
-        hypothesis="spread",
-        claim="undefined",
-        about=About(),
-        estimand="variance_ratio",
-        reason=why,
-        says="consistency was not compared",
-    )
 
 
 def _direction(spread: SpreadResult) -> Literal["", "higher", "lower"]:

@@ -265,7 +265,7 @@ def _run_counts(frame: pd.DataFrame) -> list[int]:
     return [max(1, int(n)) for n in runs]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Hypothesis:
     """One declared question to the data.
 
@@ -273,21 +273,21 @@ class Hypothesis:
     ----------
     id : str
         Prefix of the ids of the results that answer it.
-    role : {"primary", "secondary", "descriptive", "replicated"}
     question : str
     test : str
         The test or estimator, in words.
     family : str
         Tests of one family are adjusted together; empty where nothing is tested.
+    role : {"primary", "secondary", "descriptive", "replicated"}
     adjustment : str
         Such as ``holm`` or ``none``; empty: ``holm`` where there is a family.
     """
 
     id: str
-    role: str = "secondary"
     question: str
     test: str
     family: str = ""
+    role: Role = "secondary"
     adjustment: str = ""
 
     def __post_init__(self) -> None:
@@ -300,20 +300,17 @@ def published(
     test: str, question: str = "What would the replicated study have printed?"
 ) -> Hypothesis:
     """What the replicated study tested, or printed."""
-    return Hypothesis(id="published", role="replicated", question=question, test=test)
+    return Hypothesis("published", question, test, role="replicated")
 
 
 def most_reliable(quantity: str) -> Hypothesis:
     """Which conditions may be the best in a reliability."""
     return Hypothesis(
-        id="best",
-        question="Which conditions may be the most reliable, and is a cheap one as reliable?",
-        test=f"comparisons with the best on {quantity}, simultaneous, jackknife over questions "
-        "beside exchanges within questions; recommended is the cheapest that lies within the "
-        "margin",
-        family="all conditions",
-        adjustment="simultaneous",
-    )
+        "best", "Which conditions may be the most reliable, and is a cheap one as reliable?",
+        f"comparisons with the best on {quantity}, simultaneous, jackknife over questions beside "
+        "exchanges within questions; recommended is the cheapest that lies within the margin",
+        "all conditions", adjustment="simultaneous",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,6 +320,7 @@ class AnalysisPlan:
     Attributes
     ----------
     experiment, question : str
+        The question of an experiment is that of its design.
     hypotheses : tuple of Hypothesis
     blocks : str
         What is compared with what.
@@ -341,10 +339,10 @@ class AnalysisPlan:
     """
 
     experiment: str
-    question: str
     hypotheses: tuple[Hypothesis, ...]
     blocks: str
     missing: str
+    question: str = ""
     level: float = 0.95
     n_resamples: int = 999
     seed: int = 0
@@ -372,6 +370,26 @@ class AnalysisPlan:
         return asdict(self)
 
 
+def planned(
+    experiment: str, parameters: Mapping[str, Any], *hypotheses: Hypothesis, **fields: Any
+) -> AnalysisPlan:
+    """The plan of an experiment, as it is written to the run before the first call.
+
+    Parameters
+    ----------
+    experiment : str
+    parameters : mapping
+        The experiment's parameters, read.
+    *hypotheses : Hypothesis
+    **fields
+        Others of the plan.
+    """
+    return AnalysisPlan(
+        experiment=experiment, hypotheses=hypotheses, n_resamples=int(parameters["resamples"]),
+        seed=int(parameters["seed"]), **fields,
+    )  # fmt: skip
+
+
 def with_omega_model(declared: AnalysisPlan, model: str) -> AnalysisPlan:
     """The plan with the model whose omega stands beside the parallel one."""
     return replace(declared, options={**declared.options, "omega_model": model})
@@ -396,13 +414,6 @@ def shared_clusters(clusters: Objects) -> Objects | None:
 
 LEVEL = 0.05
 """Of every claim."""
-
-_SAYS: Mapping[Claim, str] = {
-    "differs": "shown: {}",
-    "equivalent": "shown to be smaller than the margin: {}",
-    "open": "neither shown nor ruled out: {}",
-    "undefined": "could not be tested: {}",
-}
 
 SomeComparisons = TypeVar("SomeComparisons", bound=Comparisons)
 
@@ -529,7 +540,7 @@ def claim_of(p: float, p_alike: float) -> Claim:
 def claim_headline(
     identity: str,
     about: About,
-    says: Mapping[Any, str],
+    says: Mapping[Any, str] | None = None,
     *,
     p: float,
     p_alike: float = math.nan,
@@ -543,7 +554,8 @@ def claim_headline(
     identity : str
         Of the headline, behind ``headline.``.
     about : About
-    says : mapping of claim to str
+    says : mapping of claim to str, optional
+        Where `judgestats.results.contrasts` does not word the hypothesis.
     p, p_alike : float
         Adjusted, of a difference and of equivalence; that of the claim stands in the headline.
     p_bound : bool
@@ -555,7 +567,7 @@ def claim_headline(
     equivalent = claim == "equivalent"
     fields = {"hypothesis": identity.partition(".")[0], **fields}
     return Headline(
-        id=f"headline.{identity}", claim=claim, about=about, says=says.get(claim, ""),
+        id=f"headline.{identity}", claim=claim, about=about, says=(says or {}).get(claim, ""),
         p_adjusted=p_alike if equivalent else p, p_bound=p_bound and not equivalent, **fields,
     )  # fmt: skip
 
@@ -649,19 +661,15 @@ def _with_adjusted(result: Result, p: Sequence[tuple[float, bool]], family: str)
     return result
 
 
-def _says(what: str) -> dict[Claim, str]:
-    return {claim: text.format(what) for claim, text in _SAYS.items()}
-
-
 def headline_of_test(
     named: NamedResult,
     family: Sequence[NamedResult],
     *,
-    what: str,
     estimand: str,
     about: About,
     direction: Literal["", "higher", "lower"] = "",
     beside: Sequence[str] = (),
+    size: str = "",
 ) -> Headline:
     """What a test allows to claim: that it differs, or nothing.
 
@@ -672,13 +680,13 @@ def headline_of_test(
     family : sequence of NamedResult
         As `family_of_tests` gives it, perhaps adjusted with others by `jointly`; where it is
         empty, the p is that of the test.
-    what : str
-        What is shown or not: ``a difference between strategies``.
     estimand : str
     about : About
     direction : str
     beside : sequence of str
         Ids of what else it rests on.
+    size : str
+        Id of what says how large the difference is.
     """
     test = named.result
     p, floor = (test.p_value, test.p_floor) if isinstance(test, TestResult) else (math.nan,) * 2
@@ -689,20 +697,58 @@ def headline_of_test(
             if label is not None:
                 p, bound = whole.result.p_adjusted[label], whole.result.p_bound[label]
     return claim_headline(
-        named.id, about, _says(what), p=p, p_bound=bound,
+        named.id, about, p=p, p_bound=bound,
         hypothesis=named.answers,
         estimand=estimand,
         direction=direction if p < LEVEL else "",
         rests_on=(named.id, *beside),
         family=family[0].id if family else "",
         reason=test.reason if isinstance(test, TestResult) else "",
+        size=size,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimedTest:
+    """A test, and what its claim says beside the p; see `headline_of_test`."""
+
+    result: NamedResult
+    about: About
+    direction: Literal["", "higher", "lower"] = ""
+    beside: tuple[str, ...] = ()
+    size: str = ""
+
+
+def claimed_tests(
+    identity: str, tests: Mapping[str, ClaimedTest], family: str, *, estimand: str
+) -> tuple[list[NamedResult], list[Headline]]:
+    """Tests by label, their family behind them, and what each allows to claim.
+
+    Parameters
+    ----------
+    identity : str
+        Id of the family.
+    tests : mapping of label to ClaimedTest
+    family : str
+        What all of them answer.
+    estimand : str
+        Of the claims.
+    """
+    of = {k: t.result.result for k, t in tests.items() if isinstance(t.result.result, TestResult)}
+    adjusted = family_of_tests(identity, of, family)
+    headlines = [
+        headline_of_test(
+            t.result, adjusted, estimand=estimand, about=t.about, direction=t.direction,
+            beside=t.beside, size=t.size,
+        )
+        for t in tests.values()
+    ]  # fmt: skip
+    return [*(t.result for t in tests.values()), *adjusted], headlines
 
 
 def headlines_of_rows(
     named: NamedResult,
     *,
-    what: str,
     estimand: str,
     about: About,
     alike: Mapping[tuple[str, str], float] | None = None,
@@ -714,8 +760,6 @@ def headlines_of_rows(
     ----------
     named : NamedResult
         The comparisons, adjusted.
-    what : str
-        What is shown or not; ``{a}`` and ``{b}`` stand for the two sides.
     estimand : str
     about : About
     alike : mapping of pair to p, optional
@@ -728,7 +772,7 @@ def headlines_of_rows(
         p_alike = (alike or {}).get((row.a, row.b), math.nan)
         equal = (f"{beside}/{pair}",) if beside and not math.isnan(p_alike) else ()
         yield claim_headline(
-            f"{named.id}/{pair}", about, _says(what.format(a=row.a, b=row.b)),
+            f"{named.id}/{pair}", about,
             p=row.p_adjusted, p_alike=p_alike, p_bound=row.p_bound,
             hypothesis=named.answers,
             estimand=estimand,

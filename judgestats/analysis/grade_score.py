@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
+from judgestats.analysis.families import (
+    LEVEL,
+    AnalysisPlan,
+    ClaimedTest,
+    Hypothesis,
+    claimed_tests,
+    direction_of,
+    planned,
+    published,
+)
 from judgestats.analysis.records import Analysis, NamedResult, named_results
+from judgestats.analysis.selections import (
+    Rotations,
+    condition_row,
+    entered,
+    metrics_of,
+    rotations_of,
+    selection_limits,
+    share_result,
+    sort_results,
+    unanswered,
+)
 from judgestats.analysis.summary_rows import declared_row, ranked
 from judgestats.data.columns import Condition
+from judgestats.data.request_fields import heat
 from judgestats.protocols.selection import UNRELATED
-from judgestats.results import About, Row
-from judgestats.stats.agreement.grade_score import grade_score, grade_score_items
+from judgestats.results import About
+from judgestats.stats.agreement.grade_score import (
+    grade_score,
+    grade_score_difference,
+    grade_score_items,
+)
 from judgestats.stats.agreement.order_effects import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.inference.result import Estimate, Result, TestResult
+from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.terminal import option
 
-_WHAT = {
-    "place": "a preference for a place, {}",
-    "prompt": "an effect of the judge prompt (the farthest from the first), {}",
-    "unrelated option": "an effect of the unrelated option (with it less without), {}",
-}
 _FAMILY = "places, prompts and the unrelated option, one test per comparison"
-_QUESTION = (
-    "Does a judge select an option for what it says or for where it stands, and do the judge "
-    "prompt and an unrelated option change that?"
-)
+_ESTIMATED = "none: estimates with intervals over items"
+_PROMPT, _OPTION = "factor_prompt", "factor_unrelated"
+_FEWEST = 3
+"""Items that a comparison of prompts needs."""
 _METRICS = {
     "grade_score": "order/grade_score",
     "corrected": "order/grade_score_corrected",
@@ -45,74 +67,54 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
-    return families.AnalysisPlan(
-        experiment="grade_score",
-        question=_QUESTION,
+    return planned(
+        "grade_score", parameters,
+        Hypothesis(
+            "grade", "How far are selections free of position?",
+            "Grade Score per item, averaged; beside a judge that selects at random (always first "
+            "scores 0, consistent 1)", _ESTIMATED, "primary",
+        ),
+        Hypothesis(
+            "unrelated", "What does an unrelated option do to that?",
+            "difference of chance-corrected Grade Scores, paired by item; Wilcoxon's test", _FAMILY,
+        ),
+        Hypothesis(
+            "wins", "How often is the unrelated option selected?",
+            "share of the selections read, beside a random choice", _ESTIMATED,
+        ),
+        Hypothesis(
+            "prompt", "Does the judge prompt change it?",
+            "Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
+            "differences from the first prompt with intervals", _FAMILY,
+        ),
+        Hypothesis(
+            "position", "Are some places selected more than the options there explain?",
+            "X2 of places; options exchanged between the rotations of an item", _FAMILY,
+        ),
+        Hypothesis(
+            "noise", "How much is plain repetition noise?",
+            "share of pairs of repetitions of one rotation that differ", _ESTIMATED,
+        ),
+        Hypothesis(
+            "preferred", "Is the preferred option selected?",
+            "share of the selections of items whose preferred option is known, beside a random "
+            "choice", _ESTIMATED,
+        ),
+        published(
+            "Tables 1-3 of arXiv 2406.12043; cells that cannot be averages are flagged",
+            "What did the replicated study print?",
+        ),
         blocks="The item is the block: every prompt, with and without the unrelated option, sees "
         "the same items in every cyclic rotation of one order drawn by seed.",
         missing="A reply without one selection has a status and no choice. Items whose rotations "
         "were all read are primary; the bounds over all items stand beside.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
-        hypotheses=(
-            families.Hypothesis(
-                id="grade",
-                role="primary",
-                question="How far are selections free of position?",
-                test="Grade Score per item, averaged; beside a judge that selects at random "
-                "(always first scores 0, consistent 1)",
-                family="none: estimates with intervals over items",
-            ),
-            families.Hypothesis(
-                id="unrelated",
-                question="What does an unrelated option do to that?",
-                test="difference of chance-corrected Grade Scores, paired by item; Wilcoxon's test",
-                family=_FAMILY,
-            ),
-            families.Hypothesis(
-                id="wins",
-                question="How often is the unrelated option selected?",
-                test="share of the selections read, beside a random choice",
-                family="none: estimates with intervals over items",
-            ),
-            families.Hypothesis(
-                id="prompt",
-                question="Does the judge prompt change it?",
-                test="Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
-                "differences from the first prompt with intervals",
-                family=_FAMILY,
-            ),
-            families.Hypothesis(
-                id="position",
-                question="Are some places selected more than the options there explain?",
-                test="X2 of places; options exchanged between the rotations of an item",
-                family=_FAMILY,
-            ),
-            families.Hypothesis(
-                id="noise",
-                question="How much is plain repetition noise?",
-                test="share of pairs of repetitions of one rotation that differ",
-                family="none: estimates with intervals over items",
-            ),
-            families.Hypothesis(
-                id="preferred",
-                question="Is the preferred option selected?",
-                test="share of the selections of items whose preferred option is known, beside a "
-                "random choice",
-                family="none: estimates with intervals over items",
-            ),
-            families.published(
-                "Tables 1-3 of arXiv 2406.12043; cells that cannot be averages are flagged",
-                question="What did the replicated study print?",
-            ),
-        ),
-    )
+    )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -125,184 +127,244 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    rotations = selections.rotations_of(frame)
+    rotations = rotations_of(frame)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
-    places: dict[str, TestResult] = {}
+    tests: list[ClaimedTest] = []
     # So many that the smallest p-value there can be stands after adjustment in the family of
     # places, prompts and the unrelated option.
-    n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / families.LEVEL) - 1)
+    n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / LEVEL) - 1)
+    drawn = replace(declared, n_resamples=n_permutations)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        row = selections.condition_row(name, asked)
+        row = condition_row(name, asked)
         results += _condition(name, rotations[name], row, declared)
-        test = _positions(rotations[name], declared, n_permutations)
-        if test is not None:
-            places[name] = test
+        tests += _positions(name, rotations[name], drawn)
         rows.append(row)
     table = pd.DataFrame(rows)
-    effects = [
-        selections.Effect(
-            result=NamedResult(f"position.{name}", f"Places selected, {name}", "secondary", test),
-            about=About(conditions=(name,), varied="place"),
-            size=_largest_share_id(f"position.{name}", test),
-        )
-        for name, test in places.items()
-    ]
-    for effect_of in (selections.effect_of_option, selections.effect_of_prompt):
-        differences, tested = effect_of(rotations, table, declared, n_permutations=n_permutations)
+    for factor in (_OPTION, _PROMPT):
+        differences, own = _effects(factor, rotations, table, drawn)
         results += differences
-        effects += tested
-    tests = {e.result.title: e.result.result for e in effects}
-    family = families.family_of_tests(
-        "position.family", {k: t for k, t in tests.items() if isinstance(t, TestResult)}, _FAMILY
+        tests += own
+    tested, headlines = claimed_tests(
+        "position.family", {t.result.title: t for t in tests}, _FAMILY, estimand="grade_score"
     )
-    headlines = [
-        dataclasses.replace(
-            families.headline_of_test(
-                e.result, family,
-                what=_WHAT[e.about.varied].format(e.about.stratum or e.about.conditions[0]),
-                estimand="grade_score", about=e.about, direction=e.direction,
-                beside=e.beside,
-            ),
-            size=e.size,
-        )
-        for e in effects
-    ]  # fmt: skip
-    results += [*(e.result for e in effects), *family]
-    results = selections.sort_results(results, declared)
+    results = sort_results([*results, *tested], declared)
+    names = table["condition"]
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
-        drawing=ranked(
-            "grade_score",
-            caption="Grade Score by condition.",
-        ),
+        drawing=ranked("grade_score", caption="Grade Score by condition."),
         headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(results),
-        limitations=(*_limits(frame, table, rotations), *selections.unanswered(results, declared)),
-        rows=_rows(table["condition"]),
-        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
-    )
-
-
-def _rows(names: Iterable[str]) -> tuple[Row, ...]:
-    """Whether choices follow the option, and change when asked again."""
-    names = list(names)
-    return (
-        declared_row("grade_score", names, ids="grade.{}"),
-        declared_row("flip_rate", names, ids="noise.{}", note=""),
-        declared_row("option_win_rate", names, ids="wins.{}"),
+        limitations=(*_limits(frame, table, rotations), *unanswered(results, declared)),
+        rows=(
+            declared_row("grade_score", names, ids="grade.{}"),
+            declared_row("flip_rate", names, ids="noise.{}", note=""),
+            declared_row("option_win_rate", names, ids="wins.{}"),
+        ),
+        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
     )
 
 
 def _condition(
-    name: str, rotations: selections.Rotations, row: dict[str, Any], declared: families.AnalysisPlan
+    name: str, rotations: Rotations, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     common: dict[str, Any] = {"cluster": rotations.cluster, "level": declared.level}
-    drawn = {**common, "n_draws": declared.n_resamples, "seed": declared.seed}
-    grade = grade_score(rotations.positions, n_options=rotations.n_options, **drawn)
-    corrected = grade_score(
-        rotations.positions, n_options=rotations.n_options, score="corrected", **drawn
-    )
-    complete = np.asarray(
-        grade_score_items(rotations.positions, n_options=rotations.n_options)["complete"],
-        dtype=bool,
-    )
-    grade, corrected = (_count_items(e, rotations, complete) for e in (grade, corrected))
-    selections.add_estimate(row, "grade_score", grade)
-    selections.add_estimate(row, "corrected", corrected)
+    shown: dict[str, Any] = {"n_options": rotations.n_options}
+    complete = np.asarray(grade_score_items(rotations.positions, **shown)["complete"], dtype=bool)
+    grade, corrected = (
+        _count_items(
+            grade_score(
+                rotations.positions, **shown, **score, **common, n_draws=declared.n_resamples,
+                seed=declared.seed,
+            ),
+            rotations, complete,
+        )
+        for score in ({}, {"score": "corrected"})
+    )  # fmt: skip
+    results = entered(
+        row, name,
+        ("grade_score", "primary", "grade", "Grade Score", grade),
+        ("corrected", "primary", "grade.corrected", "Corrected for chance", corrected),
+    )  # fmt: skip
     for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
         row[key] = float(grade.details[key])
     row["least_if_read"], row["most_if_read"] = (float(grade.details[k]) for k in ("low", "high"))
-    results = named_results(
-        name,
-        "primary",
-        ("grade", "Grade Score", grade),
-        ("grade.corrected", "Corrected for chance", corrected),
-    )
     if row["n_replications"] > 1:
-        noise = _count_items(
-            _noise(rotations, declared), rotations, np.ones(len(rotations.items), dtype=bool)
+        noise = _noise(rotations, declared)
+        results += entered(
+            row, name, ("noise", "secondary", "noise", "Repetitions that differ", noise)
         )
-        selections.add_estimate(row, "noise", noise)
-        results += named_results(name, "secondary", ("noise", "Repetitions that differ", noise))
-    uniform = float(np.mean(1 / rotations.n_options))
     read = np.asarray((rotations.choices != "").any(axis=1))
-    if (rotations.choices == UNRELATED).any() or row.get(selections.OPTION) == "yes":
-        wins = option_win_rate(
-            rotations.choices, option=UNRELATED, n_options=_common_n(rotations), **common
-        )
-        wins = _count_items(wins, rotations, read)
-        selections.add_estimate(row, "unrelated_wins", wins)
-        results.append(
-            selections.share_result(
-                f"wins.{name}", "Unrelated option selected", name, wins, uniform
-            )
-        )
+    every = np.ones(len(read), dtype=bool)
+    unrelated = (rotations.choices == UNRELATED).any() or row.get(_OPTION) == "yes"
     present = np.asarray(rotations.preferred != "")
-    if present.any():
-        right = option_win_rate(
-            rotations.choices[present],
-            option=rotations.preferred[present],
-            cluster=rotations.cluster[present],
-            level=declared.level,
-        )
-        right = _count_items(right, rotations, read & present)
-        selections.add_estimate(row, "chosen_preferred", right)
-        uniform = float(np.mean(1 / rotations.n_options[present]))
-        results.append(
-            selections.share_result(
-                f"preferred.{name}", "Preferred option selected", name, right, uniform
-            )
-        )
+    for column, key, title, kept, wanted, sizes in (
+        ("unrelated_wins", "wins", "Unrelated option selected", every & unrelated, UNRELATED,
+         _common_n(rotations)),
+        ("chosen_preferred", "preferred", "Preferred option selected", present,
+         rotations.preferred[present], None),
+    ):  # fmt: skip
+        if not kept.any():
+            continue
+        share = option_win_rate(
+            rotations.choices[kept], option=wanted, n_options=sizes,
+            cluster=rotations.cluster[kept], level=declared.level,
+        )  # fmt: skip
+        share = _count_items(share, rotations, read & kept)
+        entered(row, name, (column, "secondary", "", "", share))
+        uniform = float(np.mean(1 / rotations.n_options[kept]))
+        results.append(share_result(f"{key}.{name}", title, name, share, uniform))
     return results
 
 
-def _count_items(
-    estimate: Estimate, rotations: selections.Rotations, used: NDArray[np.bool_]
-) -> Estimate:
+def _count_items(estimate: Estimate, rotations: Rotations, used: NDArray[np.bool_]) -> Estimate:
     """The estimate with its items counted as items, however often their rotations were repeated."""
     n = len(set(rotations.items[used].tolist()))
-    return estimate.replace(sample=dataclasses.replace(estimate.sample, n_items=n))
+    return estimate.replace(sample=replace(estimate.sample, n_items=n))
 
 
-def _common_n(rotations: selections.Rotations) -> int | None:
+def _common_n(rotations: Rotations) -> int | None:
     sizes = set(rotations.n_options.tolist())
     return sizes.pop() if len(sizes) == 1 else None
 
 
-def _noise(rotations: selections.Rotations, declared: families.AnalysisPlan) -> Any:
+def _noise(rotations: Rotations, declared: AnalysisPlan) -> Estimate:
     """Selections of the same rotation, repeated: item and rotation are the unit."""
     wide = rotations.repetitions()
     clusters = pd.Series(rotations.cluster, index=rotations.items).groupby(level=0).first()
     of_row = clusters.loc[wide.index.get_level_values("item_id")].to_numpy(object)
-    return flip_rate(wide.to_numpy(object), cluster=of_row, level=declared.level)
+    flips = flip_rate(wide.to_numpy(object), cluster=of_row, level=declared.level)
+    return _count_items(flips, rotations, np.ones(len(rotations.items), dtype=bool))
 
 
-def _positions(
-    rotations: selections.Rotations, declared: families.AnalysisPlan, n_permutations: int
-) -> TestResult | None:
+def _positions(name: str, rotations: Rotations, drawn: AnalysisPlan) -> list[ClaimedTest]:
     """Over the items with the most common number of options, since places differ with it."""
     n = int(np.bincount(rotations.n_options).argmax())
     own = rotations.n_options == n
     if own.sum() < 2:
-        return None
-    return position_test(
-        rotations.positions[own, :n],
-        n_options=n,
-        cluster=rotations.cluster[own],
-        level=declared.level,
-        n_permutations=n_permutations,
-        seed=declared.seed,
+        return []
+    test = position_test(
+        rotations.positions[own, :n], n_options=n, cluster=rotations.cluster[own], **drawn.drawn
     )
+    identity, far = f"position.{name}", largest_position_share(test)
+    return [
+        ClaimedTest(
+            result=NamedResult(identity, f"Places selected, {name}", "secondary", test),
+            about=About(conditions=(name,), varied="place"),
+            size=f"{identity}/{far.name}" if far else "",
+        )
+    ]
+
+
+def _effects(
+    factor: str, rotations: Mapping[str, Rotations], table: pd.DataFrame, drawn: AnalysisPlan
+) -> tuple[list[NamedResult], list[ClaimedTest]]:
+    """What the unrelated option, or another prompt than the first, does to corrected scores."""
+    of_option = factor == _OPTION
+    key, of_test, varied = (
+        ("unrelated", "unrelated.test", "unrelated option") if of_option
+        else ("prompt.difference", "prompt", "prompt")
+    )  # fmt: skip
+    differences: list[NamedResult] = []
+    tests: list[ClaimedTest] = []
+    for name, levels in _strata(table, factor):
+        ordered = sorted(levels) if of_option else list(levels)
+        base, scores = ordered[0], _scores(rotations, levels)[ordered]
+        if len(levels) < 2 or len(scores) < _FEWEST:
+            continue
+        own: list[NamedResult] = []
+        largest, size, direction = -1.0, "", ""
+        for level, less in _less(rotations, levels, base, drawn.level).items():
+            title = f"Prompt {level} less prompt {base}"
+            if of_option:
+                title, direction = (
+                    "With minus without the unrelated option",
+                    direction_of(less.estimate),
+                )
+            identity = key if of_option else f"{key}.{level}"
+            own += named_results(name, "secondary", (identity, title, less))
+            if math.isfinite(less.estimate) and abs(less.estimate) > largest:
+                largest, size = abs(less.estimate), own[-1].id
+        what = "Unrelated option" if of_option else "Prompts compared"
+        test = _compared(scores, rotations[levels[base]], drawn, factor)
+        differences += own
+        tests.append(
+            ClaimedTest(
+                result=NamedResult(f"{of_test}.{name}", f"{what}, {name}", "secondary", test),
+                about=About(stratum=name, conditions=tuple(levels.values()), varied=varied),
+                direction=direction, beside=tuple(r.id for r in own), size=size,
+            )
+        )  # fmt: skip
+    return differences, tests
+
+
+def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
+    """Conditions that differ in one factor only: what they share, and level to condition."""
+    if vary not in table:
+        return []
+    rest = [c for c in ("judge", "temperature", _PROMPT, _OPTION) if c in table and c != vary]
+    out = []
+    for key, own in table.groupby(rest, sort=False):
+        factors = dict(zip(rest, key, strict=True))
+        words = [str(factors["judge"]), heat(factors["temperature"])]
+        if _PROMPT in factors:
+            words.append(f"prompt {factors[_PROMPT]}")
+        if _OPTION in factors:
+            words.append("with unrelated" if factors[_OPTION] == "yes" else "without unrelated")
+        levels = {str(v): str(c) for v, c in zip(own[vary], own["condition"], strict=True)}
+        out.append((", ".join(words), levels))
+    return out
+
+
+def _scores(rotations: Mapping[str, Rotations], levels: Mapping[str, str]) -> pd.DataFrame:
+    """Corrected scores of the items that all levels have."""
+    return pd.DataFrame({k: rotations[c].item_scores() for k, c in levels.items()}).dropna()
+
+
+def _less(
+    rotations: Mapping[str, Rotations], levels: Mapping[str, str], base: str, confidence: float
+) -> dict[str, Estimate]:
+    """Every other level less the base, of chance-corrected scores of the same items."""
+    first = rotations[levels[base]]
+    out = {}
+    for level, condition in levels.items():
+        second = rotations[condition]
+        if level == base or not first.index.equals(second.index):
+            continue
+        width = max(first.positions.shape[1], second.positions.shape[1])
+        padded = [
+            np.pad(p, ((0, 0), (0, width - p.shape[1])), constant_values=math.nan)
+            for p in (first.positions, second.positions)
+        ]
+        out[level] = grade_score_difference(
+            *padded, n_options_first=first.n_options, n_options_second=second.n_options,
+            cluster=first.cluster, level=confidence,
+        )  # fmt: skip
+    return out
+
+
+def _compared(
+    scores: pd.DataFrame, first: Rotations, drawn: AnalysisPlan, factor: str
+) -> TestResult:
+    """Levels (columns) compared on the same items (rows): Friedman, of two Wilcoxon."""
+    clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
+    common: dict[str, Any] = {
+        "names": [f"{factor.removeprefix('factor_')} {c}" for c in scores.columns],
+        "cluster": clusters.loc[scores.index].to_numpy(object),
+    }
+    data = scores.to_numpy(float)
+    if data.shape[1] == 2:
+        return wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=drawn.level)
+    return friedman_test(data, **common, **drawn.drawn)
 
 
 def _limits(
-    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, selections.Rotations]
+    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, Rotations]
 ) -> list[str]:
-    limits = selections.selection_limits(frame, table)
+    limits = selection_limits(frame, table)
     sizes = sorted({int(n) for r in rotations.values() for n in r.n_options})
     if len(sizes) > 1:
         limits.append(
@@ -321,9 +383,3 @@ def _limits(
             "scores: read the Grade Score beside the noise of repetitions."
         )
     return limits
-
-
-def _largest_share_id(identity: str, result: Result) -> str:
-    """Id of the share of a place that lies farthest from what no preference gives."""
-    far = largest_position_share(result)
-    return f"{identity}/{far.name}" if far else ""

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
-from judgestats.analysis.records import NamedResult, named_results
+from judgestats.analysis.records import NamedResult
 from judgestats.analysis.score_audit import first_weighted
-from judgestats.analysis.selections import add_estimate
+from judgestats.analysis.selections import entered
 from judgestats.arrays import Floats, Objects
 from judgestats.data.pairs import both_orders, combined, scores_of
 from judgestats.data.request_fields import heat
@@ -27,17 +27,14 @@ from judgestats.stats.agreement.preference import pairwise_from_scores
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.permutation import relation_null
-from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.reliability.omega import omega_total
 
 BEST_METHOD = Hypothesis(
-    id="best",
-    question="Which conditions may be the best, and is a cheap one as good?",
-    test="comparisons with the best, simultaneous, paired by pair, clustered by question; "
-    "recommended is the cheapest within the margin",
-    family="all conditions",
-    adjustment="simultaneous",
-)
+    "best", "Which conditions may be the best, and is a cheap one as good?",
+    "comparisons with the best, simultaneous, paired by pair, clustered by question; recommended "
+    "is the cheapest within the margin", "all conditions", adjustment="simultaneous",
+)  # fmt: skip
+MARGIN = 0.05
+"""Declared margin: alignment scores that differ by less than five points in a hundred."""
 AVERAGE = "pointwise-mean"
 """The method that averages all replications of `pointwise`."""
 WEIGHTED = "pointwise-weighted"
@@ -172,25 +169,16 @@ def methods_of(frame: pd.DataFrame, pairs: MethodPairs, *, rule: str) -> list[Me
     methods: list[Method] = []
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(asked["factor_method"].iloc[0])
-        common: dict[str, Any] = {
-            "condition": str(condition),
-            "judge": str(asked["judge"].iloc[0]),
-            "temperature": float(asked["temperature"].iloc[0]),
-            "asked": asked,
-        }
         if name.startswith("pairwise"):
             ab, ba = both_orders(asked, pairs.names)
             verdicts = combined(ab, ba, rule=rule)
-            methods.append(_method(name, verdicts, pairs, orders=(ab, ba), **common))
+            methods.append(_method(condition, asked, name, verdicts, pairs, orders=(ab, ba)))
             continue
         a, b = scores_of(asked, pairs.first), scores_of(asked, pairs.second)
-        single = np.column_stack(
-            [_words(pairwise_from_scores(a[:, r], b[:, r])) for r in range(a.shape[1])]
-        )
-        methods.append(_method(name, single, pairs, **common))
+        methods.append(_method(condition, asked, name, verdicts_of_scores(a, b), pairs))
         if name == "pointwise" and a.shape[1] > 1:
             mean = _words(pairwise_from_scores(a, b))[:, None]
-            methods.append(_method(AVERAGE, mean, pairs, derived=True, **common))
+            methods.append(_method(condition, asked, AVERAGE, mean, pairs, derived=True))
     return methods
 
 
@@ -199,34 +187,36 @@ def weighted_methods(frame: pd.DataFrame, pairs: MethodPairs) -> list[Method]:
     weighted = []
     for condition, asked in frame.groupby("condition", sort=False):
         a, b = (first_weighted(asked, names) for names in (pairs.first, pairs.second))
-        if a is None or b is None:
-            continue
-        weighted.append(
-            _method(
-                WEIGHTED,
-                _words(pairwise_from_scores(a[:, 0], b[:, 0]))[:, None],
-                pairs,
-                condition=str(condition),
-                judge=str(asked["judge"].iloc[0]),
-                temperature=float(asked["temperature"].iloc[0]),
-                asked=asked,
-                derived=True,
-            )
-        )
+        if a is not None and b is not None:
+            verdicts = verdicts_of_scores(a[:, :1], b[:, :1])
+            weighted.append(_method(condition, asked, WEIGHTED, verdicts, pairs, derived=True))
     return weighted
+
+
+def verdicts_of_scores(a: Floats, b: Floats) -> Objects:
+    """Scores of both responses as verdicts, column by column; equal scores are a tie."""
+    return np.column_stack(
+        [_words(pairwise_from_scores(a[:, r], b[:, r])) for r in range(a.shape[1])]
+    )
 
 
 def _words(verdicts: NDArray[Any]) -> Objects:
     return np.array([v or "" for v in verdicts], dtype=object)
 
 
-def _method(name: str, verdicts: Objects, pairs: MethodPairs, **fields: Any) -> Method:
+def _method(
+    condition: object,
+    asked: pd.DataFrame,
+    name: str,
+    verdicts: Objects,
+    pairs: MethodPairs,
+    **more: Any,
+) -> Method:
     return Method(
-        method=name,
-        verdicts=verdicts,
-        credit=credit_by_pair(verdicts, pairs.table.labels),
-        **fields,
-    )
+        condition=str(condition), judge=str(asked["judge"].iloc[0]), method=name,
+        temperature=float(asked["temperature"].iloc[0]), asked=asked, verdicts=verdicts,
+        credit=credit_by_pair(verdicts, pairs.table.labels), **more,
+    )  # fmt: skip
 
 
 def baselines(pairs: MethodPairs) -> dict[str, Floats]:
@@ -286,23 +276,23 @@ def describe_verdicts(
     def share(values: Floats, kind: str, label: str) -> Estimate:
         return share_of_pairs(values, pairs, level=level, name=kind, label=f"{label} ({name})")
 
-    score = share(credit, "alignment_score", "Alignment score")
-    add_estimate(row, "alignment", score)
-    results = [NamedResult(f"alignment.{name}", f"Alignment, {name}", "descriptive", score)]
+    wrong = right = None
     if np.any(verdicts == ""):
-        wrong = credit_by_pair(verdicts, labels, unread=0.0)
-        counted = share(wrong, "alignment_score", "Alignment score, unread as wrong")
-        add_estimate(row, "alignment_unread_as_wrong", counted)
-        unread = ("alignment.unread_as_wrong", "Alignment, unread as wrong", counted)
-        results += named_results(name, "descriptive", unread)
+        counted = credit_by_pair(verdicts, labels, unread=0.0)
+        wrong = share(counted, "alignment_score", "Alignment score, unread as wrong")
     decided = credit_by_pair(
         np.where(verdicts == "tie", "", verdicts), np.where(labels == "tie", "", labels)
     )
     if not np.isnan(decided).all():
         right = share(decided, "accuracy", "Accuracy without ties")
-        add_estimate(row, "accuracy_decided", right)
-        without = ("agreement.accuracy", "Accuracy without ties", right)
-        results += named_results(name, "descriptive", without)
+    results = entered(
+        row, name,
+        ("alignment", "descriptive", "alignment", "Alignment",
+         share(credit, "alignment_score", "Alignment score")),
+        ("alignment_unread_as_wrong", "descriptive", "alignment.unread_as_wrong",
+         "Alignment, unread as wrong", wrong),
+        ("accuracy_decided", "descriptive", "agreement.accuracy", "Accuracy without ties", right),
+    )  # fmt: skip
     read = verdicts != ""
     row["tie_share"] = float(np.sum(verdicts == "tie") / read.sum()) if read.any() else math.nan
     return credit, results
@@ -346,19 +336,12 @@ def kappa_with_people(
     )
     if not n_permutations or math.isnan(result.estimate):
         return result
-    verdict_counts, human, clusters = (
-        verdict_counts[present],
-        human[present],
-        pairs.table.clusters[present],
-    )
     null = relation_null(
-        (human, verdict_counts),
+        (human[present], verdict_counts[present]),
         lambda drawn, given: _kappa(np.einsum("nv,bnl->bvl", given, drawn)),
-        cluster=clusters,
-        n_permutations=n_permutations,
-        seed=seed,
+        cluster=pairs.table.clusters[present], n_permutations=n_permutations, seed=seed,
         vectorized=True,
-    )
+    )  # fmt: skip
     return result.replace(null=null)
 
 
@@ -386,140 +369,3 @@ def reference_results(pairs: MethodPairs, declared: AnalysisPlan) -> list[NamedR
         key = f"alignment.{name.replace(' ', '_')}"
         results.append(NamedResult(key, f"Baseline: {name}", "secondary", score))
     return results
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answers:
-    """What was scored: the responses of the labelled pairs.
-
-    Attributes
-    ----------
-    pairs : MethodPairs
-    names : tuple of str
-        Ids of the responses, one a row of scores.
-    clusters : ndarray of object
-        Their questions.
-    """
-
-    pairs: MethodPairs
-    names: tuple[str, ...]
-    clusters: Objects
-
-    def verdicts(self, grouped: Floats) -> Objects:
-        """Scores of each group as verdicts on the pairs, pairs x groups; equal scores are a tie."""
-        place = {name: i for i, name in enumerate(self.names)}
-        a = grouped[[place[n] for n in self.pairs.first]]
-        b = grouped[[place[n] for n in self.pairs.second]]
-        return np.column_stack(
-            [
-                np.array([v or "" for v in pairwise_from_scores(a[:, g], b[:, g])], dtype=object)
-                for g in range(grouped.shape[1])
-            ]
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Aggregated:
-    """One way of making several judgments into one.
-
-    Attributes
-    ----------
-    row : dict
-        Its row of the table of conditions.
-    results : tuple of NamedResult
-    credit : ndarray, shape (n_pairs,)
-        Averaged over the groups.
-    """
-
-    row: dict[str, Any]
-    results: tuple[NamedResult, ...]
-    credit: Floats
-
-    @property
-    def name(self) -> str:
-        """Its label."""
-        return str(self.row["condition"])
-
-
-def described(
-    base: Mapping[str, Any],
-    grouped: Floats,
-    answers: Answers,
-    *,
-    name: str,
-    how: str,
-    judgments: int,
-    cost: float,
-    level: float,
-    tokens: float = math.nan,
-    scores: Floats | None = None,
-    n_permutations: int = 999,
-    seed: int = 0,
-) -> Aggregated:
-    """Describe the aggregated scores of one condition or panel.
-
-    Parameters
-    ----------
-    base : mapping
-        The row of the condition they come from.
-    grouped : ndarray, shape (n_answers, n_groups)
-    answers : Answers
-    name, how : str
-    judgments : int
-        How many judgments of an answer make one.
-    cost : float
-        Of that many judgments of all answers.
-    tokens : float
-        In and out, of the judgments that one verdict on a pair takes.
-    level : float
-    scores : ndarray, shape (n_answers, judgments), optional
-        Where there is one group only: its judgments, whose mean's reliability is the parallel
-        omega. Without it a single group has no reliability.
-    n_permutations, seed : int
-        Of the null of the reliability.
-
-    Returns
-    -------
-    Aggregated
-    """
-    row = {**base, "condition": name, "aggregate": how, "k": judgments, "cost_usd": cost}
-    row["cost_per_pair"] = cost / max(len(answers.pairs.names), 1)
-    row["tokens_per_pair"] = tokens
-    row["n_replications"] = grouped.shape[1]
-    credit, results = describe_verdicts(
-        row, answers.verdicts(grouped), answers.pairs, name=name, level=level
-    )
-    reliability = _reliability(
-        grouped, answers, scores, level=level, n_permutations=n_permutations, seed=seed
-    )
-    if reliability is not None:
-        add_estimate(row, "reliability", reliability)
-        if judgments == 1:
-            add_estimate(row, "icc1", reliability)
-        results.append(
-            NamedResult(f"reliability.{name}", f"Reliability, {name}", "descriptive", reliability)
-        )
-    return Aggregated(row=row, results=tuple(results), credit=credit)
-
-
-def _reliability(
-    grouped: Floats,
-    answers: Answers,
-    scores: Floats | None,
-    *,
-    level: float,
-    n_permutations: int,
-    seed: int,
-) -> Estimate | None:
-    """ICC over the groups, or parallel omega of the one group's judgments."""
-    if grouped.shape[1] > 1:
-        return icc(
-            grouped, form="ICC(1,1)", cluster=answers.clusters, level=level, missing="listwise",
-            n_permutations=n_permutations, seed=seed,
-        )  # fmt: skip
-    if scores is None or scores.shape[1] < 2:
-        return None
-    return omega_total(
-        scores, model="parallel", level=level, cluster=answers.clusters, null=True,
-        n_permutations=n_permutations, seed=seed,
-    )  # fmt: skip

@@ -5,37 +5,32 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.agreement import own_authors
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, planned
 from judgestats.analysis.limits import Limit, common_limits
-from judgestats.analysis.probe_answer import (
-    claims_by_judge,
-    probe_headlines,
-    quantity_of,
-)
 from judgestats.analysis.probe_tests import (
     FAMILY,
     MARGIN,
     RANK_MARGIN,
     SHARE_MARGIN,
-    ProbedJudge,
-    adjusted_together,
-    attack_tests,
+    claims_by_judge,
     described_results,
-    flip_results,
+    families_of,
     identity,
-    level_results,
     named_tests,
+    probe_headlines,
+    probe_tests,
+    quantity_of,
+)
+from judgestats.analysis.probed_judges import (
+    ProbedJudge,
     on_another_scale,
     probed_judges,
     requested_output,
-    scale_tests,
-    shift_tests,
-    smallness,
     variant_scale,
 )
 from judgestats.analysis.records import Analysis, NamedResult, named_results
@@ -52,7 +47,7 @@ from judgestats.protocols.probes import PROBES, Probe
 from judgestats.protocols.probes.pairs import FEWEST_OPTIONS
 from judgestats.protocols.template import pair_name, pairs_of, response_names
 from judgestats.results import About, Drawing, Headline, Row
-from judgestats.stats.inference.estimate import Estimate, Result, Sample
+from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.robustness.probes import TOLERANCE
 
 _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
@@ -62,42 +57,30 @@ _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
     "controls_passed": ("right_controls", "control", "differs", "Negative controls passed"),
 }
 """Quantity: the row's key, the hypothesis, the claim, what is asked."""
-FEWEST_DRAWN = 3
+_FEWEST_DRAWN = 3
 """Rows of which there is a figure of what changes add."""
 _WORST = 3
 _CUT = 1000
 
 
-def card_counts(
+def _card_counts(
     claims: Mapping[str, Sequence[Headline]], judges: Sequence[ProbedJudge]
 ) -> list[NamedResult]:
     """Of each judge: how many changes move it, are shown not to, and how many it should notice.
 
-    Parameters
-    ----------
-    claims : mapping of judge to headlines
-    judges : sequence of ProbedJudge
-
-    Returns
-    -------
-    list of NamedResult
-        Ids ``instrument.moved_by.JUDGE`` and so on, which `check` can gate on.
+    Their ids are ``instrument.moved_by.JUDGE`` and so on, which `check` can gate on.
     """
     of = {j.where: j for j in judges}
     out: list[NamedResult] = []
     for where, own in claims.items():
         for name, (_, hypothesis, claim, ask) in _COUNTED.items():
             asked = [h for h in own if h.hypothesis == hypothesis]
-            hit = [
-                h
-                for h in asked
-                if h.claim == claim and (hypothesis != "control" or h.direction == "lower")
-            ]
+            wanted = {"lower"} if hypothesis == "control" else {"", "higher", "lower"}
+            hit = [h for h in asked if h.claim == claim and h.direction in wanted]
             if not asked:
                 continue
-            sample = Sample(n_items=len(asked))
             result = Estimate(
-                name=name, label=ask[0].upper() + ask[1:], estimate=float(len(hit)), sample=sample,
+                name=name, label=ask, estimate=float(len(hit)), sample=Sample(n_items=len(asked)),
                 estimator=f"claims among {len(asked)} probes, adjusted (Holm)",
             )  # fmt: skip
             row = (f"instrument.{name}", ask, result)
@@ -106,21 +89,12 @@ def card_counts(
     return out
 
 
-def sort_probes(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Probe]:
+def _by_claims(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Probe]:
     """The probes, those with the most claims of an effect first."""
     claims = Counter(h.about.varied for h in headlines if h.claim == "differs")
     return sorted(
         probes, key=lambda p: (p.kind == "reference", p.kind == "control", -claims[p.name])
     )
-
-
-def card_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[Row, ...]:
-    """The counts, then a row a probe: what it adds, or how often it succeeds."""
-    counted = [
-        results_row(key, ask, ask, name, f"instrument.{name}.{{}}", where)
-        for name, (key, _, _, ask) in _COUNTED.items()
-    ]
-    return (*counted, *(_row(p, where) for p in probes))
 
 
 def _row(probe: Probe, where: Sequence[str]) -> Row:
@@ -137,15 +111,8 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
     )
 
 
-def drawn_rows(where: Sequence[str], probes: Sequence[Probe]) -> tuple[str, ...]:
-    """What is drawn of changes: a row a change and judge."""
-    return tuple(f"{identity(p, w)}/{quantity_of(p)}" for p in probes for w in where)
-
-
-def drawn_changes(
-    where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[Headline]
-) -> list[Probe]:
-    """The changes that are drawn: that should not matter, of scores or else of verdicts.
+def _drawn(where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[Headline]) -> Drawing:
+    """What changes add that should not matter; where that is a number or two, means they move.
 
     Of verdicts where more of them than of scores are shown to move a judge, if there are rows
     enough for a figure: points and shares have no axis in common.
@@ -156,33 +123,31 @@ def drawn_changes(
     }
     moved = [h.about.varied for h in headlines if (h.hypothesis, h.claim) == ("moved", "differs")]
     shown = {scored: sum(moved.count(p.name) for p in own) for scored, own in fair.items()}
-    of_verdicts = shown[False] > shown[True] and len(fair[False]) * len(where) >= FEWEST_DRAWN
-    return fair[not (of_verdicts or not fair[True])]
+    of_verdicts = shown[False] > shown[True] and len(fair[False]) * len(where) >= _FEWEST_DRAWN
+    changes = fair[not (of_verdicts or not fair[True])]
+    rows = tuple(f"{identity(p, w)}/{quantity_of(p)}" for p in changes for w in where)
+    if len(rows) < _FEWEST_DRAWN:
+        caption = (
+            "Mean score of the answers as they are and changed, with 95 % intervals over questions."
+        )
+        return Drawing(kind="dots", estimands=("mean",), caption=caption)
+    what = "changes that should not matter add"
+    if len(changes) == 1:  # its rows are judges
+        what = f"the change {changes[0].name} adds, which should not matter"
+    caption = f"What {what} (0: nothing), with 95 % intervals over questions."
+    return Drawing(kind="dots", rows=rows, caption=caption)
 
 
-def worst_cases(
+def _worst_cases(
     judges: Sequence[ProbedJudge],
     headlines: Sequence[Headline],
     items: Sequence[Item],
     *,
-    texts: bool = True,
+    texts: bool,
 ) -> list[NamedResult]:
     """Of each effect that was shown, the things judged on which it was largest, with their texts.
 
-    Of a scale ``moved`` is by which share of the answers one changed its place.
-
-    Parameters
-    ----------
-    judges : sequence of ProbedJudge
-    headlines : sequence of Headline
-    items : sequence of Item
-    texts : bool
-        Whether questions and answers stand beside.
-
-    Returns
-    -------
-    list of NamedResult
-        One table, or none.
+    Of a scale ``moved`` is by which share of the answers one changed its place. One table, or none.
     """
     texts_of_items = _texts(items) if texts else {}
     of = {j.where: j for j in judges}
@@ -192,14 +157,8 @@ def worst_cases(
             continue
         where = h.rests_on[0].removeprefix(f"instrument.{h.about.varied}.")
         rows += _largest(of[where], PROBES[h.about.varied], texts_of_items)
-    if not rows:
-        return []
-    return [
-        NamedResult(
-            id="worst_cases", title="Where each effect was largest", role="descriptive",
-            result=Rows(table=pd.DataFrame(rows)),
-        )
-    ]  # fmt: skip
+    table, title = Rows(table=pd.DataFrame(rows)), "Where each effect was largest"
+    return [NamedResult("worst_cases", title, "descriptive", table)] if rows else []
 
 
 def _largest(
@@ -257,73 +216,70 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     scale: Scale = parameters["scale"]
     kinds = {p.kind for p in probes}
 
-    def primary(identity: str, question: str, test: str) -> Hypothesis:
-        return Hypothesis(
-            id=identity, role="primary", question=question, test=test, family=FAMILY,
-            adjustment="Westfall-Young",
-        )  # fmt: skip
-
-    hypotheses = [
-        primary(
-            "moved",
-            "Does a change that should not matter move the judge?",
-            "shift of the score, or of the share of verdicts, changed minus original (one side of "
-            "a note minus the other, the first place minus the second), paired by what is judged, "
-            "t over questions; its own answers: regression on people's preference and length",
+    hypotheses = {
+        "fair": (
+            Hypothesis(
+                "moved", "Does a change that should not matter move the judge?",
+                "shift of the score, or of the share of verdicts, changed minus original (one side "
+                "of a note minus the other, the first place minus the second), paired by what is "
+                "judged, t over questions; its own answers: regression on people's preference and "
+                "length",
+            ),
+            Hypothesis(
+                "flips", "How many more verdicts change than by asking again?",
+                "share of pairs of verdicts that differ, between less within, over questions",
+            ),
         ),
-        primary(
-            "scale",
-            "Does the judge put the answers in another order on another scale?",
-            "rank correlation between the scales against that of asking again on each, jackknife "
-            "over questions",
+        "scale": (
+            Hypothesis(
+                "scale", "Does the judge put the answers in another order on another scale?",
+                "rank correlation between the scales against that of asking again on each, "
+                "jackknife over questions",
+            ),
         ),
-        primary(
-            "attack",
-            "Does an attack succeed?",
-            "share of questions on which a worthless answer gets the highest score (an injection) "
-            "or half of the scale (an answer that says nothing), exact, against the same answer "
-            "without it",
+        "attack": (
+            Hypothesis(
+                "attack", "Does an attack succeed?",
+                "share of questions on which a worthless answer gets the highest score (an "
+                "injection) or half of the scale (an answer that says nothing), exact, against the "
+                "same answer without it",
+            ),
         ),
-        primary(
-            "control",
-            "Does the judge see an answer that is worse?",
-            "shift of the score, or of the share of verdicts, changed minus original, t over "
-            "questions",
+        "control": (
+            Hypothesis(
+                "control", "Does the judge see an answer that is worse?",
+                "shift of the score, or of the share of verdicts, changed minus original, t over "
+                "questions",
+            ),
         ),
-        Hypothesis(
-            id="small",
-            question="Where no effect is seen: is it shown to be small?",
-            test=f"two one-sided tests within {MARGIN:g} points of 1-10 or {SHARE_MARGIN:g} "
-            f"of the verdicts, a loss of order below {RANK_MARGIN:g}; of attacks the exact "
-            f"binomial test of success on fewer than {100 * TOLERANCE:.0f} % of questions",
-            family=FAMILY,
+        "reference": (
+            Hypothesis(
+                "reference", "Is the judge bound to its reference?",
+                "mean score with another question's reference minus with its own",
+                role="descriptive",
+            ),
         ),
-        Hypothesis(
-            id="flips",
-            question="How many more verdicts change than by asking again?",
-            test="share of pairs of verdicts that differ, between less within, over questions",
-        ),
-        Hypothesis(
-            id="reference",
-            role="descriptive",
-            question="Is the judge bound to its reference?",
-            test="mean score with another question's reference minus with its own",
-        ),
-    ]
-    needs = {
-        "moved": {"fair"}, "scale": {"scale"}, "small": {"fair", "scale", "attack"},
-        "flips": {"fair"}, "attack": {"attack"}, "control": {"control"}, "reference": {"reference"},
     }  # fmt: skip
-    return AnalysisPlan(
-        experiment="probe",
-        question="Which changes that should not matter move the judge, which attacks on it "
-        "succeed, and does it see an answer that is worse?",
+    small = Hypothesis(
+        "small", "Where no effect is seen: is it shown to be small?",
+        f"two one-sided tests within {MARGIN:g} points of 1-10 or {SHARE_MARGIN:g} of the "
+        f"verdicts, a loss of order below {RANK_MARGIN:g}; of attacks the exact binomial test of "
+        f"success on fewer than {100 * TOLERANCE:.0f} % of questions", FAMILY,
+    )  # fmt: skip
+    asked_of = [h for kind, own in hypotheses.items() if kind in kinds for h in own]
+    if kinds & {"fair", "scale", "attack"}:
+        asked_of.append(small)
+    return planned(
+        "probe", parameters,
+        *(
+            replace(h, role="primary", family=FAMILY, adjustment="Westfall-Young")
+            if h.id in {"moved", "scale", "attack", "control"} else h
+            for h in asked_of
+        ),
         blocks="The answer, or the pair, is the block: original and changed are compared; those of "
         "one question are kept together. Of an attack the question is the unit.",
         missing="A judgment that could not be read is left out; an answer that a probe cannot "
         "change is not asked about, and counted.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
         margins={
             "points": MARGIN * (scale.high - scale.low) / 9,
             "verdicts": SHARE_MARGIN,
@@ -337,8 +293,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "texts": parameters["texts"],
             **{f"own.{j}": a for j, a in dict(parameters["own"]).items() if j in asked},
         },
-        hypotheses=tuple(h for h in hypotheses if needs[h.id] & kinds),
-    )
+    )  # fmt: skip
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item] = ()) -> Analysis:
@@ -358,29 +313,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     """
     frame = frame[frame["status"] != "invalid_condition"]
     probes = tuple(PROBES[name] for name in declared.options["probes"].split(","))
-    low, high = map(float, declared.options["scale"].split())
-    given = {k.removeprefix("own."): v for k, v in declared.options.items() if k.startswith("own.")}
-    own = own_authors(frame, items, given)
-    judges = probed_judges(frame, items, own)
-    moved, controls = (shift_tests(judges, probes, k, declared) for k in ("fair", "control"))
-    scales = scale_tests(judges, probes, declared)
-    attacks = attack_tests(judges, probes, declared, middle=(low + high) / 2, highest=high)
-    results = [
-        *named_tests(moved, "fair", judges),
-        *named_tests(scales, "scale", judges),
-        *named_tests(attacks, "attack", judges),
-        *named_tests(controls, "control", judges),
-        *flip_results(judges, probes, declared),
-        *level_results(judges, probes, declared),
-        *described_results(judges, probes, declared),
-    ]
-    results = adjusted_together(
-        results, {**moved, **controls}, {**scales, **attacks}, judges, declared
-    )
-    by_id: dict[str, Result] = {r.id: r.result for r in results}
-    claims = claims_by_judge(by_id, smallness(moved, scales, attacks), judges, probes)
+    _, judges = probed_judges(frame, items, declared)
+    tests = probe_tests(judges, probes, declared)
+    families = families_of(tests, judges, declared)
+    claims = claims_by_judge(tests, families, judges)
     headlines = probe_headlines(claims)
-    shown = sort_probes(probes, headlines)
+    shown = _by_claims(probes, headlines)
     scored, array = _score_conditions(frame, declared)
     where = [j.where for j in judges]
     table = _table(frame, scored)
@@ -389,7 +327,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         question=declared.question,
         headlines=headlines,
         conditions=table,
-        results=(*results, *card_counts(claims, judges), *(scored.results if scored else ())),
+        results=(
+            *named_tests(tests, families, judges),
+            *described_results(judges, probes, declared),
+            *_card_counts(claims, judges),
+            *(scored.results if scored else ()),
+        ),
         limitations=(
             *(
                 common_limits(frame, scored.table, array)
@@ -398,33 +341,19 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             ),
             *_left_out(judges, probes, items),
         ),
-        drawing=_drawing(where, drawn_changes(where, shown, headlines)),
-        rows=card_rows(where, shown),
+        drawing=_drawn(where, shown, headlines),
+        rows=(
+            *(
+                results_row(key, ask, ask, name, f"instrument.{name}.{{}}", where)
+                for name, (key, _, _, ask) in _COUNTED.items()
+            ),
+            *(_row(p, where) for p in shown),
+        ),
         condition_metrics=scored.metrics if scored else {},
         arrays=cell_arrays(array) if array is not None else {},
         described=tuple(
-            worst_cases(judges, headlines, items, texts=declared.options["texts"] == "on")
+            _worst_cases(judges, headlines, items, texts=declared.options["texts"] == "on")
         ),
-    )
-
-
-def _drawing(where: Sequence[str], changes: Sequence[Probe]) -> Drawing:
-    """What changes add; where that is a number or two, the means that they move."""
-    rows = drawn_rows(where, changes)
-    if len(rows) >= FEWEST_DRAWN:
-        what = "changes that should not matter add"
-        if len(changes) == 1:  # its rows are judges
-            what = f"the change {changes[0].name} adds, which should not matter"
-        return Drawing(
-            kind="dots",
-            rows=rows,
-            caption=f"What {what} (0: nothing), with 95 % intervals over questions.",
-        )
-    return Drawing(
-        kind="dots",
-        estimands=("mean",),
-        caption="Mean score of the answers as they are and changed, with 95 % intervals over "
-        "questions.",
     )
 
 

@@ -10,11 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    Hypothesis,
-    claim_headline,
-)
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_headline, planned
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import cell_arrays, score_conditions
@@ -23,7 +19,7 @@ from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.data.pairs import scores_of
 from judgestats.data.request_fields import heat
-from judgestats.results import About, Claim, Drawing, Headline, Row
+from judgestats.results import About, Drawing, Headline, Row
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Estimates, TestResult
@@ -31,13 +27,12 @@ from judgestats.stats.models.crossed_effects import crossed_components
 from judgestats.stats.robustness.wording import prompt_sensitivity
 
 CROSSED = Hypothesis(
-    id="crossed",
-    question="How much of the scatter of scores is the answers', the judges', the wording's and "
+    "crossed", "How much of the scatter of scores is the answers', the judges', the wording's and "
     "asking again's, and on what are two judgments best spent?",
-    test="one random-effects model, answer x judge x wording x repeat: components by expected "
-    "mean squares, intervals by the jackknife over questions; D-study of two judgments "
-    "(with two judges or more)",
-)
+    "one random-effects model, answer x judge x wording x repeat: components by expected mean "
+    "squares, intervals by the jackknife over questions; D-study of two judgments (with two judges "
+    "or more)",
+)  # fmt: skip
 FEW_JUDGES = 5
 _PARTS = {
     "answers": "over all judges, the answers",
@@ -47,25 +42,10 @@ _PARTS = {
 }
 
 
-def crossed_results(
+def _crossed_results(
     frame: pd.DataFrame, items: Sequence[str], cluster: NDArray[np.object_], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """The model of each temperature at which several judges were asked.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Parsed judgments with ``factor_wording``.
-    items : sequence of str
-    cluster : ndarray
-        The question of each item.
-    declared : AnalysisPlan
-
-    Returns
-    -------
-    list of NamedResult
-        Empty with one judge, or where the judges were not asked in the same wordings.
-    """
+    """The model of each temperature at which several judges were asked in the same wordings."""
     results = []
     for temperature, asked in frame.groupby("temperature", sort=False, dropna=False):
         parts = {
@@ -90,14 +70,8 @@ def _padded(table: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
     return np.pad(table, ((0, 0), (0, depth - table.shape[1])), constant_values=np.nan)
 
 
-def crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
-    """Words, and the result that tells it: what each of the four has of all scatter.
-
-    Examples
-    --------
-    >>> list(crossed_shares([]))
-    []
-    """
+def _crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
+    """Words, and the result that tells it: what each of the four has of all scatter."""
     several = len(results) > 1
     return {
         f"{words} ({r.about.stratum})" if several else words: f"{r.id}/variance_share_{part}"
@@ -106,56 +80,49 @@ def crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
     }
 
 
-def few_judges(results: Sequence[NamedResult]) -> list[Limit]:
-    """What intervals over questions do not tell, where few judges were asked."""
-    counts = [int(r.result.details["n_judges"]) for r in results if isinstance(r.result, Estimates)]
-    if not counts or min(counts) >= FEW_JUDGES:
-        return []
-    return [
-        Limit(
-            f"Only {min(counts)} judges: the variance between judges is of these, its interval is "
-            "over questions, and what other judges would do is hardly known.",
-            code="few_judges",
-            short=f"{min(counts)} judges: what others would do is hardly known",
-        )
-    ]
+def _few(crossed: Sequence[NamedResult], wordings: int) -> list[Limit]:
+    """What intervals over questions do not tell, where few wordings or few judges were asked."""
+    counts = [int(r.result.details["n_judges"]) for r in crossed if isinstance(r.result, Estimates)]
+    judges = min(counts, default=FEW_JUDGES)
+    limits = []
+    if wordings < _FEW_WORDINGS:
+        text = f"Only {wordings} wordings: what others would do is told by few; five or more are "
+        limits.append(
+            Limit(f"{text}usual.", code="few_wordings",
+                  short=f"{wordings} wordings: what others would do is hardly known")
+        )  # fmt: skip
+    if judges < FEW_JUDGES:
+        text = f"Only {judges} judges: the variance between judges is of these, its interval is "
+        limits.append(
+            Limit(f"{text}over questions, and what other judges would do is hardly known.",
+                  code="few_judges", short=f"{judges} judges: what others would do is hardly known")
+        )  # fmt: skip
+    return limits
 
 
 _FEW_WORDINGS = 5
-_QUESTION = (
-    "How far does a judgment move when the judge's prompt is worded otherwise, beyond asking "
-    "again, and is it better to ask in several wordings?"
-)
 
 
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
-    declared = AnalysisPlan(
-        experiment="prompts",
-        question=_QUESTION,
+    declared = planned(
+        "prompts", parameters,
+        Hypothesis(
+            "wording", "Does the wording move scores more than asking again does?",
+            "permutation test: the scores of an answer exchanged over wordings; the share of the "
+            "scatter that is the wording's, intervals over questions",
+            "judges and temperatures", "primary",
+        ),
+        Hypothesis(
+            "level", "Which wordings are stricter?",
+            "mean score of each wording minus the first one's, paired by answer",
+            "wordings of a judge",
+        ),
+        CROSSED,
         blocks="The answer, or the pair in one order, is the block: every wording judges the same.",
         missing="A judgment that could not be read is left out; the rates are reported.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
         options={"asks": parameters.get("asks", "scores")},
-        hypotheses=(
-            Hypothesis(
-                id="wording",
-                role="primary",
-                question="Does the wording move scores more than asking again does?",
-                test="permutation test: the scores of an answer exchanged over wordings; the share "
-                "of the scatter that is the wording's, intervals over questions",
-                family="judges and temperatures",
-            ),
-            Hypothesis(
-                id="level",
-                question="Which wordings are stricter?",
-                test="mean score of each wording minus the first one's, paired by answer",
-                family="wordings of a judge",
-            ),
-            CROSSED,
-        ),
-    )
+    )  # fmt: skip
     alone = len({c.judge for c in conditions}) == 1
     return declared.drop_hypotheses(CROSSED.id) if alone else declared
 
@@ -213,14 +180,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         NamedResult("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
         *results,
     ]
-    crossed = crossed_results(frame, items, cluster, declared)
+    crossed = _crossed_results(frame, items, cluster, declared)
     headlines = tuple(_headline(where, test, family, about[where]) for where, test in tests.items())
     array = score_array(frame)
     described = score_conditions(
         frame, array,
         **declared.drawn, omega_model=declared.options.get("omega_model", "parallel"),
     )  # fmt: skip
-    wordings = frame["factor_wording"].nunique()
     return Analysis(
         experiment="prompts",
         question=declared.question,
@@ -229,8 +195,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         results=(*results, *crossed, *described.results),
         limitations=(
             *common_limits(frame, described.table, array),
-            *([_few_wordings(wordings)] if wordings < _FEW_WORDINGS else []),
-            *few_judges(crossed),
+            *_few(crossed, frame["factor_wording"].nunique()),
             *_negative_share_limits(tests),
         ),
         drawing=Drawing(
@@ -239,7 +204,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             caption="How much of a single judgment's scatter goes with the wording of the prompt "
             "(0: none).",
         ),
-        rows=_rows(list(tests), crossed_shares(crossed), pairs=pairs),
+        rows=_rows(list(tests), _crossed_shares(crossed), pairs=pairs),
         condition_metrics=described.metrics,
         arrays=cell_arrays(array),
     )
@@ -255,19 +220,14 @@ def _as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tuple[Row, ...]:
-    share = declared_row("wording_share", where, ids="wording.{}/wording_share", beside=beside)
-    flips = (
-        declared_row("flips_repeated", where, ids="wording.{}/flips_repeated"),
-        declared_row("flips_reworded", where, ids="wording.{}/flips_reworded"),
-    )  # fmt: skip
-    if pairs:
-        return (*flips, share)
-    return (
-        declared_row("sd_repeated", where, ids="wording.{}/sd_repeated"),
-        declared_row("sd_reworded", where, ids="wording.{}/sd_reworded"),
-        share,
-        *flips,
-    )  # fmt: skip
+    def row(key: str, **more: Any) -> Row:
+        return declared_row(key, where, ids=f"wording.{{}}/{key}", **more)
+
+    share, flips = (
+        row("wording_share", beside=beside),
+        [row("flips_repeated"), row("flips_reworded")],
+    )
+    return (*flips, share) if pairs else (row("sd_repeated"), row("sd_reworded"), share, *flips)
 
 
 def _negative_share_limits(tests: Mapping[str, TestResult]) -> list[Limit]:
@@ -291,25 +251,10 @@ def _negative_share_limits(tests: Mapping[str, TestResult]) -> list[Limit]:
     ]
 
 
-def _few_wordings(n: int) -> Limit:
-    return Limit(
-        f"Only {n} wordings: what others would do is told by few; five or more are usual.",
-        code="few_wordings",
-        short=f"{n} wordings: what others would do is hardly known",
-    )
-
-
-_SAYS: Mapping[Claim, str] = {
-    "differs": "the wording of the prompt changes judgments more than repeats do",
-    "open": "it is not shown that the wording changes judgments more than repeats do",
-    "undefined": "wording and repeats could not be separated",
-}
-
-
 def _headline(where: str, test: TestResult, family: Family, about: About) -> Headline:
     own = f"wording.{where}"
     return claim_headline(
-        own, about, _SAYS, p=family.p_adjusted[where], p_bound=family.p_bound[where],
+        own, about, p=family.p_adjusted[where], p_bound=family.p_bound[where],
         estimand="wording_share", rests_on=(own,), family="wording", reason=test.reason,
         size=f"{own}/wording_share",
     )  # fmt: skip

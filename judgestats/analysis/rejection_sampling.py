@@ -1,43 +1,34 @@
-"""Rejection sampling: winners of round robins of candidates."""
+"""Rejection sampling: winners of round robins of candidates, and the files that hold them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.chosen_responses import (
-    Selections,
-    authors_csv,
-    chat_lines,
-    choose,
-    random_selections,
-    rule_in_words,
-    standings_csv,
-)
 from judgestats.analysis.families import (
     AnalysisPlan,
     Hypothesis,
     headlines_of_rows,
     jointly,
     one_family,
+    planned,
     published,
 )
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import (
-    Analysis,
-    NamedResult,
-    by_role,
-    named_results,
-)
+from judgestats.analysis.records import Analysis, NamedResult, by_role, named_results
 from judgestats.analysis.selections import (
-    add_estimate,
     condition_row,
+    entered,
     label_shares,
     metrics_of,
     selection_limits,
@@ -47,36 +38,20 @@ from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
+from judgestats.errors import InputError
 from judgestats.items.answers import labelled_shares
 from judgestats.items.records import Item
-from judgestats.results import About, Claim
-from judgestats.stats.agreement.preference import intransitive_triads
+from judgestats.protocols.template import pair_name
+from judgestats.results import About
+from judgestats.sinks import csv_text
+from judgestats.stats.agreement.preference import RoundRobin, intransitive_triads, round_robin
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.comparison.paired_categories import cochran_q_test
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Comparisons
 
-
-def judge_at(judge: Any, temperature: Any) -> str:
-    """A judge with its temperature, as a reader sees it."""
-    return f"{judge} at {heat(temperature)}"
-
-
 _FEWEST = 3
-_QUESTION = (
-    "Which of several candidate responses wins a round robin of pairwise judgments, how often is "
-    "it the one that labels prefer, and do the other candidates help as a crowd?"
-)
 _FAMILY = "gains over a random candidate, and pairs of strategies of all judges"
-_SAYS: Mapping[tuple[Claim, str], str] = {
-    ("differs", "higher"): "the chosen candidate wins a larger share of its labelled comparisons "
-    "than one drawn at random",
-    ("differs", "lower"): "the chosen candidate wins a smaller share of its labelled comparisons "
-    "than one drawn at random",
-    ("open", ""): "the chosen candidate is not shown to win more or fewer of its labelled "
-    "comparisons than one drawn at random",
-    ("undefined", ""): "could not be compared with drawing",
-}
 _METRICS = {
     "best_share": "people/best_chosen",
     "gain": "people/gain_over_random",
@@ -90,57 +65,40 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     """The plan, as it is written to the run before the first call."""
     ties = str(parameters["equal_points"])
     several = len(conditions) > len({(c.judge, c.temperature) for c in conditions})
-    compared = (
+    compared = Hypothesis(
+        "crowd", "Does one strategy choose the best candidate more often than another?",
+        "McNemar's exact tests of all pairs of strategies on the same questions, clusters kept "
+        "together", _FAMILY, "primary",
+    )  # fmt: skip
+    return planned(
+        "rejection_sampling", parameters,
         Hypothesis(
-            id="crowd",
-            role="primary",
-            question="Does one strategy choose the best candidate more often than another?",
-            test="McNemar's exact tests of all pairs of strategies on the same questions, clusters "
-            "kept together",
-            family=_FAMILY,
+            "best", "How often is the chosen candidate the one that labels prefer?",
+            "share of questions, interval over clusters, beside a candidate drawn at random",
+            "none: estimates with intervals", "primary",
         ),
-    )
-    return AnalysisPlan(
-        experiment="rejection_sampling",
-        question=_QUESTION,
+        Hypothesis(
+            "gain", "How much more of its labelled comparisons does the chosen candidate win than "
+            "a candidate drawn at random?",
+            "mean difference, paired by question, interval over clusters", _FAMILY, "primary",
+        ),
+        *((compared,) if several else ()),
+        Hypothesis(
+            "circles", "How often do three candidates beat one another in a circle?",
+            "share of circular triads, interval over questions; 1/4 for random verdicts",
+        ),
+        published(
+            "Table 3, as printed: models trained on the chosen responses",
+            "What did the replicated study print?",
+        ),
+        options={"equal_points": ties, "candidates": str(parameters["candidates"])},
         blocks="The question is the block: of each, one candidate is chosen by every strategy. A "
         "pair of candidates is won by the one that more of its judgments (orders, repetitions) "
         "prefer; points are wins plus half the ties. Candidates with equal points: "
         f"{rule_in_words(ties)}.",
         missing="A pair of which no judgment could be read has no winner; a question with such a "
         "pair is left out of that strategy's choices, and counted.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
-        options={"equal_points": ties, "candidates": str(parameters["candidates"])},
-        hypotheses=(
-            Hypothesis(
-                id="best",
-                role="primary",
-                question="How often is the chosen candidate the one that labels prefer?",
-                test="share of questions, interval over clusters, beside a candidate drawn at "
-                "random",
-                family="none: estimates with intervals",
-            ),
-            Hypothesis(
-                id="gain",
-                role="primary",
-                question="How much more of its labelled comparisons does the chosen candidate win "
-                "than a candidate drawn at random?",
-                test="mean difference, paired by question, interval over clusters",
-                family=_FAMILY,
-            ),
-            *(compared if several else ()),
-            Hypothesis(
-                id="circles",
-                question="How often do three candidates beat one another in a circle?",
-                test="share of circular triads, interval over questions; 1/4 for random verdicts",
-            ),
-            published(
-                "Table 3, as printed: models trained on the chosen responses",
-                question="What did the replicated study print?",
-            ),
-        ),
-    )
+    )  # fmt: skip
 
 
 def analyse(
@@ -205,26 +163,18 @@ def analyse(
         results += named_results(who, "primary", between, headline=True, about=about)
     results = jointly(results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY)
     by_id = {r.id: r for r in results}
-    compared = {
-        who: pairs
-        for who in compared
-        if isinstance(pairs := by_id[f"crowd.{who}"].result, Comparisons)
-    }
     headlines = list(audit_headlines(results))
     if gains:
         claims = headlines_of_rows(
-            by_id["gain"], what="", estimand="rate_difference", about=About(varied="choice"),
-        )  # fmt: skip
+            by_id["gain"], estimand="rate_difference", about=About(varied="choice")
+        )
         headlines += [
-            replace(claim, says=_SAYS[claim.claim, claim.direction],
-                    about=replace(claim.about, stratum=name, conditions=(name,)))
+            replace(claim, about=replace(claim.about, stratum=name, conditions=(name,)))
             for name, claim in zip(gains, claims, strict=True)
-        ]  # fmt: skip
+        ]
     for who in compared:
-        headlines += headlines_of_rows(
-            by_id[f"crowd.{who}"], what=f"a difference between {{a}} and {{b}}, {who}",
-            estimand="best_chosen", about=About(stratum=who, varied="strategy"),
-        )  # fmt: skip
+        about = About(stratum=who, varied="strategy")
+        headlines += headlines_of_rows(by_id[f"crowd.{who}"], estimand="best_chosen", about=about)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -253,18 +203,14 @@ def analyse(
         rows=(
             declared_row("best_chosen", table["condition"], ids="best.{}"),
             results_row(
-                "gain",
-                "Gain over one drawn answer",
-                "Gain",
-                "rate_difference",
-                "gain/chosen ({}):drawn at random",
-                table["condition"],
+                "gain", "Gain over one drawn answer", "Gain", "rate_difference",
+                "gain/chosen ({}):drawn at random", table["condition"],
             ),
             declared_row("intransitive_triads", table["condition"], ids="circles.{}"),
         ),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         files=files,
-    )
+    )  # fmt: skip
 
 
 def _describe(
@@ -284,24 +230,20 @@ def _describe(
     row |= spent_on_a_verdict(asked)
     cost = row["cost_usd"]
     row["cost_per_chosen"] = cost / row["n_chosen"] if row["n_chosen"] else math.nan
-    results: list[NamedResult] = []
     best = _best(chosen, shares)
+    share = None
     if np.isfinite(best).any():
         share = mean_share(
-            best,
-            cluster=clusters,
-            level=declared.level,
-            name="best_chosen",
+            best, cluster=clusters, level=declared.level, name="best_chosen",
             label="Best candidate chosen",
-        )
-        add_estimate(row, "best_share", share)
+        )  # fmt: skip
         row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, _chance(shares))))
-        results += named_results(name, "primary", ("best", "Best chosen", share))
     circles = _circles(chosen, items, declared)
-    if circles is not None:
-        add_estimate(row, "circles", circles)
-        results += named_results(name, "secondary", ("circles", "Circular triads", circles))
-    return results
+    return entered(
+        row, name,
+        ("best_share", "primary", "best", "Best chosen", share),
+        ("circles", "secondary", "circles", "Circular triads", circles),
+    )  # fmt: skip
 
 
 def _best(chosen: Selections, shares: Sequence[Floats]) -> Floats:
@@ -390,10 +332,195 @@ def _compare(
             cluster=clusters[kept],
             **declared.drawn,
         )
-        out[judge_at(judge, temperature)] = test.mcnemar(level=declared.level)
+        out[f"{judge} at {heat(temperature)}"] = test.mcnemar(level=declared.level)
     return out
 
 
 def _file(name: str, number: int) -> str:
     plain = "".join(c if c.isalnum() or c in "-.=@" else "_" for c in name)
     return f"{number + 1:02d}-{plain}"[:100]
+
+
+TIES: Mapping[str, str] = MappingProxyType(
+    {
+        "judgments": "the larger share of single judgments won, then a seeded draw",
+        "random": "a seeded draw",
+        "drop": "none is chosen",
+    }
+)
+"""What becomes of candidates with equal points."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selections:
+    """Choices of one condition, question by question.
+
+    Attributes
+    ----------
+    standings : tuple of RoundRobin or None
+        None where a pair has no verdict.
+    index : tuple of int or None
+        The chosen candidate; None where there is none.
+    undecided : int
+        Questions in which several had most points.
+    verdicts : tuple of mapping
+        All verdicts on each pair of candidates.
+    """
+
+    standings: tuple[RoundRobin | None, ...]
+    index: tuple[int | None, ...]
+    undecided: int
+    verdicts: tuple[dict[tuple[int, int], list[str]], ...]
+
+
+def rule_in_words(rule: str) -> str:
+    """What a rule for equal points does.
+
+    Raises
+    ------
+    InputError
+        If the rule is unknown.
+
+    Examples
+    --------
+    >>> rule_in_words("drop")
+    'none is chosen'
+    """
+    if rule not in TIES:
+        raise InputError(f"equal_points: must be one of {', '.join(TIES)}, got {rule!r}.")
+    return TIES[rule]
+
+
+def choose(
+    name: str, asked: pd.DataFrame, items: Sequence[Item], *, rule: str, seed: int
+) -> Selections:
+    """The winner of each question's round robin.
+
+    Parameters
+    ----------
+    name : str
+        The condition; with the seed it fixes the draws.
+    asked : DataFrame
+        Its verdicts: ``item_id`` (the pair's name) and ``choice``.
+    items : sequence of Item
+    rule : {"judgments", "random", "drop"}
+        What is done with candidates of equal points.
+    seed : int
+
+    Returns
+    -------
+    Selections
+
+    Raises
+    ------
+    InputError
+        If the rule is unknown.
+    """
+    rule_in_words(rule)
+    by_pair: dict[str, list[str]] = {}
+    for pair, choice in zip(asked["item_id"], asked["choice"], strict=True):
+        by_pair.setdefault(pair, []).append(choice)
+    standings: list[RoundRobin | None] = []
+    index: list[int | None] = []
+    verdicts: list[dict[tuple[int, int], list[str]]] = []
+    undecided = 0
+    for item in items:
+        pairs = list(combinations(range(len(item.responses)), 2))
+        verdicts_by_pair = {p: by_pair.get(pair_name(item, p), []) for p in pairs}
+        flat = [(i, j, v) for (i, j), listed in verdicts_by_pair.items() for v in listed]
+        standing = round_robin(
+            np.array([i for i, _, _ in flat], dtype=int),
+            np.array([j for _, j, _ in flat], dtype=int),
+            np.array([v for _, _, v in flat], dtype=object),
+            n_candidates=len(item.responses),
+        )
+        verdicts.append(verdicts_by_pair)
+        standings.append(standing if standing.complete else None)
+        undecided += standing.complete and len(standing.leaders()) > 1
+        index.append(_winner(standing, f"{seed}\0{name}\0{item.id}", rule))
+    return Selections(
+        standings=tuple(standings),
+        index=tuple(index),
+        undecided=undecided,
+        verdicts=tuple(verdicts),
+    )
+
+
+def _winner(standing: RoundRobin, draw: str, rule: str) -> int | None:
+    leaders = standing.leaders(by_share=rule == "judgments")
+    if not standing.complete or (len(leaders) > 1 and rule == "drop"):
+        return None
+    digest = hashlib.sha256(draw.encode("utf-8", "surrogatepass")).digest()
+    return leaders[int.from_bytes(digest[:8], "big") % len(leaders)]
+
+
+def random_selections(items: Sequence[Item], *, seed: int) -> Selections:
+    """A candidate of each question, drawn by seed: what a selection is to be better than."""
+    index = []
+    for item in items:
+        digest = hashlib.sha256(f"{seed}\0at random\0{item.id}".encode("utf-8", "surrogatepass"))
+        index.append(int.from_bytes(digest.digest()[:8], "big") % len(item.responses))
+    nothing = (None,) * len(items)
+    return Selections(
+        standings=nothing, index=tuple(index), undecided=0, verdicts=({},) * len(items)
+    )
+
+
+def chat_lines(chosen: Selections, items: Sequence[Item]) -> str:
+    """The chosen responses as chat-format JSONL: the question's turns and the response's.
+
+    A question whose chosen response says nothing in a turn is left out.
+    """
+    lines = []
+    for item, index in zip(items, chosen.index, strict=True):
+        if index is None:
+            continue
+        messages = []
+        for place, (asked, exchange) in enumerate(
+            zip(item.turns, item.responses[index].turns, strict=True)
+        ):
+            text = f"{item.context}\n\n{asked}" if item.context and place == 0 else asked
+            messages += [
+                {"role": "user", "content": text},
+                {"role": "assistant", "content": exchange},
+            ]
+        if all(m["content"].strip() for m in messages):
+            lines.append(json.dumps({"messages": messages}))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def authors_csv(chosen: Mapping[str, Selections], items: Sequence[Item]) -> str:
+    """The share of its comparisons that each author's responses win, a condition, as CSV."""
+    rows = [
+        {"condition": name, "author": response.author, "share_won": share}
+        for name, choice_of_pair in chosen.items()
+        for item, standing in zip(items, choice_of_pair.standings, strict=True)
+        if standing is not None
+        for response, share in zip(item.responses, standing.share, strict=True)
+        if response.author
+    ]
+    if not rows:
+        return ""
+    by = pd.DataFrame(rows).groupby(["condition", "author"], sort=False)["share_won"]
+    return csv_text(by.agg(responses="count", share_won="mean").reset_index())
+
+
+def standings_csv(
+    chosen: Mapping[str, Selections], items: Sequence[Item], shares: Sequence[Floats]
+) -> str:
+    """Wins, points and labelled share of every candidate, as CSV."""
+    rows = []
+    for name, choice_of_pair in chosen.items():
+        for item, standing, index, share in zip(
+            items, choice_of_pair.standings, choice_of_pair.index, shares, strict=True
+        ):
+            if standing is None:
+                continue
+            own = standing.tidy()
+            own.insert(0, "condition", name)
+            own.insert(1, "item_id", item.id)
+            own.insert(3, "author", [r.author for r in item.responses])
+            rows.append(
+                own.assign(labelled_share=share, chosen=[i == index for i in range(len(own))])
+            )
+    return csv_text(pd.concat(rows, ignore_index=True)) if rows else ""

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.families import AnalysisPlan, direction_of
+from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import first_limits, no_sampling
 from judgestats.analysis.records import NamedResult, named_results
-from judgestats.arrays import Objects
+from judgestats.arrays import Floats, Objects
 from judgestats.data.matrices import lost_shares
-from judgestats.data.request_fields import heat
 from judgestats.items.answers import model_names
-from judgestats.results import About, apa_number
-from judgestats.stats.agreement.grade_score import grade_score_difference, grade_score_items
-from judgestats.stats.comparison.friedman import friedman_test
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.inference.result import Comparisons, Estimate, TestResult
+from judgestats.results import apa_number
+from judgestats.results.records import Role
+from judgestats.stats.agreement.grade_score import grade_score_items
+from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_means
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 
 
 class Choices:
@@ -180,6 +180,38 @@ def add_estimate(row: dict[str, Any], key: str, result: Estimate) -> None:
         row[f"{key}_null_p_smallest"] = result.null.p_smallest
 
 
+Entry = tuple[str, Role, str, str, Result | None]
+
+
+def entered(row: dict[str, Any], subject: str, *entries: Entry, **more: Any) -> list[NamedResult]:
+    """Results put into a condition's row of the table, and named.
+
+    Parameters
+    ----------
+    row : dict
+        Added to.
+    subject : str
+        Ends the ids and the titles.
+    *entries : tuple
+        Column of the row, role, what the id begins with, title, result. Without a column the row,
+        without an id the list leaves the result out; None is left out of both.
+    **more
+        Further fields of all named results.
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    results: list[NamedResult] = []
+    for column, role, key, title, result in entries:
+        estimate = result.effect if isinstance(result, TestResult) else result
+        if column and isinstance(estimate, Estimate):
+            add_estimate(row, column, estimate)
+        if key and result is not None:
+            results += named_results(subject, role, (key, title, result), **more)
+    return results
+
+
 def metrics_of(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:
     """Metrics of a condition for the MLflow UI, bounds under ``ci/``."""
     out: dict[str, float] = {}
@@ -313,195 +345,6 @@ def rotations_of(frame: pd.DataFrame) -> dict[str, Rotations]:
     return {str(c): Rotations(asked, items) for c, asked in frame.groupby("condition", sort=False)}
 
 
-_PROMPT, OPTION = "factor_prompt", "factor_unrelated"
-_FEWEST = 3
-"""Items that a comparison of prompts needs."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effect:
-    """A test of what a factor does, with what its headline says beside the p."""
-
-    result: NamedResult
-    about: About
-    direction: Literal["", "higher", "lower"] = ""
-    beside: tuple[str, ...] = ()
-    size: str = ""
-
-
-def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
-    """Conditions that differ in one factor only: what they share, and level to condition."""
-    if vary not in table:
-        return []
-    rest = [c for c in ("judge", "temperature", _PROMPT, OPTION) if c in table and c != vary]
-    out = []
-    for key, own in table.groupby(rest, sort=False):
-        factors = dict(zip(rest, key, strict=True))
-        words = [str(factors["judge"]), heat(factors["temperature"])]
-        if _PROMPT in factors:
-            words.append(f"prompt {factors[_PROMPT]}")
-        if OPTION in factors:
-            words.append("with unrelated" if factors[OPTION] == "yes" else "without unrelated")
-        levels = {str(v): str(c) for v, c in zip(own[vary], own["condition"], strict=True)}
-        out.append((", ".join(words), levels))
-    return out
-
-
-def effect_of_option(
-    rotations: Mapping[str, Rotations],
-    table: pd.DataFrame,
-    declared: AnalysisPlan,
-    *,
-    n_permutations: int,
-) -> tuple[list[NamedResult], list[Effect]]:
-    """Differences that the unrelated option makes to chance-corrected scores, and their tests.
-
-    Parameters
-    ----------
-    rotations : mapping of condition to Rotations
-    table : DataFrame
-        One row a condition.
-    declared : AnalysisPlan
-    n_permutations : int
-        So many that the smallest p stands after adjustment.
-
-    Returns
-    -------
-    list of NamedResult
-    list of Effect
-    """
-    results: list[NamedResult] = []
-    effects = []
-    for name, levels in _strata(table, OPTION):
-        for less in _less(rotations, levels, "no", declared).values():
-            title = "With minus without the unrelated option"
-            results += named_results(name, "secondary", ("unrelated", title, less))
-            scores = _scores(rotations, {k: levels[k] for k in ("no", "yes")})
-            if len(scores) >= _FEWEST:
-                test = _compared(scores, rotations[levels["no"]], declared, n_permutations, OPTION)
-                effects.append(
-                    Effect(
-                        result=NamedResult(
-                            f"unrelated.test.{name}", f"Unrelated option, {name}", "secondary", test
-                        ),
-                        about=_about(name, levels, "unrelated option"),
-                        direction=direction_of(less.estimate),
-                        beside=(f"unrelated.{name}",),
-                        size="" if math.isnan(less.estimate) else f"unrelated.{name}",
-                    )
-                )
-    return results, effects
-
-
-def _about(stratum: str, levels: Mapping[str, str], varied: str) -> About:
-    return About(stratum=stratum, conditions=tuple(levels.values()), varied=varied)
-
-
-def _scores(rotations: Mapping[str, Rotations], levels: Mapping[str, str]) -> pd.DataFrame:
-    """Corrected scores of the items that all levels have."""
-    return pd.DataFrame({k: rotations[c].item_scores() for k, c in levels.items()}).dropna()
-
-
-def _less(
-    rotations: Mapping[str, Rotations], levels: Mapping[str, str], base: str, declared: AnalysisPlan
-) -> dict[str, Estimate]:
-    """Every other level less the base, of chance-corrected scores of the same items."""
-    if base not in levels:
-        return {}
-    first = rotations[levels[base]]
-    out = {}
-    for level, condition in levels.items():
-        second = rotations[condition]
-        if level == base or not first.index.equals(second.index):
-            continue
-        width = max(first.positions.shape[1], second.positions.shape[1])
-        padded = [
-            np.pad(p, ((0, 0), (0, width - p.shape[1])), constant_values=math.nan)
-            for p in (first.positions, second.positions)
-        ]
-        out[level] = grade_score_difference(
-            padded[0],
-            padded[1],
-            n_options_first=first.n_options,
-            n_options_second=second.n_options,
-            cluster=first.cluster,
-            level=declared.level,
-        )
-    return out
-
-
-def effect_of_prompt(
-    rotations: Mapping[str, Rotations],
-    table: pd.DataFrame,
-    declared: AnalysisPlan,
-    *,
-    n_permutations: int,
-) -> tuple[list[NamedResult], list[Effect]]:
-    """Prompts compared: each prompt less the first, and one test a stratum.
-
-    Parameters
-    ----------
-    found, table, declared, n_permutations
-        As `effect_of_option`.
-
-    Returns
-    -------
-    list of NamedResult
-    list of Effect
-    """
-    differences: list[NamedResult] = []
-    effects: list[Effect] = []
-    for name, levels in _strata(table, _PROMPT):
-        scores = _scores(rotations, levels)
-        if len(levels) < 2 or len(scores) < _FEWEST:
-            continue
-        base = next(iter(levels))
-        less = {
-            f"prompt.difference.{other}.{name}": (other, difference)
-            for other, difference in _less(rotations, levels, base, declared).items()
-        }
-        own = [
-            NamedResult(
-                identity, f"Prompt {other} less prompt {base}, {name}", "secondary", difference
-            )
-            for identity, (other, difference) in less.items()
-        ]
-        usable = {i: abs(d.estimate) for i, (_, d) in less.items() if math.isfinite(d.estimate)}
-        test = _compared(scores, rotations[levels[base]], declared, n_permutations, _PROMPT)
-        effects.append(
-            Effect(
-                result=NamedResult(
-                    f"prompt.{name}", f"Prompts compared, {name}", "secondary", test
-                ),
-                about=_about(name, levels, "prompt"),
-                beside=tuple(r.id for r in own),
-                size=max(usable, key=lambda i: usable[i], default=""),
-            )
-        )
-        differences += own
-    return differences, effects
-
-
-def _compared(
-    scores: pd.DataFrame,
-    first: Rotations,
-    declared: AnalysisPlan,
-    n_permutations: int,
-    factor: str,
-) -> TestResult:
-    """Levels (columns) compared on the same items (rows): Friedman, of two Wilcoxon."""
-    clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
-    common: dict[str, Any] = {
-        "names": [f"{factor.removeprefix('factor_')} {c}" for c in scores.columns],
-        "cluster": clusters.loc[scores.index].to_numpy(object),
-        "level": declared.level,
-    }
-    data = scores.to_numpy(float)
-    if data.shape[1] == 2:
-        return wilcoxon_signed_rank(data[:, 0], data[:, 1], **common)
-    return friedman_test(data, **common, n_permutations=n_permutations, seed=declared.seed)
-
-
 def is_rotated(frame: pd.DataFrame) -> bool:
     """Whether judgments are selections whose options were shown in rotations (order ``s/N``)."""
     return (
@@ -544,6 +387,39 @@ def label_shares(differences: Compared) -> Compared:
     """Differences of means of 0 and 1 as what they are: of shares, not of points of a scale."""
     rows = tuple(replace(row, estimate_name="rate_difference") for row in differences.rows)
     return replace(differences, rows=rows)
+
+
+def share_differences(
+    table: Floats,
+    names: Sequence[str],
+    *,
+    cluster: Any,
+    level: float,
+    margin: float,
+    quantity: str,
+    reference: str | None = None,
+) -> tuple[Comparisons, EquivalenceResult]:
+    """Differences of shares between conditions, and tests that they lie within a margin.
+
+    Parameters
+    ----------
+    table : ndarray, shape (n_items, n_conditions)
+    names : sequence of str
+        Of the conditions.
+    cluster : sequence
+    level, margin : float
+    quantity : str
+        What the shares are of.
+    reference : str, optional
+        What the others are compared with; every pair by default.
+    """
+    common: dict[str, Any] = {"conditions": names, "cluster": cluster, "reference": reference}
+    return (
+        label_shares(mean_shift(table, level=level, **common)),
+        label_shares(
+            replace(equivalence_of_means(table, margin=margin, **common), quantity=quantity)
+        ),
+    )
 
 
 _AS_GIVEN = {"ab", "original", "orig", "0", "false", "1"}

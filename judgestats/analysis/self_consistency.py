@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,18 +17,21 @@ from judgestats.analysis.families import (
     clusters_of,
     direction_of,
     one_family,
+    planned,
 )
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.pair_methods import (
     BEST_METHOD,
-    Aggregated,
-    Answers,
+    MARGIN,
+    MethodPairs,
+    credit_by_pair,
+    describe_verdicts,
     fewer_pairs,
     method_pairs,
     pair_option,
     reference_results,
+    verdicts_of_scores,
 )
-from judgestats.analysis.pair_methods import described as aggregates_described
 from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import (
     Analysis,
@@ -41,26 +44,71 @@ from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
     condition_row,
-    label_shares,
+    entered,
     metrics_of,
     selection_limits,
+    share_differences,
 )
-from judgestats.analysis.summary_rows import (
-    aligned_rows,
-    factor_curve,
-    results_row,
-)
+from judgestats.analysis.summary_rows import aligned_rows, factor_curve, results_row
 from judgestats.analysis.supplements import lost_shares_of
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import Condition
 from judgestats.data.pairs import scores_of
 from judgestats.data.request_fields import heat
 from judgestats.items.records import Item
-from judgestats.results import About, Claim, Headline, Row
+from judgestats.results import About, Headline
 from judgestats.stats.designs.score_matrix import AGGREGATES, aggregate_replications
-from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_means
+from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference.result import Comparisons
+from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.reliability.omega import omega_total
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What was scored: the responses of the labelled pairs.
+
+    Attributes
+    ----------
+    pairs : MethodPairs
+    names : tuple of str
+        Ids of the responses, one a row of scores.
+    clusters : ndarray of object
+        Their questions.
+    """
+
+    pairs: MethodPairs
+    names: tuple[str, ...]
+    clusters: Objects
+
+    def verdicts(self, grouped: Floats) -> Objects:
+        """Scores of each group as verdicts on the pairs, pairs x groups."""
+        place = {name: i for i, name in enumerate(self.names)}
+        first, second = ([place[n] for n in own] for own in (self.pairs.first, self.pairs.second))
+        return verdicts_of_scores(grouped[first], grouped[second])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregated:
+    """One way of making several judgments into one.
+
+    Attributes
+    ----------
+    row : dict
+        Its row of the table of conditions.
+    results : tuple of NamedResult
+    credit : ndarray, shape (n_pairs,)
+        Averaged over the groups.
+    """
+
+    row: dict[str, Any]
+    results: tuple[NamedResult, ...]
+    credit: Floats
+
+    @property
+    def name(self) -> str:
+        """Its label."""
+        return str(self.row["condition"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,75 +132,8 @@ class Averaged:
         """Agreement with people, pair by pair, of an aggregate of k."""
         return self.made[how, k].credit
 
-    def credited(self, k: int) -> str:
-        """The label of the mean of k."""
-        return self.made["mean", k].name
-
-
-def headlines_of(
-    asked: Sequence[Averaged], gains: Comparisons | None, small: EquivalenceResult | None
-) -> tuple[Headline, ...]:
-    """Of each judge and temperature: a gain or loss, equality within the margin, or neither."""
-    if gains is None or small is None:
-        return (
-            Headline(
-                id="headline.gain", hypothesis="gain", claim="undefined", about=About(),
-                estimand="alignment_score",
-                reason="Too few replications to average any: at least 3 are needed",
-            ),
-        )  # fmt: skip
-    headlines = []
-    averaged = [one for one in asked if len(one.sizes) > 1]
-    for one, row, equal in zip(averaged, gains.rows, small.rows, strict=True):
-        about = About(
-            judge=one.judge,
-            stratum=one.where,
-            conditions=(one.credited(1), one.credited(max(one.sizes))),
-            varied="judgments averaged",
-            factors={"temperature": None if math.isnan(one.temperature) else one.temperature},
-        )
-        headline = claim_headline(
-            f"gain.{one.where}", about, _SAYS,
-            p=row.p_adjusted, p_alike=equal.p_adjusted, p_bound=row.p_bound,
-            estimand="alignment_score",
-            direction=direction_of(row.estimate),
-            rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
-            family="gain",
-            reason=row.reason,
-        )  # fmt: skip
-        pairs = "more" if row.estimate > 0 else "fewer"
-        headlines.append(replace(headline, says=headline.says.format(pairs)))
-    return tuple(headlines)
-
-
-_SAYS: Mapping[Claim, str] = {
-    "differs": "averaging agrees with people on {} of the pairs than one judgment",
-    "equivalent": "averaging is shown to change agreement with people by less than the margin",
-    "open": "neither a gain in agreement with people from averaging nor its absence is shown",
-    "undefined": "a gain from averaging could not be computed",
-}
-
-
-def best_aggregates(
-    every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
-) -> tuple[NamedResult, ...]:
-    """Comparisons of the ways to aggregate with the best one, with what each spends."""
-    usable = [a for a in every if not np.isnan(a.credit).all()]
-    return best_conditions(
-        {a.name: a.credit for a in usable}, questions,
-        spent=Costs.from_rows(
-            [a.row for a in usable],
-            USD="cost_per_pair", tokens="tokens_per_pair", judgments="k",
-        ),
-        margin=declared.margins["alignment_score"], level=declared.level,
-        what="agreement with people",
-    ) if usable else ()  # fmt: skip
-
 
 SIZES = (1, 3, 5, 10, 20)
-MARGIN = 0.05
-"""Declared margin: alignment scores that differ by less than five points in a hundred."""
-
 _ONE = "one judgment"
 _QUANTITY = "agreement with people, as a share of the pairs"
 _TIES = Limit(
@@ -174,70 +155,50 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     """The plan, as it is written to the run before the first call."""
     several = len({c.judge for c in conditions}) > 1
     panel = Hypothesis(
-        id="panel",
-        question="Does a panel (one judgment of each judge) agree better than one judge?",
-        test="difference of mean alignment scores, paired by pair, interval over questions: "
-        "against one judgment of each judge, and as many of that judge as the panel asks for",
-        family="all comparisons with the panel, within a temperature",
-    )
-    declared = AnalysisPlan(
-        experiment="self_consistency",
-        question="How much reliability and agreement with people does the mean, median or mode of "
-        "several judgments buy, how much a panel of judges, and at what cost?",
+        "panel", "Does a panel (one judgment of each judge) agree better than one judge?",
+        "difference of mean alignment scores, paired by pair, interval over questions: against one "
+        "judgment of each judge, and as many of that judge as the panel asks for",
+        "all comparisons with the panel, within a temperature",
+    )  # fmt: skip
+    declared = planned(
+        "self_consistency", parameters,
+        Hypothesis(
+            "gain", "Does the mean of the largest k agree better with people than one judgment?",
+            "difference of mean alignment scores, paired by pair, interval over questions",
+            _OF_JUDGES, "primary",
+        ),
+        Hypothesis(
+            "equivalence", "Where no gain is seen: is it shown to be small?",
+            f"two one-sided tests, difference within {MARGIN}", "as for the difference",
+        ),
+        Hypothesis(
+            "sizes", "And the mean of fewer?", "as for the largest k",
+            "sizes k, within a judge and temperature",
+        ),
+        Hypothesis(
+            "aggregates", "Does the median or the mode agree better than the mean (largest k)?",
+            "as above, against the mean", f"median and mode, {_OF_JUDGES}",
+        ),
+        *((panel,) if several else ()),
+        BEST_METHOD,
+        Hypothesis(
+            "reliability", "How reliable is the mean, median or mode of k judgments?",
+            "ICC(1,1) over disjoint groups of k, each beside its null; of the mean of all "
+            "judgments parallel omega", role="descriptive",
+        ),
+        Hypothesis(
+            "alignment", "How often does it agree with people?",
+            "mean credit with interval over questions, beside always-tie, random and what people "
+            "score against one another; accuracy without ties", role="descriptive",
+        ),
+        margins={"alignment_score": MARGIN},
+        options=pair_option(parameters),
         blocks="The labelled pair is the block. The replications of an answer are cut into "
         "disjoint groups of k, so that no judgment is used twice at one k; credit is averaged over "
         "groups. Pairs of one question are kept together.",
         missing="A group uses the scores that could be read; a verdict without any is left out, "
         "and counted as wrong in the column beside.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
-        margins={"alignment_score": MARGIN},
-        options=pair_option(parameters),
-        hypotheses=(
-            Hypothesis(
-                id="gain",
-                role="primary",
-                question="Does the mean of the largest k agree better with people than one "
-                "judgment?",
-                test="difference of mean alignment scores, paired by pair, interval over questions",
-                family=_OF_JUDGES,
-            ),
-            Hypothesis(
-                id="equivalence",
-                question="Where no gain is seen: is it shown to be small?",
-                test=f"two one-sided tests, difference within {MARGIN}",
-                family="as for the difference",
-            ),
-            Hypothesis(
-                id="sizes",
-                question="And the mean of fewer?",
-                test="as for the largest k",
-                family="sizes k, within a judge and temperature",
-            ),
-            Hypothesis(
-                id="aggregates",
-                question="Does the median or the mode agree better than the mean (largest k)?",
-                test="as above, against the mean",
-                family=f"median and mode, {_OF_JUDGES}",
-            ),
-            *((panel,) if several else ()),
-            BEST_METHOD,
-            Hypothesis(
-                id="reliability",
-                role="descriptive",
-                question="How reliable is the mean, median or mode of k judgments?",
-                test="ICC(1,1) over disjoint groups of k, each beside its null; of the mean of all "
-                "judgments parallel omega",
-            ),
-            Hypothesis(
-                id="alignment",
-                role="descriptive",
-                question="How often does it agree with people?",
-                test="mean credit with interval over questions, beside always-tie, random and what "
-                "people score against one another; accuracy without ties",
-            ),
-        ),
-    )
+    )  # fmt: skip
     if int(parameters["repeats"]) < SIZES[1]:
         declared = declared.drop_hypotheses("gain", "equivalence", "sizes", "aggregates")
     return declared
@@ -270,13 +231,17 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     every = [a for one in asked for a in one.made.values()] + panels
     gains, small, results = _gains(asked, questions, declared)
     results += panel_results
-    beside = [one.weighted for one in asked if one.weighted is not None]
-    results += [r for one in [*every, *beside] for r in one.results]
+    described = [*every, *(one.weighted for one in asked if one.weighted is not None)]
+    results += [r for one in described for r in one.results]
     results += [r for one in asked for r in _omega(one, answers, declared)]
     results += reference_results(pairs, declared)
-    results += best_aggregates(every, questions, declared)
-    table = pd.DataFrame([one.row for one in [*every, *beside]])
-    headlines = headlines_of(asked, gains, small)
+    results += _best(every, questions, declared)
+    table = pd.DataFrame([one.row for one in described])
+    names = [one.name for one in described]
+    people, accuracy = aligned_rows(names)
+    reliability = results_row(
+        "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", names
+    )
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
@@ -290,7 +255,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             only={"aggregate": ("one", "mean")},
             lines=("alignment.people",),
         ),
-        headlines=headlines,
+        headlines=_headlines(asked, gains, small),
         conditions=table,
         results=tuple(by_role(results)),
         limitations=(
@@ -300,8 +265,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *fewer_pairs(declared, pairs),
         ),
         condition_records=tuple(conditions_of(table, judged=set(frame["condition"]))),
-        condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in [*every, *beside]},
-        rows=_rows([one.name for one in [*every, *beside]]),
+        condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in described},
+        rows=(people, reliability, accuracy),
     )
 
 
@@ -316,32 +281,66 @@ def _averaged_scores(
     # of one verdict, as `alignment` counts: both answers of a pair are judged for it
     verdicts = max(len(answers.pairs.names), 1) * times
     tokens = float((own["tokens_in"] + own["tokens_out"]).sum(skipna=False)) / verdicts
-    made: dict[tuple[str, int], Aggregated] = {}
-    for how in AGGREGATES:
-        for k in (k for k in SIZES if k <= scores.shape[1]):
-            if k == 1 and how != "mean":
-                continue  # one judgment is its own mean, median and mode
-            grouped = aggregate_replications(scores, k=k, how=how)
-            made[how, k] = aggregates_described(
-                base, grouped, answers,
-                name=condition if k == 1 else f"{condition}, {how} of {k}",
-                how="one" if k == 1 else how,
-                judgments=k,
-                cost=each * k,
-                tokens=tokens * k,
-                scores=scores[:, :k] if how == "mean" else None,
-                **declared.drawn,
-            )  # fmt: skip
-    temperature = float(base["temperature"])
+    made = {
+        (how, k): _aggregated(
+            base, aggregate_replications(scores, k=k, how=how), answers, declared,
+            name=condition if k == 1 else f"{condition}, {how} of {k}",
+            how="one" if k == 1 else how, judgments=k, cost=each * k, tokens=tokens * k,
+            scores=scores[:, :k] if how == "mean" else None,
+        )
+        for how in AGGREGATES
+        for k in SIZES
+        if k <= scores.shape[1] and (k > 1 or how == "mean")
+    }  # fmt: skip
     expected = first_weighted(own, answers.names)
-    weighted = None if expected is None else aggregates_described(
-        base, expected, answers, name=f"{condition}, weighted by probabilities", how="weighted",
-        judgments=1, cost=each, tokens=tokens, level=declared.level,
+    weighted = None if expected is None else _aggregated(
+        base, expected, answers, declared, name=f"{condition}, weighted by probabilities",
+        how="weighted", judgments=1, cost=each, tokens=tokens,
     )  # fmt: skip
+    temperature = float(base["temperature"])
     return Averaged(
         where=f"{base['judge']} at {heat(temperature)}", judge=str(base["judge"]),
         temperature=temperature, base=base, scores=scores, made=made, weighted=weighted,
     )  # fmt: skip
+
+
+def _aggregated(
+    base: Mapping[str, Any],
+    grouped: Floats,
+    answers: Answers,
+    declared: AnalysisPlan,
+    *,
+    name: str,
+    how: str,
+    judgments: int,
+    cost: float,
+    tokens: float = math.nan,
+    scores: Floats | None = None,
+) -> Aggregated:
+    """Describe aggregated scores, answers x groups, of one condition or panel.
+
+    `cost` is of `judgments` of all answers, `tokens` of those that one verdict on a pair takes. The
+    reliability of a single group is the parallel omega of its judgments, `scores`.
+    """
+    row = {**base, "condition": name, "aggregate": how, "k": judgments, "cost_usd": cost}
+    row["cost_per_pair"] = cost / max(len(answers.pairs.names), 1)
+    row["tokens_per_pair"] = tokens
+    row["n_replications"] = grouped.shape[1]
+    credit, results = describe_verdicts(
+        row, answers.verdicts(grouped), answers.pairs, name=name, level=declared.level
+    )
+    common: dict[str, Any] = {"cluster": answers.clusters, **declared.drawn}
+    reliability = None
+    if grouped.shape[1] > 1:
+        reliability = icc(grouped, form="ICC(1,1)", missing="listwise", **common)
+    elif scores is not None and scores.shape[1] > 1:
+        reliability = omega_total(scores, model="parallel", null=True, **common)
+    results += entered(
+        row, name,
+        ("reliability", "descriptive", "reliability", "Reliability", reliability),
+        ("icc1" if judgments == 1 else "", "descriptive", "", "", reliability),
+    )  # fmt: skip
+    return Aggregated(row=row, results=tuple(results), credit=credit)
 
 
 def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[NamedResult]:
@@ -357,59 +356,52 @@ def _gains(
     asked: Sequence[Averaged], questions: Any, declared: AnalysisPlan
 ) -> tuple[Comparisons | None, EquivalenceResult | None, list[NamedResult]]:
     """The largest k against one judgment, other sizes, and median and mode against the mean."""
-    gain: dict[str, Comparisons] = {}
-    small: dict[str, EquivalenceResult] = {}
-    other: dict[str, Comparisons] = {}
-    alike: dict[str, EquivalenceResult] = {}
+    shifts: dict[str, dict[str, Comparisons]] = {"gain": {}, "aggregates": {}}
+    equal: dict[str, dict[str, EquivalenceResult]] = {"gain": {}, "aggregates": {}}
     results: list[NamedResult] = []
-    margin = declared.margins["alignment_score"]
     for one in asked:
-        if len(one.sizes) < 2:
-            continue
         top = max(one.sizes)
-
-        def compare(
-            columns: Mapping[str, Floats],
-        ) -> tuple[Comparisons, EquivalenceResult]:
-            names, table = list(columns), np.column_stack(list(columns.values()))
-            return label_shares(mean_shift(
-                table, conditions=names, reference=names[0], cluster=questions,
-                level=declared.level,
-            )), label_shares(replace(
-                equivalence_of_means(
-                    table, conditions=names, reference=names[0], cluster=questions, margin=margin
-                ),
-                quantity=_QUANTITY,
-            ))  # fmt: skip
-
-        gain[one.where], small[one.where] = compare(
-            {_ONE: one.credit(1), f"mean of {top}": one.credit(top)}
-        )
-        other[one.where], alike[one.where] = compare(
-            {f"{how} of {top}": one.credit(top, how) for how in AGGREGATES}
-        )
-        between = [k for k in one.sizes if 1 < k < top]
-        if not between:
+        if top == 1:
             continue
-        fewer, _ = compare({_ONE: one.credit(1)} | {f"mean of {k}": one.credit(k) for k in between})
-        about = About(judge=one.judge, stratum=one.where)
-        against = ("sizes", "Means of k against one judgment", fewer)
-        results += named_results(one.where, "secondary", against, about=about)
-    if not gain:
+        single = {_ONE: one.credit(1)}
+        columns = {
+            "gain": single | {f"mean of {top}": one.credit(top)},
+            "aggregates": {f"{how} of {top}": one.credit(top, how) for how in AGGREGATES},
+        }
+        for key, own in columns.items():
+            shifts[key][one.where], equal[key][one.where] = _against_first(own, questions, declared)
+        between = {f"mean of {k}": one.credit(k) for k in one.sizes if 1 < k < top}
+        if between:
+            fewer, _ = _against_first(single | between, questions, declared)
+            about = About(judge=one.judge, stratum=one.where)
+            against = ("sizes", "Means of k against one judgment", fewer)
+            results += named_results(one.where, "secondary", against, about=about)
+    if not shifts["gain"]:
         return None, None, results
-    gains = one_family(gain, family=f"gain: {_OF_JUDGES}")
-    smalls = one_family(small, family=f"gain: {_OF_JUDGES}")
-    family = f"median and mode: {_OF_JUDGES}"
+    family = {"gain": f"gain: {_OF_JUDGES}", "aggregates": f"median and mode: {_OF_JUDGES}"}
+    gains, others = (one_family(shifts[key], family=text) for key, text in family.items())
+    smalls, alike = (one_family(equal[key], family=text) for key, text in family.items())
     results += [
         NamedResult("gain", "Gain in agreement with people by averaging", "primary", gains,
               headline=True),
         NamedResult("equivalence.gain", "Is the gain small", "secondary", smalls, headline=True),
-        NamedResult("aggregates", "Median and mode against the mean", "secondary",
-              one_family(other, family=family), headline=True),
+        NamedResult("aggregates", "Median and mode against the mean", "secondary", others,
+              headline=True),
         NamedResult("equivalence.aggregates", "Do median and mode agree as often as the mean",
-              "secondary", one_family(alike, family=family)),
+              "secondary", alike),
     ]  # fmt: skip
     return gains, smalls, results
+
+
+def _against_first(
+    columns: Mapping[str, Floats], questions: Any, declared: AnalysisPlan
+) -> tuple[Comparisons, EquivalenceResult]:
+    """Agreement with people of each column less that of the first, and whether it is alike."""
+    names = list(columns)
+    return share_differences(
+        np.column_stack(list(columns.values())), names, reference=names[0], cluster=questions,
+        level=declared.level, margin=declared.margins["alignment_score"], quantity=_QUANTITY,
+    )  # fmt: skip
 
 
 def _panels(
@@ -418,7 +410,6 @@ def _panels(
     """One judgment of each judge, averaged, at every temperature with several judges."""
     panels: list[Aggregated] = []
     results: list[NamedResult] = []
-    questions = answers.pairs.table.clusters
     for label in dict.fromkeys(heat(one.temperature) for one in asked):
         judges = [one for one in asked if heat(one.temperature) == label]
         size = len(judges)
@@ -426,40 +417,30 @@ def _panels(
             continue
         width = min(one.scores.shape[1] for one in judges)
         stacked = np.stack([one.scores[:, :width] for one in judges], axis=2)
-        singles = [one.base for one in judges]
+        rows = [one.made["mean", 1].row for one in judges]
         base = {
-            **singles[0],
+            **judges[0].base,
             "judge": " + ".join(one.judge for one in judges),
-            "n": sum(int(r["n"]) for r in singles),
-            "n_ok": sum(int(r["n_ok"]) for r in singles),
-            **lost_shares_of(singles),
+            **{key: sum(int(one.base[key]) for one in judges) for key in ("n", "n_ok")},
+            **lost_shares_of([one.base for one in judges]),
         }
-        panel = aggregates_described(
+        panel = _aggregated(
             base,
             aggregate_replications(stacked.reshape(len(answers.names), -1), k=size, how="mean"),
-            answers,
-            name=f"panel of {size}, {label}", how="panel", judgments=size,
-            cost=sum(float(one.made["mean", 1].row["cost_usd"]) for one in judges),
-            tokens=sum(float(one.made["mean", 1].row["tokens_per_pair"]) for one in judges),
-            **declared.drawn,
+            answers, declared, name=f"panel of {size}, {label}", how="panel", judgments=size,
+            cost=sum(float(r["cost_usd"]) for r in rows),
+            tokens=sum(float(r["tokens_per_pair"]) for r in rows),
         )  # fmt: skip
         panels.append(panel)
         columns = {"panel": panel.credit}
         for one in judges:
             columns[f"one of {one.judge}"] = one.credit(1)
             if size <= one.scores.shape[1]:
-                as_many = aggregate_replications(one.scores, k=size)
-                columns[f"mean of {size} of {one.judge}"] = aggregates_described(
-                    base, as_many, answers, name="as many", how="mean", judgments=size, cost=0.0,
-                    level=declared.level, n_permutations=0,
-                ).credit  # fmt: skip
-        names, table = list(columns), np.column_stack(list(columns.values()))
-        common: dict[str, Any] = {
-            "conditions": names, "reference": "panel", "cluster": questions,
-        }  # fmt: skip
-        shifts = label_shares(mean_shift(table, level=declared.level, **common))
-        equal = equivalence_of_means(table, margin=declared.margins["alignment_score"], **common)
-        small = label_shares(equal.replace(quantity=_QUANTITY))
+                as_many = answers.verdicts(aggregate_replications(one.scores, k=size))
+                columns[f"mean of {size} of {one.judge}"] = credit_by_pair(
+                    as_many, answers.pairs.table.labels
+                )
+        shifts, small = _against_first(columns, answers.pairs.table.clusters, declared)
         against = ("panel", "Judges against the panel", shifts)
         alike = ("equivalence.panel", "Do judges agree as often as the panel", small)
         results += named_results(label, "secondary", against, headline=True)
@@ -467,10 +448,46 @@ def _panels(
     return panels, results
 
 
-def _rows(names: Sequence[str]) -> tuple[Row, ...]:
-    """Agreement with people and reliability, of one judgment and of each aggregate."""
-    people, accuracy = aligned_rows(names)
-    reliability = results_row(
-        "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", names
-    )
-    return people, reliability, accuracy
+def _headlines(
+    asked: Sequence[Averaged], gains: Comparisons | None, small: EquivalenceResult | None
+) -> tuple[Headline, ...]:
+    """Of each judge and temperature: a gain or loss, equality within the margin, or neither."""
+    if gains is None or small is None:
+        return (
+            claim_headline(
+                "gain", About(), p=math.nan, estimand="alignment_score",
+                reason="Too few replications to average any: at least 3 are needed",
+            ),
+        )  # fmt: skip
+    averaged = [one for one in asked if len(one.sizes) > 1]
+    return tuple(
+        claim_headline(
+            f"gain.{one.where}",
+            About(
+                judge=one.judge, stratum=one.where, varied="judgments averaged",
+                conditions=tuple(one.made["mean", k].name for k in (1, max(one.sizes))),
+                factors={"temperature": None if math.isnan(one.temperature) else one.temperature},
+            ),
+            p=row.p_adjusted, p_alike=equal.p_adjusted, p_bound=row.p_bound,
+            estimand="alignment_score", direction=direction_of(row.estimate),
+            rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
+            family="gain", reason=row.reason,
+        )
+        for one, row, equal in zip(averaged, gains.rows, small.rows, strict=True)
+    )  # fmt: skip
+
+
+def _best(
+    every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
+) -> tuple[NamedResult, ...]:
+    """Comparisons of the ways to aggregate with the best one, with what each spends."""
+    usable = [a for a in every if not np.isnan(a.credit).all()]
+    return best_conditions(
+        {a.name: a.credit for a in usable}, questions,
+        spent=Costs.from_rows(
+            [a.row for a in usable],
+            USD="cost_per_pair", tokens="tokens_per_pair", judgments="k",
+        ),
+        margin=declared.margins["alignment_score"], level=declared.level,
+        what="agreement with people",
+    ) if usable else ()  # fmt: skip

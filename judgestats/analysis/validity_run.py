@@ -16,7 +16,14 @@ from judgestats.analysis.agreement import (
     ratings_results,
     true_score_of,
 )
-from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_of, clusters_of
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    clusters_of,
+    family_of_tests,
+    headline_of_test,
+    planned,
+)
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
@@ -29,13 +36,8 @@ from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array
 from judgestats.items.records import Item
 from judgestats.results import Claim, Headline, Row
-from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 
-_QUESTION = (
-    "How often are the judge's verdicts and scores those of people, where does it err, and what "
-    "would people say of all that it judged?"
-)
 _FAMILY = "relation to people's labels, one test per condition"
 _TESTED = ("people.kappa", "people.pearson")
 _DESCRIBED = ("sensitivity", "specificity", "accuracy", "bias", "concordance", "corrected")
@@ -54,14 +56,25 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     middle = (scale.low + scale.high) / 2
     drawn = "random" if parameters["labels"] == "designed" else parameters["labels_drawn"]
     pass_from = middle if parameters["pass_from"] is None else parameters["pass_from"]
-    return AnalysisPlan(
-        experiment="validity",
-        question=_QUESTION,
-        blocks="The answer is the block; intervals keep the answers to one question together.",
-        missing="A reply without a verdict has a status; in the corrected pass rate such answers "
-        "are a class of their own.",
-        n_resamples=int(parameters["resamples"]),
-        seed=int(parameters["seed"]),
+    return planned(
+        "validity", parameters,
+        Hypothesis(
+            "related", "Do verdicts and scores go with people's labels at all?",
+            "Cohen's kappa (verdicts) or Pearson's r (scores) of people's labels, p by shuffling "
+            "labels over answers; over questions where these repeat", _FAMILY, "primary",
+        ),
+        Hypothesis(
+            "people", "How often is the judge right, how far off are its scores, and what would "
+            "people say of all that it judged?",
+            "error rates, agreement, bias and concordance; post-stratified pass rate and "
+            "regression mean, each beside the judge's own and the labels' alone",
+            "none: estimates with intervals over questions", "primary",
+        ),
+        SLICES,
+        Hypothesis(
+            "best", "Which condition agrees most with people?",
+            "differences from the best, simultaneous intervals over questions",
+        ),
         margins={"accuracy": MARGIN},
         options={
             "labels": parameters["labels"],
@@ -71,32 +84,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "scale": f"{scale.low} {scale.high}",
             "mix": str(parameters["mix"]),
         },
-        hypotheses=(
-            Hypothesis(
-                id="related",
-                role="primary",
-                question="Do verdicts and scores go with people's labels at all?",
-                test="Cohen's kappa (verdicts) or Pearson's r (scores) of people's labels, p by "
-                "shuffling labels over answers; over questions where these repeat",
-                family=_FAMILY,
-            ),
-            Hypothesis(
-                id="people",
-                role="primary",
-                question="How often is the judge right, how far off are its scores, and what would "
-                "people say of all that it judged?",
-                test="error rates, agreement, bias and concordance; post-stratified pass rate and "
-                "regression mean, each beside the judge's own and the labels' alone",
-                family="none: estimates with intervals over questions",
-            ),
-            SLICES,
-            Hypothesis(
-                id="best",
-                question="Which condition agrees most with people?",
-                test="differences from the best, simultaneous intervals over questions",
-            ),
-        ),
-    )
+        blocks="The answer is the block; intervals keep the answers to one question together.",
+        missing="A reply without a verdict has a status; in the corrected pass rate such answers "
+        "are a class of their own.",
+    )  # fmt: skip
 
 
 def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item] = ()) -> Analysis:
@@ -140,7 +131,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             agreement[name] = _credit(asked)
             results += slice_results(name, asked, texts, declared)
     table = pd.DataFrame(rows)
-    results += _family(results)
+    tests = {
+        r.about.conditions[0]: r.result
+        for r in results
+        if isinstance(r.result, TestResult) and r.id.startswith("related.")
+    }
+    results += family_of_tests("related.family", tests, _FAMILY, role="primary")
     best = _best(agreement, rows, frame, declared)
     results = sort_results([*results, *best], declared)
     headlines = _headlines(results)
@@ -217,20 +213,6 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, declared: AnalysisPlan) ->
     return [*designed, *selection_limits(frame, table)]
 
 
-def _family(results: Sequence[NamedResult]) -> list[NamedResult]:
-    tests = {
-        r.about.conditions[0]: r.result
-        for r in results
-        if isinstance(r.result, TestResult) and r.id.startswith("related.")
-        and not math.isnan(r.result.p_value)
-    }  # fmt: skip
-    if len(tests) < 2:
-        return []
-    family = adjust_family(tests, family=_FAMILY, method="holm")
-    title = "Related to people's labels, adjusted"
-    return [NamedResult(id="related.family", title=title, role="primary", result=family)]
-
-
 def _credit(asked: pd.DataFrame) -> pd.Series:
     """Of each labelled answer, the share of verdicts that are people's."""
     present = asked[(asked["label"] != "") & (asked["choice"] != "")]
@@ -264,47 +246,28 @@ def _best(
 
 def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
     """Claims of a relation to the labels, then what is described of each condition."""
-    together = next((r.result for r in results if r.id == "related.family"), None)
+    family = [r for r in results if r.id == "related.family"]
     out = []
     for named in results:
-        result, name = named.result, next(iter(named.about.conditions), "")
+        result = named.result
         key = named.id.removeprefix("people.").partition(".")[0]
-        claim: Claim
         if isinstance(result, TestResult) and named.id.startswith("related."):
-            p, bound, family = result.p_value, result.p_value <= result.p_floor, ""
-            if isinstance(together, Family) and name in together.p_adjusted:
-                p, bound = together.p_adjusted[name], together.p_bound[name]
-                family = "related.family"
-            claim = claim_of(p, math.nan)
-            estimand = "cohen_kappa" if result.statistic_name == "kappa" else "pearson_correlation"
+            of_kappa = result.statistic_name == "kappa"
+            estimand = "cohen_kappa" if of_kappa else "pearson_correlation"
+            headline = headline_of_test(named, family, estimand=estimand, about=named.about)
+            # In no family where its p could not be computed.
+            alone = math.isnan(headline.p_adjusted)
+            out.append(dataclasses.replace(headline, family="") if alone else headline)
         elif isinstance(result, Estimate) and key in _DESCRIBED:
-            p, bound, family, estimand = math.nan, False, "", result.name
-            claim = "undefined" if math.isnan(result.estimate) else "described"
-        else:
-            continue
-        out.append(
-            Headline(
-                id=f"headline.{named.id}",
-                hypothesis=named.answers,
-                claim=claim,
-                about=named.about,
-                estimand=estimand,
-                rests_on=(named.id,),
-                family=family,
-                p_adjusted=p,
-                p_bound=bound,
-                reason=result.reason,
-                says=_SAYS.get(claim, ""),
-            )
-        )
+            claim: Claim = "undefined" if math.isnan(result.estimate) else "described"
+            out.append(
+                Headline(
+                    id=f"headline.{named.id}", hypothesis=named.answers, claim=claim,
+                    about=named.about, estimand=result.name, rests_on=(named.id,),
+                    reason=result.reason,
+                )
+            )  # fmt: skip
     return tuple(out)
-
-
-_SAYS: Mapping[Claim, str] = {
-    "differs": "verdicts go with people's labels, more than by chance",
-    "open": "no relation to people's labels is shown",
-    "undefined": "could not be held to people's labels",
-}
 
 
 def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:

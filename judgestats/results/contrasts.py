@@ -49,6 +49,22 @@ ASKED: Mapping[tuple[str, str], tuple[str, str]] = {
     ("grade_score", "position"): ("the position of an option changes choices", ""),
 }  # fmt: skip
 """What an experiment asks, as a statement, and the direction of a difference that makes it true."""
+CLAIMED: Mapping[str, tuple[str, str]] = {
+    "moved": ("scores shift where they should not", ""),
+    "scale": ("another scale changes the order of answers", ""),
+    "attack": ("attacks succeed", ""),
+    "control": ("worse answers fare worse, as they should", "lower"),
+    "interaction": ("reasoning changes the variance of one judge more than that of another", ""),
+    "difference": ("the method seen to agree most agrees more often than a baseline", "higher"),
+    "scaling": ("accuracy changes with the number of judgments shown", ""),
+    "gain": ("the accuracy is higher than that of the reference", "higher"),
+    "crowd": ("one strategy chooses the best candidate more often", ""),
+    "prompt": ("the judge prompt changes how choices follow the option", ""),
+    "unrelated": ("an unrelated option changes how choices follow the option", ""),
+    "related": ("verdicts agree with human labels more than by chance", ""),
+    "vary": ("the levels of the setting differ in how much repeated scores differ", ""),
+}
+"""What else experiments claim, by hypothesis, as `ASKED`."""
 _MOST_NAMED = 3
 
 
@@ -75,7 +91,7 @@ def answer_sentence(results: Results) -> str:
         shown = headline.claim
         if shown == "differs" and direction and headline.direction not in {"", direction}:
             shown = "described"  # the opposite
-        if shown in _ANSWERS:
+        if shown in _ANSWERS and shown != "undefined":
             about = headline.about
             one = about.conditions[0] if len(about.conditions) == 1 else ""
             who = about.stratum or about.judge or one
@@ -93,6 +109,7 @@ _ANSWERS = {
     "equivalent": ("No: that {} is ruled out beyond the margin", "ruled out beyond the margin"),
     "described": ("No: the opposite is shown of whether {}", "shown to be the other way round"),
     "open": ("It is neither shown nor ruled out that {}", "open"),
+    "undefined": ("It could not be tested whether {}", ""),
 }
 """What claims answer, alone and among others."""
 
@@ -203,7 +220,21 @@ def claim_sentence(headline: Headline, results: Results) -> str:
             if headline.claim == "equivalent":
                 return f"{a} and {b} differ by less than the margin: {number}."
             return template.format(a=a, b=b, number=number, side="higher" if above else "lower")
-    if not headline.says:
-        return ""
     says = headline.says.rstrip(".").removesuffix(f", {headline.about.stratum}")
+    says = says or _stated(headline, results.experiment)
+    if not says:
+        return ""
     return f"{says[0].upper()}{says[1:]}{f': {number}' if number else ''}."
+
+
+def _stated(headline: Headline, experiment: str) -> str:
+    """What a claim says of the statement that its hypothesis asks about."""
+    asked, claim = headline.hypothesis, headline.claim
+    statement, direction = ASKED.get((experiment, asked)) or CLAIMED.get(
+        asked.partition(".")[0], ("", "")
+    )
+    if claim == "differs" and direction and headline.direction not in {"", direction}:
+        claim = "described"
+    if not statement or claim not in _ANSWERS:
+        return ""
+    return _ANSWERS[claim][0].format(statement).removeprefix("Yes: ").removeprefix("No: ")

@@ -297,8 +297,8 @@ class Design(_Declared, Generic[P]):
     protocol : callable
         ``protocol(parameters, condition) -> JudgingProtocol``.
     analysis : str
-        The module of ``judgestats.analysis`` with ``plan(parameters, conditions)`` and
-        ``analyse(frame, plan, ...)``.
+        The module of ``judgestats.analysis``, or ``module:object``, with
+        ``plan(parameters, conditions)`` and ``analyse(frame, plan, ...)``.
     parameters : class of CommonParameters
         What it takes: the common ones, and its own.
     defaults : mapping

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 from judgestats.analysis.families import AnalysisPlan, with_omega_model
@@ -263,7 +262,7 @@ class Prepared:
     judges: Mapping[str, JudgeSpec]
     tasks: Sequence[Task]
     staging: StageSchedule | None
-    analysis: ModuleType
+    analysis: Any
     plan: AnalysisPlan
     questions: tuple[Item, ...]
     answering: AnswerPlan | None
@@ -380,7 +379,10 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     check_own_prompts(
         parameters, protocols, items, judges, answering.protocol if answering else None
     )
-    analysis = importlib.import_module(f"judgestats.analysis.{design.analysis}")
+    module, _, name = design.analysis.partition(":")
+    analysis: Any = importlib.import_module(f"judgestats.analysis.{module}")
+    analysis = getattr(analysis, name) if name else analysis
+    plan = replace(analysis.plan(parameters.values(), conditions), question=design.question)
     staging = staged(units, protocols, parameters, own)
     if staging is not None and parameters.reply == ReplyMode.LOGPROBS:
         raise InputError(
@@ -399,9 +401,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         tasks=_tasks(design, parameters, protocols, units, staging),
         staging=staging,
         analysis=analysis,
-        plan=with_omega_model(
-            analysis.plan(parameters.values(), conditions), parameters.omega_model
-        ),
+        plan=with_omega_model(plan, parameters.omega_model),
         questions=tuple(questions),
         answering=answering,
         stage_judges=stage_judges,

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.families import Stratum, strata_of
-from judgestats.analysis.reasoning import WITHOUT, judges_with_and_without
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.selections import rotations_of
+from judgestats.analysis.spread_experiments import WITHOUT, judges_with_and_without
 from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.results.numbers import apa_number
 from judgestats.sinks import csv_text

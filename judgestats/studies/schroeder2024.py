@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.best_of_n_reliability import disagreement
+from judgestats.analysis.best_of_n import disagreement
 from judgestats.analysis.records import NamedResult
 from judgestats.analysis.summary_rows import factor_curve
 from judgestats.arrays import Floats, Objects

@@ -156,7 +156,7 @@ def test_the_summary_comes_in_the_promised_order(workplace, capsys):
 def test_a_fault_in_the_analysis_leaves_a_failed_run_or_none(
     workplace, monkeypatch, capsys, traces, statuses
 ):
-    import judgestats.analysis.temperature as analysis
+    from judgestats.analysis import temperature as analysis
     from judgestats.errors import InputError
 
     def broken(*_):

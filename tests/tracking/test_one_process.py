@@ -89,7 +89,7 @@ def test_a_run_with_a_report_starts_no_python_but_that_of_typst(workplace, monke
 def test_an_interrupted_run_is_killed_or_was_never_there(
     workplace, monkeypatch, capsys, traces, left
 ) -> None:
-    import judgestats.analysis.temperature as analysis
+    from judgestats.analysis import temperature as analysis
 
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -113,7 +113,7 @@ def test_an_interrupted_run_is_killed_or_was_never_there(
 def test_sigterm_ends_a_run_as_killed(workplace) -> None:
     code = (
         "import os, signal, time\n"
-        "import judgestats.analysis.temperature as analysis\n"
+        "from judgestats.analysis import temperature as analysis\n"
         "from judgestats.__main__ import main\n"
         "def ended(*_):\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(30)\n"
         "analysis.analyse = ended\n"

@@ -1,0 +1,530 @@
+"""Experiments on the spread of repeated scores: temperature, judges, guidelines, reasoning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgestats.analysis.dispersion_comparison import (
+    SpreadQuestion,
+    compare_spread,
+    described_scores,
+    restrict_spread,
+    spread_family,
+    spread_headlines,
+    spread_questions,
+    spread_results,
+    test_ids,
+)
+from judgestats.analysis.families import (
+    AnalysisPlan,
+    Hypothesis,
+    Stratum,
+    claim_headline,
+    direction_of,
+    most_reliable,
+    one_family,
+    planned,
+    published,
+    restrict_pairs,
+    strata_of,
+)
+from judgestats.analysis.limits import common_limits
+from judgestats.analysis.recommendation import MARGIN_ICC, best_reliable
+from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
+from judgestats.analysis.scores import cell_arrays, cell_figures
+from judgestats.analysis.summary_rows import factor_curve, ranked, score_rows
+from judgestats.data.columns import Condition
+from judgestats.data.matrices import ScoreArray
+from judgestats.data.request_fields import EXTRA, sort_levels
+from judgestats.results import About, Headline, name_of
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.designs.cells import cell_statistics
+from judgestats.stats.dispersion.ratios import ratio_of_ratios
+from judgestats.stats.inference.multiplicity import adjust_family
+from judgestats.stats.inference.result import Result, TestResult
+
+MARGIN = 1.5
+"""Declared margin of equivalence: a ratio of variances between 1/1.5 and 1.5 matters little."""
+
+_BLOCKS = (
+    "The item is the block: every condition judges the same items. The cell is an item under a "
+    "condition; its statistic is the mean distance of its repeated scores from their mean. "
+    "Intervals and permutations keep the items of a question together."
+)
+_MISSING = (
+    "A judgment that could not be read has a status and no score; the rates are reported by "
+    "condition. A cell with fewer than two scores is left out of tests of spread, and so is its "
+    "item; both are counted."
+)
+_VARY = "vary."
+
+Further = tuple[list[NamedResult], list[Headline]]
+
+
+def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
+    """One hypothesis a field of the request that the conditions vary.
+
+    Examples
+    --------
+    >>> conditions = [Condition(judge="j", settings={"top_p": p}) for p in (0.5, 1.0)]
+    >>> [h.id for h in varied_hypotheses(conditions)]
+    ['vary.top_p']
+    """
+    levels: dict[str, dict[str, None]] = {}
+    for condition in conditions:
+        for name in condition.settings:
+            short = name.removeprefix(EXTRA)
+            levels.setdefault(short, {})[condition.levels[short]] = None
+    ordered = "; Page's L, Spearman and Kendall, the levels being ordered"
+    return tuple(
+        Hypothesis(
+            f"{_VARY}{name}",
+            f"Does the spread of repeated scores differ between levels of {name}?",
+            "as the primary test, ratios of variances, two one-sided tests"
+            + (ordered if sort_levels(name, of) is not None else ""),
+            "one test per stratum of all other factors, in one family with the primary ones",
+        )
+        for name, of in levels.items()
+    )
+
+
+@dataclass(kw_only=True)
+class SpreadExperiment:
+    """An experiment that compares the levels of one factor, in every stratum of the others.
+
+    Attributes
+    ----------
+    experiment : str
+    vary : str
+        The column of the conditions that is compared: ``"judge"``, ``"factor_guideline"``.
+    across : str
+        What is compared, in the plural.
+    each : str
+        What a stratum is: ``"temperature"``, ``"judge and temperature"``.
+    ratio : str
+        The question that ratios of variances answer.
+    published : str
+        The test that the replicated study printed.
+    about_equality : bool
+        Whether the experiment asks for equivalence, which is then told first.
+    reference : str, optional
+        The level that ratios and shifts refer to; every pair by default.
+    hypotheses : callable, optional
+        ``hypotheses(conditions)``: what is asked beyond the comparison of levels.
+    further : callable, optional
+        ``further(array, cells, questions, declared)``: results and claims that answer it.
+    """
+
+    experiment: str
+    vary: str
+    across: str
+    each: str
+    ratio: str
+    published: str
+    about_equality: bool = False
+    reference: str | None = None
+    hypotheses: Callable[[Sequence[Condition]], tuple[Hypothesis, ...]] | None = None
+    further: (
+        Callable[[ScoreArray, pd.DataFrame, tuple[SpreadQuestion, ...], AnalysisPlan], Further]
+        | None
+    ) = None
+
+    def plan(self, parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+        """The plan, as it is written to the run before the first call.
+
+        Parameters
+        ----------
+        parameters : mapping
+            The experiment's parameters, read.
+        conditions : sequence of Condition
+
+        Returns
+        -------
+        AnalysisPlan
+        """
+        across, each = self.across, self.each
+        pairs = f"pairs of {across}, within a {each}"
+        return planned(
+            self.experiment, parameters,
+            Hypothesis(
+                "spread", f"Does the spread of repeated scores differ between {across}?",
+                "blocked F test on the cell statistic, p by exchanging cells within items",
+                f"one test per {each}", "primary",
+            ),
+            Hypothesis(
+                "ratio", self.ratio,
+                "GMD ratio, cells exchanged within clusters, and ratio of pooled within-cell "
+                "variances, intervals over clusters, log scale", pairs,
+            ),
+            Hypothesis(
+                "equivalence", "Where no difference is seen: is it shown to be small?",
+                f"two one-sided tests, ratio of variances within 1/{MARGIN} to {MARGIN}", pairs,
+            ),
+            Hypothesis(
+                "shift", f"Do mean scores differ between {across}?",
+                "paired difference of means, interval over clusters", pairs,
+            ),
+            most_reliable("ICC(1,1)"),
+            Hypothesis(
+                "reliability", "How reliable is one judgment, and the mean of all replications?",
+                "ICC(1) and Cronbach's alpha with jackknife intervals, each beside its null",
+                role="descriptive",
+            ),
+            *(self.hypotheses(conditions) if self.hypotheses else ()),
+            published(self.published),
+            blocks=_BLOCKS, missing=_MISSING,
+            margins={"variance_ratio": MARGIN, "icc_1_1": MARGIN_ICC},
+        )  # fmt: skip
+
+    def analyse(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+        """Answer the plan's hypotheses.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The parsed judgments, all conditions on the same items.
+        declared : AnalysisPlan
+
+        Returns
+        -------
+        Analysis
+        """
+        frame, array, described = described_scores(frame, declared)
+        cells, heated = described.table, self.vary == "temperature"
+        sampled = cells[cells["temperature"] != 0] if heated else cells
+        varied = [h.id for h in declared.hypotheses if h.id.startswith(_VARY)]
+        questions = spread_questions(
+            array, declared,
+            ("spread", self.across, self.each, strata_of(sampled, vary=self.vary)),
+            *(
+                (key, f"levels of {name}", "stratum",
+                 strata_of(sampled, vary=f"factor_{name}", ordered=True))
+                for key in varied for name in [key.removeprefix(_VARY)]
+            ),
+            reference=self.reference,
+        )  # fmt: skip
+        headlines = spread_headlines(*questions)
+        if not any(q.strata for q in (questions[:1] if heated else questions)):
+            why = nothing_compared(sampled, self.vary, across=self.across)
+            none = claim_headline(
+                "spread", About(), p=math.nan, estimand="variance_ratio", reason=why
+            )
+            headlines = (none, *headlines)
+        further, claims = (
+            self.further(array, sampled, questions, declared) if self.further else ([], [])
+        )
+        compared = spread_results(*questions, about_equality=self.about_equality)
+        arrays, spreads = cell_arrays(array), questions[0].spreads
+        return Analysis(
+            experiment=self.experiment,
+            question=declared.question,
+            drawing=factor_curve("temperature", "sem", caption=_DRAWN) if heated else ranked(
+                "sem", "icc1", caption=f"{name_of('sem')}, and the reliability of one score.",
+                results=compared, compared="posthoc.nemenyi.",
+            ),
+            headlines=(*headlines, *claims),
+            described=described.estimates,
+            rows=score_rows(cells["condition"]),
+            condition_records=described.conditions,
+            figures=cell_figures(arrays),
+            conditions=cells,
+            results=(
+                *compared, *further, *best_reliable(cells, array), *described.results
+            ),
+            limitations=tuple(common_limits(frame, cells, array)),
+            metrics={f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}
+            | (_extreme_ratios(questions[0]) if heated else {}),
+            condition_metrics=described.metrics,
+            curves=_curves(cells) if heated else {},
+            arrays=arrays,
+        )  # fmt: skip
+
+
+_DRAWN = f"{name_of('sem')} with 95 % intervals, by sampling temperature. At 0 sampling is off."
+
+
+def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
+    """Why no levels were compared: one was judged, or of fewer than two anything could be read.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition that could be compared.
+    column : str
+        What is compared.
+    across : str
+        The same in the plural.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"temperature": [0.3, 1.0], "n_ok": [0, 12]})
+    >>> nothing_compared(cells, "temperature", across="temperatures above 0")
+    'Of fewer than two temperatures above 0 could any score be read, so they were not compared.'
+    """
+    judged = cells[column].nunique(dropna=False)
+    read = cells.loc[cells["n_ok"] > 0, column].nunique(dropna=False) if "n_ok" in cells else judged
+    if judged < 2:
+        text = f"Fewer than two {across} were judged, so they were not compared"
+    elif read < 2:
+        text = f"Of fewer than two {across} could any score be read, so they were not compared"
+    else:
+        text = f"No two {across} were judged alike in everything else, so they were not compared"
+    return f"{text}."
+
+
+def _extreme_ratios(question: SpreadQuestion) -> dict[str, float]:
+    """The variance ratio of the hottest and the coldest condition of each judge."""
+    return {
+        f"spread/variance_ratio/{judge}": row.estimate
+        for judge, spread in question.spreads.items()
+        for row in spread.ratios.rows
+        if {row.a, row.b} == {spread.conditions[0], spread.conditions[-1]}
+    }
+
+
+def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
+    """Lines over temperature; MLflow's steps are whole numbers, hence hundredths."""
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for stratum in strata_of(cells, vary="temperature"):
+        own = cells[cells["condition"].isin(stratum.conditions)].sort_values("temperature")
+        steps = [round(100 * t) for t in own["temperature"]]
+        for column, name in (("within_variance", "variance"), ("icc1", "icc1"), ("mean", "mean")):
+            curves[f"curve/{name}/{stratum.name}"] = list(zip(steps, own[column], strict=True))
+    return curves
+
+
+def _asked_of_temperature(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
+    return (
+        Hypothesis(
+            "trend", "Does the spread grow with temperature?",
+            "Page's L, Spearman and Kendall with intervals over clusters",
+            "none: reported beside the primary test",
+        ),
+        Hypothesis(
+            "judges", "At each temperature: which judge is steadier?",
+            "as for the spread, judges in place of temperatures, paired by item; T = 0, where "
+            "sampling is off, is described and enters no test",
+            "one test per temperature",
+        ),
+        *varied_hypotheses(conditions),
+    )  # fmt: skip
+
+
+def _judges_at_temperatures(
+    array: ScoreArray,
+    cells: pd.DataFrame,
+    questions: tuple[SpreadQuestion, ...],
+    declared: AnalysisPlan,
+) -> Further:
+    """Judges compared at each temperature, paired by item."""
+    del questions
+    strata = strata_of(cells, vary="judge")
+    spreads = compare_spread(array, strata, declared)
+    tests = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
+    family = adjust_family(tests, family="spread across judges, one test per temperature") if (
+        tests
+    ) else None  # fmt: skip
+    results: list[NamedResult] = []
+    for stratum in strata:
+        name, spread = stratum.name, spreads[stratum.name]
+        if family is not None and name in tests:
+            p, bound = family.p_adjusted[name], family.p_bound[name]
+            spread = restrict_spread(spread, p, bound, f"judges.{name}")
+        rows: tuple[tuple[str, str, Result], ...] = (
+            ("judges", "spread", spread.blocked_f), ("judges_ratio", "ratios", spread.ratios),
+        )  # fmt: skip
+        results += [
+            NamedResult(f"{key}.{name}", f"Judges at {name}: {what}", "secondary", result,
+                        hypothesis="judges", about=stratum.about, levels=stratum.levels)
+            for key, what, result in rows
+        ]  # fmt: skip
+    if family is not None and len(tests) > 1:
+        title = "Spread between judges, adjusted"
+        results.append(NamedResult("judges.family", title, "secondary", family, headline=True))
+    return results, []
+
+
+WITHOUT = "none"
+"""The level of ``reasoning`` that the others are compared with."""
+_FAMILY = "all pairs of judges, temperatures and ways of reasoning"
+_INTERACTION = (
+    Hypothesis(
+        "interaction",
+        "At each temperature: does reasoning change the spread of all judges alike?",
+        "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
+        "the log scale; claimed only where the primary family shows that reasoning matters",
+        _FAMILY,
+    ),
+    Hypothesis(
+        "interaction_f",
+        "And taken as a difference, not as a factor?",
+        "blocked F test of the judges on differences of mean distance (reasoning minus none), p "
+        "by exchanging judges within items; judges of unequal spread can differ here though "
+        "reasoning multiplies their spread by the same factor",
+        "one test per temperature and way of reasoning",
+    ),
+)
+
+Paired = Mapping[str, tuple[Stratum, Stratum]]
+
+
+def _asked_of_reasoning(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
+    ways = {c.factors["reasoning"] for c in conditions}
+    asked = len({c.judge for c in conditions}) > 1 and WITHOUT in ways and len(ways) > 1
+    return _INTERACTION if asked else ()
+
+
+def judges_with_and_without(cells: pd.DataFrame) -> Paired:
+    """The judges' conditions with a way of reasoning and without, at each temperature.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row a condition.
+
+    Returns
+    -------
+    mapping of "way at temperature" to (Stratum, Stratum)
+    """
+    by_level = {
+        str(level): {s.name.partition(" and ")[0]: s for s in strata_of(chosen, vary="judge")}
+        for level, chosen in cells.groupby("factor_reasoning", sort=False)
+    }
+    base = by_level.pop(WITHOUT, {})
+    return {
+        f"{level} at {where}": (treated, base[where])
+        for level, strata in by_level.items()
+        for where, treated in strata.items()
+        if where in base and base[where].labels == treated.labels
+    }
+
+
+def _interaction(
+    array: ScoreArray,
+    cells: pd.DataFrame,
+    questions: tuple[SpreadQuestion, ...],
+    declared: AnalysisPlan,
+) -> Further:
+    """Whether reasoning changes all judges alike: ratios of variance ratios, and differences."""
+    paired = judges_with_and_without(cells)
+    results, claims = _interaction_by_differences(array, paired, declared), []
+    if paired:
+        ratios = one_family({
+            where: ratio_of_ratios(
+                treated.scores(array), control.scores(array), groups=treated.labels,
+                cluster=array.clusters, level=declared.level,
+            )
+            for where, (treated, control) in paired.items()
+        }, family=_FAMILY)  # fmt: skip
+        tests = spread_family(*questions)
+        first = min(tests.p_adjusted, key=lambda name: np.nan_to_num(tests.p_adjusted[name], nan=1))
+        ratios = restrict_pairs(
+            ratios, tests.p_adjusted[first], claim=test_ids(*questions)[first],
+            bound=tests.p_bound[first],
+        )  # fmt: skip
+        title = "Is the change by reasoning the same for all judges"
+        results.insert(0, NamedResult("interaction", title, "secondary", ratios, headline=True))
+        claims = [_interaction_claim(row) for row in ratios.rows]
+    return results, claims
+
+
+def _interaction_claim(row: Any) -> Headline:
+    return claim_headline(
+        f"interaction.{row.a}:{row.b}",
+        About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
+        p=row.p_adjusted, p_bound=row.p_bound, estimand="variance_ratio",
+        direction=direction_of(row.estimate - 1), rests_on=(f"interaction/{row.a}:{row.b}",),
+        family="interaction", reason=row.reason,
+    )  # fmt: skip
+
+
+def _interaction_by_differences(
+    array: ScoreArray, paired: Paired, declared: AnalysisPlan
+) -> list[NamedResult]:
+    tests: dict[str, TestResult] = {}
+    for where, (treated, control) in paired.items():
+        more, less = (
+            cell_statistics(s.scores(array), conditions=s.labels, cluster=array.clusters)
+            for s in (treated, control)
+        )
+        change = more.spread("mean") - less.spread("mean")
+        complete = ~np.isnan(change).any(axis=1)
+        if int(complete.sum()) < 3:
+            continue
+        tests[where] = blocked_f_test(
+            change[complete], conditions=treated.labels, cluster=more.cluster[complete],
+            n_comparisons=len(paired), **declared.drawn,
+        ).replace(
+            name="interaction_blocked_f",
+            null_hypothesis="reasoning changes the mean distance of all judges alike",
+        )  # fmt: skip
+    title = "Differences of mean distance between judges"
+    results = results_by_subject("interaction_f", title, "secondary", tests)
+    if len(tests) > 1:
+        family = adjust_family(
+            tests, family=f"interaction by differences, {_INTERACTION[1].family}"
+        )
+        adjusted = f"{title}, adjusted"
+        results.append(NamedResult("interaction_f.family", adjusted, "secondary", family))
+    return results
+
+
+temperature = SpreadExperiment(
+    experiment="temperature",
+    vary="temperature",
+    across="temperatures above 0",
+    each="judge",
+    ratio="How much larger is the variance at the higher temperature?",
+    published="Spearman of variance and temperature, Kruskal-Wallis and Mann-Whitney on "
+    "variances, Levene on scores centred by item and condition; all unpaired",
+    hypotheses=_asked_of_temperature,
+    further=_judges_at_temperatures,
+)
+"""Does the spread of scores grow with temperature, which judge is steadier, what of the mean?"""
+
+judges = SpreadExperiment(
+    experiment="judges",
+    vary="judge",
+    across="judges",
+    each="temperature",
+    ratio="How many times the variance of one judge is that of another?",
+    published="Kruskal-Wallis and Mann-Whitney on within-item variances, unpaired",
+    hypotheses=varied_hypotheses,
+)
+"""Which judge is steadier at each temperature, paired by item?"""
+
+guidelines = SpreadExperiment(
+    experiment="guidelines",
+    vary="factor_guideline",
+    across="guidelines",
+    each="judge and temperature",
+    ratio="How many times the variance under one guideline is that under another?",
+    published="Kruskal-Wallis and Mann-Whitney on within-item variances, unpaired (the study does "
+    "not name its test)",
+    about_equality=True,
+)
+"""Does a scoring guideline change the spread, or is "no difference" shown?"""
+
+reasoning = SpreadExperiment(
+    experiment="reasoning",
+    vary="factor_reasoning",
+    across="ways of reasoning",
+    each="judge and temperature",
+    ratio="How many times the variance without reasoning is that with it?",
+    published="Levene on vectors of variances against none, Kruskal-Wallis and Mann-Whitney on "
+    "item-wise ratios between judges; all unpaired",
+    reference=WITHOUT,
+    hypotheses=_asked_of_reasoning,
+    further=_interaction,
+)
+"""Does reasoning change the spread, and does it do so alike for all judges?"""
