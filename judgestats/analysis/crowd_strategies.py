@@ -442,16 +442,19 @@ def price_table(
     rows = judged.rows.assign(
         tokens=judged.rows["tokens_in"] + judged.rows["tokens_out"], usd=judged.rows["cost_usd"]
     )
-    means = rows.groupby("factor_strategy")[["calls", "tokens", "usd"]].mean()
+    spent = rows.groupby("factor_strategy")[["calls", "tokens", "usd"]].mean()
+    means = {
+        str(name): {str(k): float(v) for k, v in own.items()} for name, own in spent.iterrows()
+    }
     prices = []
     for row in gain.rows:
         points = [100 * v for v in (row.estimate, *bounds_of(row.interval))]
-        price: dict[str, Any] = {"strategy": row.a, **means.loc[row.a].to_dict()}
-        price |= dict(zip(("gain", "gain_low", "gain_high"), points, strict=True))
+        price: dict[str, Any] = {"strategy": row.a}
+        price |= dict(zip(("gain", "gain_low", "gain_high"), points, strict=True)) | means[row.a]
         shown = row.p_adjusted < 1 - declared.level and row.estimate > 0
         for what in ("tokens", "usd"):
-            more = means.loc[row.a, what] - means.loc[REFERENCE, what]
-            each = [float(more / p) if shown else math.nan for p in points]
+            more = means[row.a][what] - means[REFERENCE][what]
+            each = [more / p if shown else math.nan for p in points]
             price[f"{what}_per_point"] = each[0]
             price[f"{what}_per_point_low"] = min(each[1:])
             price[f"{what}_per_point_high"] = max(each[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -174,15 +174,16 @@ def _condition(
     common: dict[str, Any] = {"cluster": rotations.cluster, "level": declared.level}
     shown: dict[str, Any] = {"n_options": rotations.n_options}
     complete = np.asarray(grade_score_items(rotations.positions, **shown)["complete"], dtype=bool)
+    kinds: tuple[Literal["grade", "corrected"], ...] = ("grade", "corrected")
     grade, corrected = (
         _count_items(
             grade_score(
-                rotations.positions, **shown, **score, **common, n_draws=declared.n_resamples,
+                rotations.positions, score=kind, **shown, **common, n_draws=declared.n_resamples,
                 seed=declared.seed,
             ),
             rotations, complete,
         )
-        for score in ({}, {"score": "corrected"})
+        for kind in kinds
     )  # fmt: skip
     results = entered(
         row, name,
@@ -276,7 +277,8 @@ def _effects(
         if len(levels) < 2 or len(scores) < _FEWEST:
             continue
         own: list[NamedResult] = []
-        largest, size, direction = -1.0, "", ""
+        largest, size = -1.0, ""
+        direction: Literal["", "higher", "lower"] = ""
         for level, less in _less(rotations, levels, base, drawn.level).items():
             title = f"Prompt {level} less prompt {base}"
             if of_option:

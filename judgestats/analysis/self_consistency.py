@@ -237,10 +237,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += reference_results(pairs, declared)
     results += _best(every, questions, declared)
     table = pd.DataFrame([one.row for one in described])
-    names = [one.name for one in described]
-    people, accuracy = aligned_rows(names)
+    called = [one.name for one in described]
+    people, accuracy = aligned_rows(called)
     reliability = results_row(
-        "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", names
+        "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", called
     )
     return Analysis(
         experiment="self_consistency",
