@@ -382,7 +382,6 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     module, _, name = design.analysis.partition(":")
     analysis: Any = importlib.import_module(f"judgestats.analysis.{module}")
     analysis = getattr(analysis, name) if name else analysis
-    plan = replace(analysis.plan(parameters.values(), conditions), question=design.question)
     staging = staged(units, protocols, parameters, own)
     if staging is not None and parameters.reply == ReplyMode.LOGPROBS:
         raise InputError(
@@ -401,7 +400,12 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         tasks=_tasks(design, parameters, protocols, units, staging),
         staging=staging,
         analysis=analysis,
-        plan=with_omega_model(plan, parameters.omega_model),
+        plan=replace(
+            with_omega_model(
+                analysis.plan(parameters.values(), conditions), parameters.omega_model
+            ),
+            question=design.question,
+        ),
         questions=tuple(questions),
         answering=answering,
         stage_judges=stage_judges,

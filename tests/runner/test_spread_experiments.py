@@ -176,5 +176,3 @@ def test_reasoning_compares_every_pair_for_equivalence_and_tells_of_the_interact
     declared = {h.id: (h.family, h.adjustment) for h in plan.hypotheses}
     assert declared["interaction"] == (found["interaction"].family, "holm")
     assert declared["interaction_f"][1] == family.adjust
-    told = "does not change the spread of all judges alike" in found.sentence
-    assert told == any(r.p_adjusted < 0.05 for r in rows)
