@@ -464,10 +464,18 @@ class Journal:
 
     def read_by(self, version: str) -> str:
         """Note the version of the reader; the one before, where answers were read by another."""
-        row = self._database.one("SELECT value FROM facts WHERE name = 'reader'")
-        before = "" if row is None else str(row[0])
-        self._database.one("INSERT OR REPLACE INTO facts VALUES ('reader', ?)", (version,))
+        before = self.noted("reader")
+        self.note("reader", version)
         return before if before != version and len(self) else ""
+
+    def noted(self, name: str) -> str:
+        """A fact that was noted; empty where none was."""
+        row = self._database.one("SELECT value FROM facts WHERE name = ?", (name,))
+        return "" if row is None else str(row[0])
+
+    def note(self, name: str, value: str) -> None:
+        """Note a fact in place of the one before."""
+        self._database.one("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     # ------------------------------------------------------------------ abilities
 

@@ -211,6 +211,8 @@ class DecisionOptions:
         As ``--require`` takes them.
     looks : int
         Planned looks at growing data.
+    error : float
+        Error of all verdicts of this look together, of the .05 that looks spend.
     judge : str
         The one judge that is decided on; empty: all.
     criterion : str
@@ -228,6 +230,7 @@ class DecisionOptions:
     purpose: str = ""
     required: tuple[str, ...] = ()
     looks: int = 1
+    error: float = 0.05
     judge: str = ""
     criterion: str = ""
     conditions: tuple[str, ...] = ()
@@ -598,8 +601,9 @@ def _decided(
         looks=options.looks,
     )
     verdict = decide(
-        pairs, caveats, judges=judges, looks=options.looks, subject=subject, purpose=purpose
-    )
+        pairs, caveats, judges=judges, looks=options.looks, subject=subject, purpose=purpose,
+        error=options.error,
+    )  # fmt: skip
     named = replace(
         verdict,
         requirements=tuple(

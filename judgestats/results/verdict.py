@@ -355,15 +355,15 @@ class Levels(Part):
     looks: int = 1
 
     @classmethod
-    def of(cls, m: int, judges: int = 1, looks: int = 1) -> Levels:
-        """Levels for m measured requirements, so many verdicts and looks.
+    def of(cls, m: int, judges: int = 1, looks: int = 1, error: float = 0.05) -> Levels:
+        """Levels for m measured requirements, so many verdicts and looks, and a shared error.
 
         Examples
         --------
         >>> Levels.of(3).do_not_use, Levels.of(2, judges=5).use
         (0.016666666666666666, 0.01)
         """
-        shared = 0.05 / (max(judges, 1) * max(looks, 1))
+        shared = error / (max(judges, 1) * max(looks, 1))
         return cls(
             use=min(_LEVEL, shared), do_not_use=min(_LEVEL, shared / max(m, 1)), m=m,
             judges=judges, looks=looks,
@@ -399,6 +399,7 @@ def decide(
     *,
     judges: int = 1,
     looks: int = 1,
+    error: float = 0.05,
     subject: Subject | None = None,
     purpose: str = "",
 ) -> Verdict:
@@ -413,6 +414,8 @@ def decide(
         Verdicts that the command issues (J).
     looks : int
         Planned looks at growing data (K).
+    error : float
+        Of all verdicts at this look; a part of .05 where looks spend it.
     subject : Subject, optional
     purpose : str
 
@@ -439,7 +442,7 @@ def decide(
     ('USE', 'CANNOT_TELL')
     """
     m = sum(made is not None and not d.is_precision for d, made in demands)
-    levels = Levels.of(m, judges, looks)
+    levels = Levels.of(m, judges, looks, error)
     requirements = tuple(requirement(d, made, levels) for d, made in demands)
     return Verdict(
         outcome=outcome_of(requirements, caveats),

@@ -225,6 +225,22 @@ class _BudgetParameters(_Requested):
     max_requests: Annotated[int | None, IntParam(1, or_word="")] = parameter(
         "", "Largest number of requests, e.g. 1000", group="Budget"
     )
+    until: str = parameter(
+        "",
+        "Rule that ends the run early: a width, e.g. icc_1_1:width<=.1, or an answer, e.g. "
+        "difference!=0, icc_1_1>=.75, or verdict",
+        logged="design/until",
+        group="Budget",
+    )
+    max_items: Annotated[int | None, IntParam(4, or_word="")] = parameter(
+        "", "Largest number of items with --until, e.g. 300; by default all", group="Budget"
+    )
+    first_look: Annotated[int, IntParam(2)] = parameter(
+        "20", "Items at the first look of --until", group="Budget"
+    )
+    look_items: Annotated[int, IntParam(1)] = parameter(
+        "10", "Items between two looks of --until", group="Budget"
+    )
     dry_run: Switch = parameter(
         "false", "Print calls, tokens and cost, and send nothing", group="Budget", common=True
     )

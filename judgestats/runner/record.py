@@ -267,6 +267,8 @@ def completed(
     frame: pd.DataFrame,
     analysis: Analysis,
     again: Callable[[pd.DataFrame], Analysis],
+    *,
+    error: float = 0.05,
 ) -> Analysis:
     """The analysis with what stands beside every answer, and with texts that need care named.
 
@@ -278,6 +280,8 @@ def completed(
     analysis : Analysis
     again : callable
         The same analysis of part of the judgments.
+    error : float
+        Of verdicts.
     """
     scale = prepared.parameters.scale
     analysis = supplemented(
@@ -300,12 +304,29 @@ def completed(
     analysis = with_disagreements(
         analysis, frame, texts_of(prepared.items), texts=prepared.parameters.texts == "on"
     )
+    return measured(prepared, frame, analysis, error=error)
+
+
+def measured(
+    prepared: Prepared, frame: pd.DataFrame, analysis: Analysis, *, error: float = 0.05
+) -> Analysis:
+    """The analysis with what verdicts rest on, of an experiment that decides.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    frame : DataFrame
+        The parsed judgments.
+    analysis : Analysis
+    error : float
+        Of all verdicts together.
+    """
     if prepared.design.name not in _DECIDED:
         return analysis
     if prepared.design.name == "validity":
         parts = [part for _, part in frame.groupby("condition", sort=False)]
         frame = pd.concat([labelled_frame(p, prepared.items, prepared.plan)[0] for p in parts])
-    return with_measures(analysis, frame, DecisionOptions(origin="experiment"))
+    return with_measures(analysis, frame, DecisionOptions(origin="experiment", error=error))
 
 
 _DECIDED = frozenset({"temperature", "omega", "validity", "judges", "head_to_tail", "grade_score"})

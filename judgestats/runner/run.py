@@ -16,25 +16,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
-from judgestats.analysis.families import REQUEST_ORDER, recorded_order
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis
-from judgestats.analysis.text_checks import (
-    find_copies,
-    handled_copies,
-    refuse_text_copies,
-    with_texts,
-    without_copies,
-)
+from judgestats.analysis.text_checks import refuse_text_copies
 from judgestats.analysis.validity import texts_of
 from judgestats.collection.account import Collected, Stop
 from judgestats.collection.answers import AnswerPlan
 from judgestats.collection.offline import missing_requests
-from judgestats.data.parse import parse_judgments, unparsed_causes
+from judgestats.data.parse import unparsed_causes
 from judgestats.data.schema import validate_pipelines
 from judgestats.engine import Engine
 from judgestats.errors import BudgetError, InputError, JudgeError, guard_output
-from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner import record
@@ -42,6 +34,7 @@ from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import settings_of
 from judgestats.runner.design import Design
 from judgestats.runner.display import Links, announce_progress, finish, show
+from judgestats.runner.judgments import ask_of, check_prices, judgments_of, prices_of, readers_of
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered, request_records
 from judgestats.runner.traces import rendering, report_code
@@ -49,9 +42,7 @@ from judgestats.studies.published import with_published
 from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
 
 if TYPE_CHECKING:
-    from judgestats.collection.ask import CollectionRequest
     from judgestats.collection.journal import Journal
-    from judgestats.collection.prices import PriceTable
     from judgestats.collection.spec import JudgeSpec
     from judgestats.runner.traces import CallTraces
     from judgestats.tracking.runs import RunWriter
@@ -109,13 +100,17 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
     from judgestats.collection.plan import check_judges
 
     p = prepared.parameters
+    if p.until or p.max_items is not None:
+        from judgestats.runner.stopping import check_stoppable
+
+        check_stoppable(prepared)
     if p.duplicates == "refuse":
         refuse_text_copies(texts_of(prepared.items))
     is_early = _opens_store_first(prepared)
     if is_early:
         start_import()
     check_file(Path(p.journal))
-    _check_prices(prepared)  # before anything is asked
+    check_prices(prepared)  # before anything is asked
     if p.mode != "offline":
         check_judges(prepared.models, timeout_s=min(20.0, p.timeout))
     engine: Engine = p.engine
@@ -157,16 +152,18 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             record.write_run_id(folder, run.run_id)
             record.log_plan(prepared, run, folder)
             run.artifacts(folder)
-        collected = _collect(prepared, journal, run)
+        sequential = None
+        if p.until:
+            from judgestats.runner.stopping import SequentialRun
+
+            sequential = SequentialRun(prepared, journal, lambda part: _collect(part, journal, run))
+            prepared, collected = sequential.run()
+        else:
+            collected = _collect(prepared, journal, run)
         journal.close()  # another process may go on while this one analyses
         raw = _checked(collected, prepared.models)
         account = collected.account.as_dict()
-        frame = _parsed(prepared, raw)
-        if prepared.staging is None:
-            frame[REQUEST_ORDER] = recorded_order(frame)
-        texts = texts_of(prepared.items)
-        copies = handled_copies(find_copies(with_texts(frame, texts)), p.duplicates)
-        frame = without_copies(frame, copies)
+        frame, copies = judgments_of(prepared, raw)
         extras: dict[str, Any] = {"items": prepared.items} if design.uses_items else {}
         if prepared.staging is not None:
             extras["pipelines"] = validate_pipelines(prepared.staging.table(frame))
@@ -175,6 +172,10 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         def again(part: pd.DataFrame) -> Analysis:
             analysis: Analysis = prepared.analysis.analyse(part, prepared.plan, **extras)
             return analysis
+
+        if sequential is not None:
+            plan = dataclasses.replace(prepared.plan, level=sequential.level)
+            prepared = dataclasses.replace(prepared, plan=plan)
 
         with engine.running(), announce_progress(f"Analysing {len(frame):,} judgments"):
             analysis = again(frame)
@@ -193,7 +194,10 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             analysis = dataclasses.replace(analysis, limitations=limits)
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
-        analysis = record.completed(prepared, frame, analysis, again)
+        error = 0.05 if sequential is None else sequential.error
+        analysis = record.completed(prepared, frame, analysis, again, error=error)
+        if sequential is not None:
+            analysis = sequential.recorded(analysis, frame)
         facts = record.about(prepared, frame, collected, command)
         console.print_status(facts["design"]["line"])
         unknown = bool(account.get("cost_unknown"))
@@ -278,7 +282,7 @@ def _answered(
         prepared.parameters,
         folder=folder,
         journal=journal,
-        prices=_prices(prepared),
+        prices=prices_of(prepared),
     )
     account = given.record["account"]
     unknown = bool(account.get("cost_unknown"))
@@ -310,55 +314,10 @@ def _dry_run(prepared: Prepared) -> None:
     console.print_result(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
         console.print_result(
-            priced(prepared.questions, prepared.answering, p, prices=_prices(prepared))
+            priced(prepared.questions, prepared.answering, p, prices=prices_of(prepared))
         )
     ask = ask_of(prepared, p.journal)
     console.print_result(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
-
-
-def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> CollectionRequest:
-    """What the run's parameters ask of its judges, and what they may spend."""
-    from judgestats.collection.ask import CollectionRequest
-    from judgestats.collection.ledger import Budget
-
-    p, staging = prepared.parameters, prepared.staging
-    return CollectionRequest.from_options(
-        journal=journal,
-        mode=p.mode,
-        base_url=p.base_url or None,
-        judges=dict(prepared.judging),
-        experiment=prepared.design.name,
-        concurrency=p.concurrency,
-        choices_per_request=p.samples_per_request,
-        seed=p.request_seed,
-        settings=settings_of(p),
-        reply_mode=None if p.reply == "auto" else ReplyMode(p.reply),
-        budget=prepared.answers.budget
-        if prepared.answers
-        else Budget(max_cost=p.max_cost, max_requests=p.max_requests),
-        prices=_prices(prepared),
-        timeout_s=p.timeout,
-        progress=True,
-        follow_up=staging.follow_up if staging is not None else None,
-    )
-
-
-def _prices(prepared: Prepared) -> PriceTable | None:
-    from judgestats.collection.prices import load_prices
-
-    file = prepared.parameters.prices
-    return load_prices(file) if file else None
-
-
-def _check_prices(prepared: Prepared) -> None:
-    """Name a wrong price file, and a limit that cannot be held for want of a price."""
-    from judgestats.collection.ledger import unknown_price
-    from judgestats.collection.prices import default_prices
-
-    table = _prices(prepared) or default_prices()
-    unknown = [name for name, spec in prepared.models.items() if not table.price(spec).is_known]
-    if unknown and prepared.parameters.max_cost is not None:
-        raise unknown_price(unknown)
 
 
 def _collect(prepared: Prepared, journal: Journal, run: RunWriter | None) -> Collected:
@@ -389,7 +348,7 @@ def _traces(prepared: Prepared, run: RunWriter | None) -> CallTraces | None:
 
     if run is None:
         raise ValueError("traces=on: the run of MLflow is started before the first call.")
-    return CallTraces(prepared.tasks, *_readers(prepared), run.store, run.run_id)
+    return CallTraces(prepared.tasks, *readers_of(prepared), run.store, run.run_id)
 
 
 def _is_shared_out(prepared: Prepared) -> bool:
@@ -464,22 +423,6 @@ def _reasons(rows: pd.DataFrame) -> str:
 def _dropped_settings(notes: Sequence[str]) -> list[str]:
     """Settings that a judge refused, so that it was asked without them, as limitations."""
     return [f"Judgments: {note}." for note in notes if "(asked without " in note]
-
-
-def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:
-    """Every reply read, by the protocol of its condition or of its stage."""
-    protocols, units = _readers(prepared)
-    return parse_judgments(raw, protocols=protocols, units=units)
-
-
-def _readers(
-    prepared: Prepared,
-) -> tuple[Mapping[str, JudgingProtocol], Mapping[tuple[str, str], Unit]]:
-    """Who reads the replies of a condition, and what was judged."""
-    if prepared.staging is not None:
-        return prepared.staging.protocols, prepared.staging.units
-    units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
-    return {c.label: p for c, p in prepared.protocols.items()}, units
 
 
 def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) -> Analysis:

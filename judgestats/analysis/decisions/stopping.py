@@ -14,22 +14,28 @@ from judgestats.analysis.decisions.record import Decision, number
 from judgestats.errors import InputError, nearest
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Number, Part
-from judgestats.stats.inference.spending import spending_bounds
+from judgestats.stats.inference.spending import spending_bounds, spent
 
 FIRST, STEP = 20, 10
 _WIDTH = re.compile(r"^(?P<name>\w+):width<=(?P<value>[^\s]+)$")
+VERDICT = "verdict"
+"""The rule that stops where every verdict is known."""
 _ANSWER = re.compile(r"^(?P<name>\w+)(?P<sign>!=|>=|<=)(?P<value>[^\s]+)$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class StopLook(Part):
-    """One look: items, estimate with limits, and the bound for z where the stop is a verdict."""
+    """One look: items, estimate with limits, and the bound for z where the stop is a verdict.
+
+    `subject` is what is furthest from a stop, where there are several.
+    """
 
     items: int
     estimate: Number
     low: Number
     high: Number
     bound: Number = math.nan
+    subject: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +45,8 @@ class StoppingRule(Decision):
     Attributes
     ----------
     rule : str
-        ``icc_1_1:width<=.1`` (precision), or ``difference!=0`` and ``icc_1_1>=.75`` (verdict).
+        ``icc_1_1:width<=.1`` (precision), or ``difference!=0``, ``icc_1_1>=.75``, and ``verdict``
+        (USE or DO NOT USE).
     quantity : str
     stop : {"width", "verdict"}
     sign : str
@@ -52,7 +59,9 @@ class StoppingRule(Decision):
     planned : tuple of int
         Items at each look.
     saved_share : float
-        1 - items / max_items; NaN before a stop.
+        1 - items / max_items, or of the money where its cost is known; NaN before a stop.
+    spent_usd, full_usd : float
+        Cost of the items judged, and of all at the same cost per item; NaN where not known.
     projected : int
         Items at which the width would be reached, of the last look.
 
@@ -91,6 +100,8 @@ class StoppingRule(Decision):
     looks: tuple[StopLook, ...] = ()
     planned: tuple[int, ...] = ()
     saved_share: Number = math.nan
+    spent_usd: Number = math.nan
+    full_usd: Number = math.nan
     projected: int = 0
 
     @classmethod
@@ -128,11 +139,13 @@ class StoppingRule(Decision):
             value = float(found["value"]) if found else math.nan
         except ValueError:
             value = math.nan
-        if found is None or not math.isfinite(value):
+        is_verdict = text.strip() == VERDICT
+        if not is_verdict and (found is None or not math.isfinite(value)):
             raise InputError(
-                f"--until takes NAME:width<=NUMBER, NAME!=NUMBER or NAME>=NUMBER, got {text!r}."
+                "--until takes NAME:width<=NUMBER, NAME!=NUMBER, NAME>=NUMBER or verdict, "
+                f"got {text!r}."
             )
-        name, width = found["name"], ":width" in text
+        name, width = found["name"] if found else VERDICT, ":width" in text
         if measured and name not in measured:
             raise InputError(
                 f"--until: {name} is not measured with an interval.{nearest(name, measured)} "
@@ -145,13 +158,69 @@ class StoppingRule(Decision):
         planned = [*range(first, max_items, step), max_items]
         return cls(
             rule=text.strip(), quantity=name, stop="width" if width else "verdict",
-            sign="" if width else found["sign"], target=value, max_items=max_items,
+            sign=found["sign"] if found and not width else "", target=value, max_items=max_items,
             planned=tuple(planned), level=level, reason="no look was taken",
             method="width stop" if width else "Lan and DeMets' spending, O'Brien-Fleming-like",
         )  # fmt: skip
 
+    @property
+    def bound(self) -> float:
+        """The bound for z at the next look; NaN of a width, and where no look is left."""
+        looks = len(self.looks) + 1
+        if self.stop == "width" or looks > len(self.planned):
+            return math.nan
+        shares = [n / self.max_items for n in self.planned[:looks]]
+        return float(spending_bounds(shares, 1 - self.level)[-1])
+
+    @property
+    def next_level(self) -> float:
+        """Level of the interval that the next look takes: of its bound, or that of the rule."""
+        bound = self.bound
+        return self.level if math.isnan(bound) else float(1 - 2 * special.ndtr(-bound))
+
+    @property
+    def next_error(self) -> float:
+        """Error that the next look of a verdict may spend."""
+        looks = len(self.looks)
+        before = self.planned[looks - 1] / self.max_items if looks else 0.0
+        now, alpha = self.planned[looks] / self.max_items, 1 - self.level
+        return spent(now, alpha) - (spent(before, alpha) if looks else 0.0)
+
+    def decide(self, items: int, known: bool) -> StoppingRule:
+        """Take the next planned look at verdicts.
+
+        Parameters
+        ----------
+        items : int
+            Whole items judged so far.
+        known : bool
+            Whether every verdict is known, at the error that `next_error` names.
+
+        Returns
+        -------
+        StoppingRule
+
+        Raises
+        ------
+        InputError
+            The look was not planned, or the run has stopped.
+        """
+        self._check_planned(items)
+        made = StopLook(
+            items=items, estimate=math.nan, low=math.nan, high=math.nan, bound=self.bound
+        )
+        return self._after(made, known)
+
     def look(
-        self, items: int, estimate: float, low: float, high: float, *, df: float = math.inf
+        self,
+        items: int,
+        estimate: float,
+        low: float,
+        high: float,
+        *,
+        df: float = math.inf,
+        at_bound: bool = False,
+        subject: str = "",
     ) -> StoppingRule:
         """Take the next planned look.
 
@@ -163,6 +232,10 @@ class StoppingRule(Decision):
             With its interval at `level`.
         df : float
             Degrees of freedom of the interval: z has the tail of this t.
+        at_bound : bool
+            Whether the interval has the level of the bound, `next_level`.
+        subject : str
+            What was estimated, where there are several.
 
         Returns
         -------
@@ -174,69 +247,114 @@ class StoppingRule(Decision):
         InputError
             The look was not planned, or the run has stopped.
         """
+        self._check_planned(items)
+        if self.stop == "width":
+            made = StopLook(items=items, estimate=estimate, low=low, high=high, subject=subject)
+            return self._after(made, high - low <= self.target)
+        bound = self.bound
+        if not at_bound:
+            low, high = _widened(estimate, low, high, bound=bound, df=df, level=self.level)
+        made = StopLook(
+            items=items, estimate=estimate, low=low, high=high, bound=bound, subject=subject
+        )
+        return self._after(made, low > self.target or high < self.target)
+
+    def _check_planned(self, items: int) -> None:
         left = self.planned[len(self.looks) :]
         if self.reached or not left or items != left[0]:
             plan = "none is left" if self.reached or not left else f"the next is at {left[0]}"
             raise InputError(f"--until: no look is planned at {items} items; {plan}.")
-        looks = len(self.looks) + 1
-        base = replace(self, items=items, n_items=items)
-        if self.stop == "width":
-            stops = high - low <= self.target
-            made = StopLook(items=items, estimate=estimate, low=low, high=high)
-            ratio = (high - low) / self.target
-            projected = items if stops else math.ceil(items * ratio**2)
-            base = replace(base, projected=projected if math.isfinite(ratio) else 0)
-        else:
-            made, stops = self._verdict_look(items, estimate, low, high, df, looks)
+
+    def _after(self, made: StopLook, stops: bool) -> StoppingRule:
+        """The rule with a look, and whether it stops."""
+        ratio = (made.high - made.low) / self.target if self.stop == "width" else math.nan
+        projected = made.items if stops else made.items * ratio**2
         return replace(
-            base, looks=(*self.looks, made), reached=stops, certified=stops,
-            saved_share=1 - items / self.max_items if stops else math.nan,
+            self, items=made.items, n_items=made.items, looks=(*self.looks, made), reached=stops,
+            certified=stops, subject=made.subject,
+            saved_share=1 - made.items / self.max_items if stops else math.nan,
+            projected=math.ceil(projected) if math.isfinite(projected) else 0,
             reason="" if stops else "the rule is not met",
         )  # fmt: skip
 
-    def _verdict_look(
-        self, items: int, estimate: float, low: float, high: float, df: float, looks: int
-    ) -> tuple[StopLook, bool]:
-        """Hold z to the bound of this look; limits are those of the bound."""
-        shares = [n / self.max_items for n in self.planned[:looks]]
-        bound = float(spending_bounds(shares, 1 - self.level)[-1])
-        quantile = float(
-            special.stdtrit(df, (1 + self.level) / 2) if math.isfinite(df)
-            else special.ndtri((1 + self.level) / 2)
-        )  # fmt: skip
-        error = (high - low) / (2 * quantile)
-        tail = float(special.ndtr(-bound))
-        wide = error * (-float(special.stdtrit(df, tail)) if math.isfinite(df) else bound)
-        made = StopLook(
-            items=items, estimate=estimate, low=estimate - wide, high=estimate + wide, bound=bound
-        )
-        above, below = made.low > self.target, made.high < self.target
-        return made, above or below
+    def priced(self, usd: float) -> StoppingRule:
+        """The rule with the cost of its items, and of all items at the same cost per item.
+
+        Parameters
+        ----------
+        usd : float
+            Cost of the items judged, in US dollars; NaN where it is not known.
+        """
+        if not (math.isfinite(usd) and usd > 0 and self.items):
+            return self
+        full = usd / self.items * self.max_items
+        return replace(self, spent_usd=usd, full_usd=full)
 
     def sentences(self) -> list[str]:
         """Estimate, items, and what the stop saved; or what is still missing."""
         if not self.looks:
             return [f"{self.rule}: {self.reason}."]
+        after = f"after {self.items} of {self.max_items} items"
+        if self.quantity == VERDICT:
+            if not self.reached:
+                return [f"Not every verdict is known {after}."]
+            return [f"Every verdict is known {after}, {self._saved()}."]
         last = self.looks[-1]
         limits = f"[{number(last.low, 3)}, {number(last.high, 3)}]"
+        if math.isnan(last.low):
+            limits = "(no interval)"
         shown = f"{self.quantity} {number(last.estimate, 3)} {limits}"
-        after = f"after {self.items} of {self.max_items} items"
         if not self.reached:
             more = ""
             if self.stop == "width" and self.projected > self.max_items:
                 more = f" Width {apa_number(self.target, bounded=True)} needs about "
-                more += f"{self.projected:,} items, more than the maximum."
+                more += f"{self.projected:,} items{self._price()}, more than the maximum."
             return [f"{shown} {after}: {self.rule} is not met.{more}"]
         what = (
             f"width {apa_number(self.target, bounded=True)} reached" if self.stop == "width"
             else f"{'above' if last.low > self.target else 'below'} {self.target:g} is shown"
         )  # fmt: skip
-        return [f"{shown} {after}: {what}, {100 * self.saved_share:.0f}% of the items saved."]
+        return [f"{shown} {after}: {what}, {self._saved()}."]
+
+    def _saved(self) -> str:
+        """What the stop saved: of the budget where prices are known, else of the items."""
+        share = f"{100 * self.saved_share:.0f}%"
+        if math.isnan(self.spent_usd):
+            return f"{share} of the items saved"
+        spent_, full = usd_text(self.spent_usd), usd_text(self.full_usd)
+        return f"{share} of the budget saved ({spent_} of about {full})"
+
+    def _price(self) -> str:
+        if math.isnan(self.full_usd):
+            return ""
+        return f" (about {usd_text(self.full_usd / self.max_items * self.projected)})"
 
     def screen(self) -> list[str]:
-        """As of every decision; without a stop the word is GO ON."""
+        """As of every decision; without a stop the word is GO ON, or ENDED at the last look."""
         lines = super().screen()
-        return lines if self.reached else [
-            line.replace("STOPPED", "GO ON  ", 1) if i == 0 else line
-            for i, line in enumerate(lines)
-        ]  # fmt: skip
+        word = "GO ON" if self.items < self.max_items else "ENDED"
+        return lines if self.reached else [lines[0].replace("STOPPED", f"{word}  ", 1), *lines[1:]]
+
+
+def _widened(
+    estimate: float, low: float, high: float, *, bound: float, df: float, level: float
+) -> tuple[float, float]:
+    """Limits of a symmetric interval at the level of a bound."""
+    if math.isfinite(df):
+        quantile = float(special.stdtrit(df, (1 + level) / 2))
+        times = -float(special.stdtrit(df, float(special.ndtr(-bound))))
+    else:
+        quantile, times = float(special.ndtri((1 + level) / 2)), bound
+    wide = (high - low) / (2 * quantile) * times
+    return estimate - wide, estimate + wide
+
+
+def usd_text(usd: float) -> str:
+    """Money in two decimals, in four below a cent.
+
+    Examples
+    --------
+    >>> usd_text(3.2), usd_text(.0042)
+    ('$3.20', '$0.0042')
+    """
+    return f"${usd:,.2f}" if usd >= 0.01 else f"${usd:.4f}"

@@ -58,6 +58,38 @@ def test_a_width_beyond_the_maximum_is_said_after_the_first_look():
     assert "more than the maximum" in " ".join(rule.screen())
 
 
+def test_money_saved_is_said_with_both_amounts():
+    rule = StoppingRule.parse("icc_1_1:width<=.1", max_items=300, step=190)
+    rule = rule.look(20, 0.69, 0.4, 0.85).priced(0.4)
+    assert rule.projected == 405
+    assert "(about $8.10), more than the maximum" in " ".join(rule.screen())
+    rule = rule.look(210, 0.746, 0.70, 0.79).priced(4.2)
+    assert "30% of the budget saved ($4.20 of about $6.00)." in " ".join(rule.screen()).replace(
+        "\n", " "
+    ).replace("         ", "")
+
+
+def test_verdicts_spend_the_error_over_looks():
+    rule = StoppingRule.parse("verdict", max_items=200, first=100, step=100)
+    errors = [rule.next_error]
+    rule = rule.decide(100, known=False)
+    errors.append(rule.next_error)
+    assert sum(errors) == pytest.approx(0.05)
+    assert errors[0] == pytest.approx(spending.spent(0.5))
+    assert rule.screen()[0].startswith("GO ON")
+    last = rule.decide(200, known=False)
+    assert last.screen()[0].startswith("ENDED")
+    assert rule.decide(200, known=True).reached
+
+
+def test_limits_at_the_bound_are_taken_as_they_are():
+    rule = StoppingRule.parse("icc_1_1>=.75", max_items=100, first=50, step=50)
+    assert rule.next_level == pytest.approx(0.996949, abs=1e-5)
+    rule = rule.look(50, 0.9, 0.76, 0.95, at_bound=True)
+    assert rule.reached
+    assert (rule.looks[0].low, rule.looks[0].high) == (0.76, 0.95)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
