@@ -13,12 +13,11 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis.records import Analysis
-from judgestats.reporting.display import Captioned
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import compare, data, figures
+from judgestats.reporting.sections import compare, data, figures, people
 from judgestats.reporting.sections.compare import Pair
-from judgestats.reporting.tables import Table
+from judgestats.reporting.tables import Captioned, Table
 from judgestats.results import Headline, Results
 from judgestats.results.change_screen import change_screen, outcome_lines
 from judgestats.results.files import results_frame
@@ -26,17 +25,15 @@ from judgestats.results.screen import WIDTH, Lines, plain_text
 from judgestats.results.verdict import Verdict
 from judgestats.sinks import escape_html
 
-_TABLES = (data.descriptives, data.verdicts, data.reliability)
 _FIGURES = (
     figures.scores,
-    figures.coefficients,
     figures.null_strip,
-    figures.positions,
+    figures.coefficients,
     figures.spread,
     figures.mean_against_spread,
     figures.reliability_by_k,
+    people.alignment,
 )
-_HYPOTHESES = ("spread", "ratio", "equivalence", "alignment")
 _STYLE = (
     "<style>.judgestats th, .judgestats td {padding: 2px 9px; white-space: nowrap; "
     "text-align: right} .judgestats .text {text-align: left} .judgestats caption "
@@ -121,10 +118,8 @@ def _pictured(one: Captioned) -> str:
 
 def figures_of(run: Run) -> Figures:
     """All figures that a run's report could show, made but not yet drawn."""
-    parts: list[Captioned | Table | None] = [make(run) for make in _FIGURES]
-    for name in _HYPOTHESES:
-        parts += figures.of_hypothesis(run, name)
-    return Figures([part for part in parts if isinstance(part, Captioned)])
+    parts = [*(make(run) for make in _FIGURES), *figures.compared(run)]
+    return Figures([part for part in parts if part is not None])
 
 
 class Findings:
@@ -227,13 +222,8 @@ class Findings:
         return public_names(self)
 
     def _repr_html_(self) -> str:
-        shown: list[Table] = []
-        for make in _TABLES:
-            part = make(self.run)
-            shown += [
-                t for t in (part if isinstance(part, list) else [part]) if isinstance(t, Table)
-            ]
-        return page(self.question, self._answer, shown, self.figures, self.limitations)
+        tables = data.descriptives(self.run)
+        return page(self.question, self._answer, tables, self.figures, self.limitations)
 
 
 class Compared:

@@ -367,6 +367,11 @@ class Measured:
         )
 
     @property
+    def where(self) -> str:
+        """The address of the number."""
+        return self.at[0]
+
+    @property
     def is_finite(self) -> bool:
         """Whether there is a number."""
         return math.isfinite(self.value)

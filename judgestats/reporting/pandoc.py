@@ -260,7 +260,6 @@ try:
 except typst.TypstError as error:
     sys.exit("typst: " + str(error) + " " + " ".join(getattr(error, "hints", None) or []))
 """
-
 _PAGES = 4
 """A report of so many is as short as expected."""
 _LEAST = 0.3

@@ -17,12 +17,12 @@ import yaml
 from judgestats.deadlines import PROGRAM_SECONDS, run_program, scratch_folder
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import pandoc
-from judgestats.reporting.cells import execute_document
 from judgestats.reporting.document import (
     SHARED_HEADER,
     Document,
     Sink,
     drop_empty_references,
+    execute_document,
     read_document,
 )
 from judgestats.reporting.runs import Run, load_run
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 MINIMUM_VERSION = (1, 7)
 """The first Quarto whose typst knows the page's rules (sticky blocks, page numbering)."""
-
 _FORMATS = {"html": "html", "pdf": "typst"}
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # Quarto ends with code 0 after these, with a hole in the page.
@@ -217,7 +216,6 @@ def _quarto_message(done: subprocess.CompletedProcess[bytes]) -> str:
 
 FORMATS = ("html", "pdf", "docx", "tex", "md")
 """What can be asked for in `to`."""
-
 _NO_PARAMS: Mapping[str, Any] = {}
 
 
@@ -653,7 +651,7 @@ def _summary_picture(run: Run, out_dir: Path) -> None:
     if drawn_beside.is_file():  # by the document's own cells
         drawn_beside.replace(out_dir / "summary.png")
         return
-    from judgestats.reporting.sections.figures import answer_figure
+    from judgestats.reporting.sections.answer import answer_figure
 
     drawn = answer_figure(run)
     if drawn is not None:

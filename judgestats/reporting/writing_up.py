@@ -17,11 +17,13 @@ from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output
 from judgestats.reporting.pandoc import to_document
 from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.closing import methods as measures
 from judgestats.reporting.sections.design import margin_of
-from judgestats.reporting.sections.methods import methods as measures
-from judgestats.reporting.sections.paragraph import submission_paragraph
-from judgestats.results.numbers import count_noun
+from judgestats.results.numbers import apa_number, count_noun
+from judgestats.results.purposes import threshold_text
 from judgestats.results.records import Estimate, Test
+from judgestats.results.verdict import Requirement, Verdict
+from judgestats.results.verdict_screen import number_text, subject_names
 from judgestats.sinks import escape_markdown
 
 Write = Callable[[str], str]
@@ -47,6 +49,115 @@ def methods_text(run: Run, write: Write = str) -> str:
     told = measures(run, advised=False, roles=_TOLD, write=write)
     parts += [_tests(run, write), told.text, _software(run)]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+_MOST_VERDICTS = 4
+
+
+def submission_paragraph(run: Run, write: Write = str) -> str:
+    """One paragraph on design, rule of decision, and results; empty without verdicts.
+
+    Parameters
+    ----------
+    run : Run
+    write : function
+        Writes what others wrote (names) in the form wanted.
+
+    Returns
+    -------
+    str
+    """
+    verdicts = [v for v in run.records.verdicts if v.requirements]
+    if not verdicts:
+        return ""
+    names = {k: write(name) for k, name in subject_names(run.records).items()}
+    shown = verdicts[:_MOST_VERDICTS]
+    sentences = [
+        _assessed(run, verdicts, write), _label_counts(run), _rule(verdicts),
+        *(_result(v, names[v.subject.label]) for v in shown),
+    ]  # fmt: skip
+    if len(verdicts) > _MOST_VERDICTS:
+        more = len(verdicts) - _MOST_VERDICTS
+        sentences.append(f"Results for {more} further conditions are in the supplement.")
+    careful = dict.fromkeys(c.text for v in shown for c in v.caveats if c.severity != "minor")
+    if careful:
+        sentences.append(f"Limitations: {' '.join(write(text) for text in careful)}")
+    version = (run.session or {}).get("judgestats")
+    if version:
+        sentences.append(f"Analyses used judgestats {version}.")
+    return " ".join(filter(None, sentences))
+
+
+def _series(parts: Sequence[str]) -> str:
+    *first, last = parts
+    if not first:
+        return last
+    return f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}"
+
+
+def _assessed(run: Run, verdicts: Sequence[Verdict], write: Write) -> str:
+    design = run.facts.get("design") or {}
+    judges = list(dict.fromkeys(v.subject.judge for v in verdicts if v.subject.judge))
+    who = "one LLM judge" if len(judges) == 1 else f"{len(judges)} LLM judges"
+    named = f" ({_series([write(j) for j in judges])})" if 0 < len(judges) <= 6 else ""
+    simulated = "simulated " if run.all_simulated else ""
+    n, clusters = design.get("items"), design.get("clusters")
+    sample = count_noun(int(n), "item", "items") if n else "the items"
+    if n and clusters and clusters != n:
+        sample += f" in {count_noun(int(clusters), 'cluster', 'clusters')}"
+    repeats = design.get("replicates")
+    again = f", with {repeats} repeats per item" if repeats and int(repeats) > 1 else ", once each"
+    return f"We assessed {who.replace('LLM', f'{simulated}LLM')}{named} on {sample}{again}."
+
+
+def _label_counts(run: Run) -> str:
+    counts: dict[str, set[int]] = {"tpr": set(), "tnr": set()}
+    for m in run.records.measures:
+        if m.key in counts and m.n:
+            counts[m.key].add(m.n)
+    if any(len(found) != 1 for found in counts.values()):
+        return ""
+    passes, fails = (next(iter(counts[key])) for key in ("tpr", "tnr"))
+    return f"Human labels were available for {passes + fails} items ({passes} pass, {fails} fail)."
+
+
+def _rule(verdicts: Sequence[Verdict]) -> str:
+    asked: dict[str, Requirement] = {}
+    for v in verdicts:
+        for r in v.requirements:
+            if r.status != "not_measured":
+                asked.setdefault(r.key, r)
+    if not asked:
+        return "No required quantity was measured."
+    wanted = _series([f"{r.label} {threshold_text(r)}" for r in asked.values()])
+    levels = verdicts[0].levels
+    use, fail = (apa_number(x, digits=3, bounded=True) for x in (levels.use, levels.do_not_use))
+    return (
+        f"We required {wanted}. A requirement was met if the confidence limit on its unfavourable "
+        f"side reached the threshold (one-sided level {use}). It failed if the limit on its "
+        f"favourable side did not (level {fail}). Otherwise it was inconclusive."
+    )
+
+
+def _result(verdict: Verdict, name: str) -> str:
+    told = []
+    for r in verdict.requirements:
+        if r.status != "not_measured" and math.isfinite(r.estimate):
+            number, _, interval = number_text(r).partition(" ")
+            told.append(f"{r.label} = {number}" + (f", 95% CI {interval}" if interval else ""))
+    if not told:
+        return f"For {name}, no required quantity was measured."
+    by_status = {
+        status: [r.label for r in verdict.requirements if r.status == status]
+        for status in ("fails", "open")
+    }
+    if by_status["fails"]:
+        outcome = f"the requirement on {_series(by_status['fails'])} failed"
+    elif by_status["open"]:
+        outcome = f"the result for {_series(by_status['open'])} was inconclusive"
+    else:
+        outcome = "all measured requirements were met"
+    return f"For {name}, {'; '.join(told)}: {outcome}."
 
 
 def judgments_of(run: Run) -> pd.DataFrame | None:
@@ -169,16 +280,16 @@ def _judging(run: Run, write: Write) -> str:
 
 
 _TOLD = ("primary", "secondary", "descriptive")
-_ROLES = {"primary": "Primary", "secondary": "Secondary", "descriptive": "Described"}
 
 
 def _tests(run: Run, write: Write) -> str:
     plan = run.plan
     sentences = []
-    for role, word in _ROLES.items():
-        tests = [_test(h, write) for h in plan.get("hypotheses") or () if h.get("role") == role]
-        if tests:
-            sentences.append(f"{word}: {'; '.join(dict.fromkeys(tests))}.")
+    declared = plan.get("hypotheses") or ()
+    primary = [str(h.get("question") or "") for h in declared if h.get("role") == "primary"]
+    if any(primary):
+        named = "; ".join(write(text) for text in dict.fromkeys(filter(None, primary)))
+        sentences.append(f"Primary: {named}")
     if margins := plan.get("margins"):
         sentences.append(
             "Margins declared beforehand: "
@@ -199,22 +310,6 @@ def _tests(run: Run, write: Write) -> str:
         else "The tests follow from the kind of data; none was chosen by its outcome."
     )
     return f"**Tests.** {first} {' '.join(sentences)}"
-
-
-def _test(hypothesis: Mapping[str, Any], write: Write) -> str:
-    adjusted = str(hypothesis.get("adjustment") or "none")
-    family = str(hypothesis.get("family") or "")
-    text = write(str(hypothesis.get("test", "")))
-    if adjusted == "none" or not family:
-        return text
-    if adjusted == "simultaneous":
-        return f"{text} (simultaneous over: {write(family)})"
-    how = {
-        "holm": "Holm's method [@holm1979]",
-        "Westfall-Young": "Westfall and Young's step-down procedure [@westfall1993], Holm's method "
-        "where it does not apply, each at half of the level,",
-    }.get(adjusted, adjusted)
-    return f"{text} (adjusted by {how} over: {write(family)})"
 
 
 def _software(run: Run) -> str:

@@ -3,11 +3,12 @@
 import inspect
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from judgestats import results
-from judgestats.reporting import results_tables
+from judgestats.reporting import Run, results_tables
 from tests.null_judge.designs import NULL, SPREAD, seeded
 from tests.null_judge.worlds import World
 
@@ -42,7 +43,7 @@ def test_a_bound_is_one_in_sentence_screen_table_print_and_file():
     test = found["spread.j"]
     assert "p ≤ .011" in results.words_of(test, found).numbers
     assert "p-value <= 0.01031" in results.print_of(test, found)
-    tables = results_tables([test], results=found, label="t", caption="Spread")
+    tables = results_tables(Run(Path(), found), [test], label="t", caption="Spread")
     assert "≤ .011" in " ".join(table.to_markdown() for table in tables).replace("\\", "")
 
 

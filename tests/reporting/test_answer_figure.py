@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgestats.reporting import Run, answer_figure, load_run, plots, theme
-from judgestats.reporting.sections import figures
+from judgestats.reporting.sections import answer
 from judgestats.results import About, Drawing, Estimate, Headline, Interval, Results
 from tests.null_judge.designs import aligned
 from tests.null_judge.worlds import World
@@ -69,7 +69,7 @@ def test_of_many_conditions_those_that_the_answer_is_about_are_drawn():
     worst, best = (str(by_value["condition"].iloc[i]) for i in (0, -1))
     told = Headline(id="h", hypothesis="best", claim="differs", says="stands out",
                     about=About(conditions=(worst,)))  # fmt: skip
-    with mock.patch.object(figures, "_MOST_DOTS", 3):
+    with mock.patch.object(answer, "_MOST_DOTS", 3):
         shown, untold = (
             answer_figure(Run(Path("x"), replace(records, headlines=headlines)))
             for headlines in ((told,), ())

@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.reporting import Captioned, Run, Table, load_run, render_report, resolve
-from judgestats.reporting.sections import brief
-from judgestats.reporting.sections import exclusions as disagreements
-from judgestats.reporting.sections import figures as answer_figure
-from judgestats.reporting.sections import summary_page as page_one
+from judgestats.reporting.sections import answer, data, design, pairs, people, results, summary
 from judgestats.results import CONDITIONS, About, Condition, Drawing, Record
 from tests.reporting.record_numbers import EXEMPT, faults
 
@@ -92,10 +89,10 @@ def test_tables_left_out_stand_beside_the_report(briefed: dict[str, Path]) -> No
 
 
 def test_one_verdict_a_pair(run_folder: Path) -> None:
-    table = brief.pair_table(load_run(run_folder))
+    table = pairs.pair_table(load_run(run_folder))
     assert table is not None
-    pairs = [(row["group"], row["of"], row["pair"]) for row in table.rows]
-    assert len(set(pairs)) == len(pairs)
+    listed = [(row["group"], row["of"], row["pair"]) for row in table.rows]
+    assert len(set(listed)) == len(listed)
     assert {row["verdict"] for row in table.rows} <= {"differs", "alike", "open"}
 
 
@@ -125,7 +122,7 @@ def test_a_test_of_equivalence_stands_under_its_margin_with_its_own_interval(
 
     def rows(*results: Record) -> list[tuple[object, ...]]:
         listed = (run.records[CONDITIONS], *results)
-        table = brief.pair_table(
+        table = pairs.pair_table(
             Run(run.folder, replace(run.records, results=listed, headlines=()))
         )
         assert table is not None
@@ -155,12 +152,12 @@ def test_a_verdict_says_what_was_asked_and_not_always_that_something_differs(
     run = load_run(run_folder)
 
     def verdicts(test: str, p: float) -> set[object]:
-        results = tuple(
+        tested = tuple(
             replace(r, test=test, p=p, p_adjusted=p) if isinstance(r, TestRecord) else r
             for r in run.records.results
         )
-        records = replace(run.records, results=results, headlines=())
-        tests, *_ = brief.results(Run(folder=run.folder, records=records))
+        records = replace(run.records, results=tested, headlines=())
+        tests, *_ = results.results(Run(folder=run.folder, records=records))
         assert isinstance(tests, Table)
         return {row["verdict"] for row in tests.rows}
 
@@ -178,7 +175,7 @@ def test_what_a_headline_calls_small_is_not_open_among_the_tests(run_folder: Pat
     run = load_run(run_folder)
 
     def verdicts(records: object) -> list[str]:
-        tests, *_ = brief.results(Run(folder=run.folder, records=records))  # type: ignore[arg-type]
+        tests, *_ = results.results(Run(folder=run.folder, records=records))  # type: ignore[arg-type]
         assert isinstance(tests, Table)
         return [row["verdict"] for row in tests.rows]
 
@@ -197,7 +194,7 @@ def test_the_experiment_declares_its_figure(run_folder: Path) -> None:
     run = load_run(run_folder)
     assert run.records.drawing is not None
     assert run.records.drawing.over == "temperature"
-    shown = answer_figure.answer_figure(run)
+    shown = answer.answer_figure(run)
     assert isinstance(shown, Captioned)
     narrow = shown.figure.narrow  # type: ignore[attr-defined]
     assert narrow.size[0] < shown.figure.size[0]
@@ -211,10 +208,10 @@ def test_a_run_that_declares_no_figure_gets_one(
 
     run = load_run(run_folder)
     bare = Run(folder=run.folder, records=replace(run.records, drawing=None))
-    assert isinstance(answer_figure.answer_figure(bare), Captioned)
+    assert isinstance(answer.answer_figure(bare), Captioned)
     nothing = Drawing(kind="dots", estimands=("no such column",))
     none = Run(folder=run.folder, records=replace(run.records, drawing=nothing))
-    assert answer_figure.answer_figure(none) is None
+    assert answer.answer_figure(none) is None
 
 
 def _told_apart(run_folder: Path, folder: Path, *, n: int = 12) -> Path:
@@ -245,7 +242,7 @@ def test_the_widest_disagreements_are_shown_and_all_of_them_linked(
     run = load_run(_told_apart(run_folder, tmp_path / "run"))
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path / "out")
-    table, link = disagreements.disagreements(run)
+    table, link = people.disagreements(run)
     assert isinstance(table, Table)
     assert [row["item"] for row in table.rows] == [f"item-{i}" for i in range(11, 1, -1)]
     assert {c.key for c in table.columns} == {"condition", "item", "judge", "people", "answer"}
@@ -258,13 +255,11 @@ def test_the_widest_disagreements_are_shown_and_all_of_them_linked(
 
 
 def test_a_run_without_disagreements_has_no_such_section(run_folder: Path) -> None:
-    assert disagreements.disagreements(load_run(run_folder)) == []
+    assert people.disagreements(load_run(run_folder)) == []
 
 
 def test_a_prompt_is_headed_by_what_it_was_asked_for(run_folder: Path, tmp_path: Path) -> None:
     from dataclasses import replace
-
-    from judgestats.reporting.sections import design
 
     asked = [
         {"conditions": [f"j, {w}"], "templates": [sha], "instruction": ""}
@@ -289,8 +284,6 @@ def test_prompts_stand_in_the_order_of_the_plan_each_with_its_reply_instructions
     run_folder: Path, tmp_path: Path
 ) -> None:
     from dataclasses import replace
-
-    from judgestats.reporting.sections import design
 
     levels = [(w, f) for w in ("plain", "strict") for f in ("short", "long")]
     shas = {"plain": "ff99", "strict": "aa11"}  # the order of hashes is another
@@ -321,8 +314,6 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
     run_folder: Path, tmp_path: Path
 ) -> None:
     from dataclasses import replace
-
-    from judgestats.reporting.sections import design
 
     both = ["j, plain", "j, crowd"]
     stages = {
@@ -357,7 +348,7 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
 
 def test_a_page_says_care_as_the_screen_does(run_folder: Path) -> None:
     run = load_run(run_folder)
-    shown = " ".join(str(part) for part in page_one.page_one(run)).replace("\\", "")
+    shown = " ".join(str(part) for part in summary.page_one(run)).replace("\\", "")
     assert run.records.care
     for text in run.records.care[:4]:
         assert text in shown.replace("\u00a0", " ")
@@ -383,7 +374,7 @@ def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> No
         rows=(),
     )  # fmt: skip
     before, after = (
-        brief.by_condition(Run(folder=run.folder, records=r))
+        data.by_condition(Run(folder=run.folder, records=r))
         for r in (replace(run.records, rows=()), records)
     )
     assert before is not None

@@ -5,12 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pytest
-
 from judgestats.analysis import Recomputed, with_crosscheck
 from judgestats.reporting import load_run, render_report
-from judgestats.reporting.sections import methods
-from judgestats.reporting.sections import summary_page as page_one
+from judgestats.reporting.sections import checks, closing, summary
 from judgestats.results import read_results, write_results
 
 
@@ -32,23 +29,18 @@ def without(run_folder: Path, folder: Path) -> Path:
 
 def test_a_run_without_one_says_nothing(run_folder: Path, tmp_path: Path) -> None:
     run = load_run(without(run_folder, tmp_path / "run"))
-    assert methods.crosscheck(run) is None
-    assert methods.warned(run) is None
-    assert "recomputed" not in methods.methods(run).text
-
-
-def test_the_earlier_name_works_with_a_warning() -> None:
-    with pytest.warns(FutureWarning, match="methods.crosscheck since 0.3.0"):
-        assert methods.second_opinion is methods.crosscheck
+    assert checks.crosscheck(run) is None
+    assert summary.warned(run) is None
+    assert "recomputed" not in closing.methods(run).text
 
 
 def test_what_agrees_is_one_line_and_no_warning(run_folder: Path, tmp_path: Path) -> None:
     run = load_run(with_rows(run_folder, tmp_path / "run", theirs=0.25))
-    table = methods.crosscheck(run)
+    table = checks.crosscheck(run)
     assert table is not None
     assert [row["same"] for row in table.rows] == ["yes", "yes"]
-    assert methods.warned(run) is None
-    assert methods.methods(run).text.endswith(
+    assert summary.warned(run) is None
+    assert closing.methods(run).text.endswith(
         "2 headline numbers were recomputed with pingouin 0.7 and statsmodels 0.15; the largest "
         "difference is 2e-12."
     )
@@ -57,12 +49,12 @@ def test_what_agrees_is_one_line_and_no_warning(run_folder: Path, tmp_path: Path
 def test_what_differs_stands_first_and_on_page_one(run_folder: Path, tmp_path: Path) -> None:
     folder = with_rows(run_folder, tmp_path / "run", theirs=0.75)
     run = load_run(folder)
-    table, warned = methods.crosscheck(run), methods.warned(run)
+    table, warned = checks.crosscheck(run), summary.warned(run)
     assert table is not None
     assert next((row["quantity"], row["same"]) for row in table.rows) == ("kappa", "NO")
     assert warned is not None
     assert "1 of 2 recomputed numbers" in warned.text
-    assert warned in page_one.page_one(run)
+    assert warned in summary.page_one(run)
 
 
 def test_it_stands_in_the_full_report(run_folder: Path, tmp_path: Path) -> None:

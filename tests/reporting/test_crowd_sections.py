@@ -9,7 +9,7 @@ import pytest
 
 from judgestats.analysis import table_record
 from judgestats.reporting import Run, Table, null_strip, results_tables, section, show
-from judgestats.reporting.sections import advice, crowd, data, findings
+from judgestats.reporting.sections import data, results, studies
 from judgestats.results import CONDITIONS, Estimate, Figure, Null, Results
 from judgestats.studies.paper_tables import crowd_table
 
@@ -53,7 +53,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 
 
 def test_tables_say_what_was_measured():
-    table = crowd.strategies(run_of())
+    table = studies.strategies(run_of())
     text = table.to_markdown().replace("\\", "")
     assert "75.0 %" in text
     assert "1,234" in text.replace("\u2009", ",").replace("\u202f", ",")
@@ -63,20 +63,20 @@ def test_tables_say_what_was_measured():
          "accuracy_low": math.nan, "accuracy_high": math.nan, "preferred": 4.0, "used": 4.0}
         for v, a in (("kept", 0.5), ("removed", 0.8))
     ]  # fmt: skip
-    shown = crowd.selection(run_of(selection=rows)).to_markdown().replace("\\", "")
+    shown = studies.selection(run_of(selection=rows)).to_markdown().replace("\\", "")
     assert "80.0 %" in shown
     assert "50.0 %" in shown
 
 
 def test_what_a_verdict_takes_is_told_once_and_of_all_its_calls():
     run = run_of()
-    assert "@tbl-strategies" in advice.prices(run).text
-    table = crowd.strategies(run)
+    assert "@tbl-strategies" in data.prices(run).text
+    table = studies.strategies(run)
     assert table.label == "tbl-strategies"
     assert {c.key for c in table.columns} >= {"calls", "tokens", "usd"}
     free = run_of(cost=0.0)
-    assert "usd" not in {c.key for c in crowd.strategies(free).columns}
-    assert "no price" in crowd.strategies(free).note
+    assert "usd" not in {c.key for c in studies.strategies(free).columns}
+    assert "no price" in studies.strategies(free).note
 
 
 def test_a_point_without_a_gain_has_no_price():
@@ -91,10 +91,10 @@ def test_a_point_without_a_gain_has_no_price():
         pd.DataFrame(rows), id="cost.j", hypothesis="cost", role="descriptive", title="Price"
     )
     run = run_of(results=[result])
-    priced, unpriced = crowd.costs(run).cells()
+    priced, unpriced = studies.costs(run).cells()
     assert priced == ["cce@4", "20.0 [10.0, 30.0]", "5,000", "220 [147, 440]", "$0.50"]
     assert unpriced[-2:] == ["–", "–"]
-    assert findings.descriptive(run) == []  # it is not said twice
+    assert results.described(run) == []  # it is not said twice
 
 
 def test_only_the_compared_strategies_are_described_in_full():
@@ -102,7 +102,7 @@ def test_only_the_compared_strategies_are_described_in_full():
     run = run_of(extra=names)
     assert len(run.described) == 2 + len(names)
     assert [r["factor_strategy"] for r in run.compared] == ["vanilla", "cce-criticising@2"]
-    table = data.verdicts(run)
+    [table, *_] = data.descriptives(run)
     assert len(table.rows) == 2
     assert "2 of 21 conditions" in table.note
     assert "tables/conditions.csv" in table.note
@@ -111,22 +111,21 @@ def test_only_the_compared_strategies_are_described_in_full():
 def test_sets_stand_side_by_side_with_their_average():
     row = {f"accuracy_in_{s}{e}": v for s in ("one", "two")
            for e, v in (("", 0.8), ("_low", 0.7), ("_high", 0.9))}  # fmt: skip
-    table = crowd.sets(run_of(more=row | {"average": 0.8}))
+    table = studies.sets(run_of(more=row | {"average": 0.8}))
     assert [c.heading for c in table.columns] == ["Strategy", "one", "two", "Average"]
     assert table.cells()[0][1] == "80.0 % [70, 90]"
-    assert crowd.sets(run_of()) is None
+    assert studies.sets(run_of()) is None
 
 
 def test_printed_tables_stand_apart_and_lose_no_column():
-    results = [
+    printed = [
         table_record(
             crowd_table(n).table, id=f"published.table_{n}", hypothesis="published",
             role="replicated", title=f"Table {n} as printed",
         )
         for n in (1, 2, 4)
     ]  # fmt: skip
-    found = run_of().records
-    first, second = results_tables(results, results=found, label="x", caption="As printed")
+    first, second = results_tables(run_of(), printed, label="x", caption="As printed")
     assert len(first.rows) == 16
     assert {r["result's title"] for r in second.rows} == {
         "Table 2 as printed",
@@ -142,22 +141,19 @@ def test_the_body_says_what_printed_tables_say_and_where_they_are():
         crowd_table(1).table, id="published", hypothesis="published", role="replicated",
         title="Table 1 as printed", text="One row differs.",
     )  # fmt: skip
-    run = run_of(results=[result])
-    body, tables = findings.replicated_section(run), findings.printed_tables(run)
+    body = studies.replicated(run_of(results=[result]))
     assert "One row differs" in show(body).text
-    assert not [x for x in body if isinstance(x, Table)]
-    assert [x.label for x in tables] == ["tbl-replicated-rows"]
-    assert "@tbl-replicated-rows" in show(body).text
+    assert [x.label for x in body if isinstance(x, Table)] == ["tbl-replicated-rows"]
 
 
 def test_the_curve_is_drawn_and_told_in_words():
     rows = [curve("one", k, 0.7 + k / 20) for k in (0, 1, 2)]
     rows += [curve("two", k, 0.7) for k in (0, 1, 2)]
-    figure, table = crowd.scaling(run_of(scaling=rows))
+    figure, table = studies.scaling(run_of(scaling=rows))
     assert "one: 0.70 at 0, 0.75 at 1, 0.80 at 2" in figure.figure.alt
     assert "fig-scaling" in show(figure).text
     assert len(table.rows) == 6
-    assert crowd.scaling(run_of(scaling=rows[:1])) == []
+    assert studies.scaling(run_of(scaling=rows[:1])) == []
 
 
 def test_temperatures_stand_apart():
@@ -169,9 +165,9 @@ def test_temperatures_stand_apart():
     curves = [curve("j", k, 0.7) | {"temperature": t} for t in (0.0, 1.0) for k in (0, 2)]
     run = run_of(selection=rows, scaling=curves)
     run.conditions["temperature"] = [0.0, 1.0]
-    assert [r["judge"] for r in crowd.selection(run).rows] == ["j at T=0", "j at T=1"]
-    assert [r["judge"] for r in crowd.strategies(run).rows] == ["j at T=0", "j at T=1"]
-    figure, table = crowd.scaling(run)
+    assert [r["judge"] for r in studies.selection(run).rows] == ["j at T=0", "j at T=1"]
+    assert [r["judge"] for r in studies.strategies(run).rows] == ["j at T=0", "j at T=1"]
+    figure, table = studies.scaling(run)
     assert [c.name for c in figure.figure.panels[0].curves] == ["j at T=0", "j at T=1"]
     assert len(table.rows) == 4
 
@@ -183,14 +179,14 @@ def test_a_case_shows_hostile_texts_as_characters():
         "verdicts": [{"strategy": "vanilla", "choice": NASTY, "right": False,
                       "judgments_before": 0, "explanation": NASTY}],
     }  # fmt: skip
-    text = section("## Case", crowd.case(run_of(case=case))).text
+    text = section("## Case", studies.case(run_of(case=case))).text
     outside = re.sub(r"```\{=typst\}.*?```", "", text, flags=re.DOTALL)  # there it is a string
     assert "<script>" not in outside
     assert "{{<" not in text
     assert "Shown first, as A, was the earlier response" in text
     assert "came before the question" not in text
     asked = section(
-        "## Case", crowd.case(run_of(case=case | {"before": "Who?", "order": "ba"}))
+        "## Case", studies.case(run_of(case=case | {"before": "Who?", "order": "ba"}))
     ).text
     assert "came before the question" in asked
     assert "Shown first, as A, was the later response" in asked
@@ -202,10 +198,10 @@ def test_other_experiments_show_none_of_it():
         id=CONDITIONS, hypothesis=CONDITIONS, role="descriptive", title="",
     )  # fmt: skip
     run = Run(Path("x"), Results(experiment="", question="", results=(table,)))
-    assert crowd.strategies(run) is None
-    assert crowd.scaling(run) == []
-    assert crowd.selection(run) is None
-    assert crowd.case(run) == []
+    assert studies.strategies(run) is None
+    assert studies.scaling(run) == []
+    assert studies.selection(run) is None
+    assert studies.case(run) == []
 
 
 def test_a_figure_that_leaves_rows_out_says_so():

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from judgestats.reporting import Run, Table, coefficients, load_run, rows_tables
-from judgestats.reporting.sections import brief, compare, data, design, findings
-from judgestats.reporting.sections import closing as claims
+from judgestats.reporting.sections import compare, design, results, studies
 from judgestats.results import Table as TableRecord
 from judgestats.results import Test as TestRecord
 from tests.null_judge.designs import labelled_at_random
@@ -35,8 +34,9 @@ def test_of_many_tests_those_that_decide_are_told_and_the_table_has_all(run: Run
     many = replace(run.records, results=tests, headlines=(), families=())
     texts, counts = [], []
     for records in (few, many):
-        shown = findings.primary(Run(run.folder, records))
-        texts.append(" ".join(str(part) for part in shown[:2]).replace("\\", ""))
+        of_tests = Run(run.folder, records)
+        texts.append(str(results.sentences(of_tests)).replace("\\", ""))
+        shown = results.results(of_tests, full=True)
         counts.append(sum(len(t.rows) for t in shown if isinstance(t, Table)))
     assert counts == [3, 20]
     assert texts[0].count("**Test") == 3
@@ -45,12 +45,9 @@ def test_of_many_tests_those_that_decide_are_told_and_the_table_has_all(run: Run
     assert "12 of 20 tests are told, those that decide most; the table has all." in texts[1]
 
 
-def test_what_was_not_asked_of_a_condition_has_no_row_and_points_no_place_among_shares() -> None:
+def test_points_have_no_place_among_shares() -> None:
     found = labelled_at_random(np.random.default_rng(0), World(), resamples=99)
     run = Run(Path("x"), found.records({}))
-    table = data.verdicts(run)
-    assert isinstance(table, Table)
-    assert all(math.isfinite(row["value"]) for row in table.rows)
     drawn = coefficients(run)
     assert drawn is not None
     values = [v for row in drawn.figure.rows for v in (row.estimate, row.low, row.high)]  # type: ignore[attr-defined]
@@ -84,25 +81,25 @@ CLAIMS = [
 def test_the_plan_of_a_study_stands_in_the_table_of_its_claims(run: Run) -> None:
     facts = {**run.facts, "claims": CLAIMS}
     study = Run(run.folder, replace(run.records, kind="replication", facts=facts))
-    assert brief.call_store(run) is not None
-    assert brief.call_store(study) is None
-    table = claims.overview(study, tested=True)
+    assert design.plan(run) is not None
+    assert design.plan(study) is None
+    table = studies.overview(study, tested=True)
     assert isinstance(table, Table)
     heads = [c.label for c in table.columns]
     assert heads == ["No.", "Claim", "Published", "Tested by", "Re-examined"]
     assert table.rows[0]["test_now"] == "paired by item"
-    plain = claims.overview(study)
+    plain = studies.overview(study)
     assert isinstance(plain, Table)
     assert "Tested by" not in [c.label for c in plain.columns]
-    assert brief.roles(study)[-1] == "replicated"
-    assert "replicated" not in brief.roles(run)
+    assert results.roles(study)[-1] == "replicated"
+    assert "replicated" not in results.roles(run)
 
 
 def test_a_setting_of_one_line_is_no_table(run: Run) -> None:
     facts = {"design": {"item_source": "labels of 3 people"}}
-    one = brief.setting(Run(run.folder, replace(run.records, facts=facts)))
+    [one] = design.setting(Run(run.folder, replace(run.records, facts=facts)))
     assert str(one).replace("\\", "") == '[Items from: labels of 3 people.]{data-kind="label"}'
-    assert isinstance(brief.setting(run), Table)
+    assert isinstance(design.setting(run)[0], Table)
 
 
 def test_a_margin_is_named_in_words(run: Run, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from judgestats.reporting import Run, Table, kept, load_run
-from judgestats.reporting.sections import brief
+from judgestats.reporting.sections import data, pairs, results
 from judgestats.results import (
     CONDITIONS,
     About,
@@ -53,15 +53,15 @@ def _judges_of(run: Run, table: Table | None) -> set[str]:
 
 def test_the_table_of_conditions_keeps_both_judges(run: Run) -> None:
     judges = {c.judge for c in run.records.conditions}
-    with mock.patch.object(brief, "kept", lambda groups, **how: kept(groups, 2, **how)):
-        described = brief.by_condition(run)
+    with mock.patch.object(data, "kept", lambda groups, **how: kept(groups, 2, **how)):
+        described = data.by_condition(run)
     assert _judges_of(run, described) == judges
     assert described is not None
     assert described.note == "2 of 6 conditions; all of them in tables/conditions.csv."
     # Of a run of many strategies those that the plan compares are tabled: of all that there are.
     some = Run(run.folder, run.records)
     with mock.patch.object(Run, "compared", run.compared[:2]):
-        described = brief.by_condition(some)
+        described = data.by_condition(some)
     assert described is not None
     assert len(described.rows) == 2
     assert "2 of 6 conditions;" in described.note
@@ -86,7 +86,7 @@ def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> N
         vote_share=[None, None, None, 0.5, 0.6, 0.7],
         vote_share_null_q95=[None, None, None, 0.21, 0.22, 0.23],
     )
-    table = brief.by_condition(both)
+    table = data.by_condition(both)
     assert table is not None
     heads = [c.label for c in table.columns if "null" in c.label]
     assert heads == ["ICC(1,1): null 95th percentile", "One verdict: null 95th percentile"]
@@ -95,7 +95,7 @@ def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> N
 
 
 def test_shares_of_lost_judgments_that_are_0_take_no_column(run: Run) -> None:
-    table = brief.by_condition(run)
+    table = data.by_condition(run)
     assert table is not None
     assert "unread_share" in {c.key for c in table.columns}, "some were not read"
     at = [c.key for c in run.records.get(CONDITIONS, TableRecord).columns].index("unread_share")
@@ -104,7 +104,7 @@ def test_shares_of_lost_judgments_that_are_0_take_no_column(run: Run) -> None:
     results = tuple(
         replace(conditions, rows=rows) if r.id == CONDITIONS else r for r in run.records.results
     )
-    every = brief.by_condition(Run(run.folder, replace(run.records, results=results)))
+    every = data.by_condition(Run(run.folder, replace(run.records, results=results)))
     assert every is not None
     assert "unread_share" not in {c.key for c in every.columns}
 
@@ -125,7 +125,7 @@ def _estimated(run: Run, subjects: dict[str, list[str]]) -> Table:
         run.records, results=(*run.records.results, *_estimates(subjects)), drawing=None
     )
     with mock.patch.object(Run, "of_role", return_value=_estimates(subjects)):
-        tables = [t for t in brief.results(Run(run.folder, records)) if isinstance(t, Table)]
+        tables = [t for t in results.results(Run(run.folder, records)) if isinstance(t, Table)]
     [table] = [t for t in tables if t.label == "tbl-estimates"]
     return table
 
@@ -159,8 +159,8 @@ def _pair(**about: Any) -> tuple[ResultSet, Comparison]:
 
 
 def test_a_pair_of_which_nothing_else_says_whose_it_is_stands_under_its_title(run: Run) -> None:
-    results = (run.records[CONDITIONS], *_pair())
-    table = brief.pair_table(Run(run.folder, replace(run.records, results=results, headlines=())))
+    found = (run.records[CONDITIONS], *_pair())
+    table = pairs.pair_table(Run(run.folder, replace(run.records, results=found, headlines=())))
     assert table is not None
     assert [row["group"] for row in table.rows] == ["Its own answers, judge x"]
 
@@ -171,7 +171,7 @@ def test_what_chance_gives_to_all_rows_alike_stands_in_the_note(run: Run) -> Non
         vote_share=[None, None, None, 0.5, 0.6, 0.7],
         vote_share_null_q95=[0.21, 0.22, 0.21, 0.21, 0.22, 0.22],
     )
-    table = brief.by_condition(alike)
+    table = data.by_condition(alike)
     assert table is not None
     assert not [c.label for c in table.columns if "One verdict:" in c.label]
     assert "One verdict: null 95th percentile below .22 in every condition." in table.note

@@ -75,38 +75,13 @@ def curves(
 
 
 FIGURES: dict[str, Callable[[], plots.Figure]] = {
-    "cd few": lambda: plots.CriticalDifference(
-        labels=("a", "b", "c"), mean_ranks=(1.2, 1.9, 2.9), critical_difference=0.8,
-        told_apart=(("a", "c"), ("b", "c")),
-    ),
-    "cd many": lambda: plots.CriticalDifference(
-        labels=MANY, mean_ranks=tuple(np.linspace(1, 22, 22)), critical_difference=6.0
-    ),
-    "cd narrow": lambda: plots.CriticalDifference(
-        labels=MANY[:8], mean_ranks=tuple(np.linspace(1, 8, 8)), critical_difference=1.5
-    ).narrow,
     "forest narrow": lambda: plots.Forest(rows=effects(MANY[:6]), reference=1.0).narrow,
-    "cd missing": lambda: plots.CriticalDifference(
-        labels=("a", "b", "c"), mean_ranks=(1.0, NAN, 2.0), critical_difference=NAN
-    ),
-    "cd one": lambda: plots.CriticalDifference(labels=("a",), mean_ranks=(1.0,)),
     "spread one": lambda: spread_panels(("T=1",), ("judge",)),
     "spread judges": lambda: spread_panels(tuple(f"{t / 10:g}" for t in range(11)), LONG[:2]),
     "spread long": lambda: spread_panels(
         ("guideline=none", "guideline=a paragraph a point"), LONG[:2]
     ),
     "spread none": lambda: plots.SpreadByCondition(panels=()),
-    "mean spread": lambda: plots.MeanAgainstSpread(
-        mean=tuple(rng().normal(7, 1, 22)), spread=tuple(rng().gamma(1, 1, 22)),
-        series_name=(LONG[0],) * 11 + (LONG[1],) * 11,
-        point_label=tuple(f"T={t / 10:g}" for t in range(11)) * 2,
-    ),
-    "mean spread one": lambda: plots.MeanAgainstSpread(
-        mean=(7.0,), spread=(0.0,), series_name=("a",), point_label=("T=0",)
-    ),
-    "mean spread none": lambda: plots.MeanAgainstSpread(
-        mean=(7.0,), spread=(NAN,), series_name=("a",), point_label=("T=0",)
-    ),
     "forest": lambda: plots.Forest(rows=effects(MANY), reference=1.0, log=True),
     "forest grouped": lambda: plots.Forest(
         rows=(
@@ -161,13 +136,6 @@ FIGURES: dict[str, Callable[[], plots.Figure]] = {
     "scores wide": lambda: plots.ScoreDistribution(
         labels=("a",), scores=(np.arange(100.0),), scale=(0, 100)
     ),
-    "positions": lambda: plots.PositionHeatMap(
-        labels=MANY[:5], shares=rng().dirichlet(np.ones(4), 5)
-    ),
-    "positions one": lambda: plots.PositionHeatMap(
-        labels=("a",), shares=np.array([[1.0, 0.0]]), positions=("first", "second")
-    ),
-    "positions none": lambda: plots.PositionHeatMap(labels=("a",), shares=np.full((1, 2), NAN)),
 }  # fmt: skip
 
 
@@ -176,16 +144,9 @@ def of_size(n: int) -> dict[str, Callable[[], plots.Figure]]:
     names = tuple(f"judge-{i // 8}, T={i % 8 / 10:g}, prompt=p{i % 3}" for i in range(n))
     values = np.linspace(0.2, 0.95, n)
     return {
-        f"cd {n}": lambda: plots.CriticalDifference(
-            labels=names, mean_ranks=tuple(np.linspace(1.2, n - 0.2, n)), critical_difference=n / 6
-        ),
         f"spread {n}": lambda: spread_panels(names, ("",)),
         f"spread panels {n}": lambda: spread_panels(
             tuple(f"{i / 10:g}" for i in range(max(1, n // 4))), tuple("abcd"[: min(4, n)])
-        ),
-        f"mean spread {n}": lambda: plots.MeanAgainstSpread(
-            mean=tuple(rng().normal(7, 1, n)), spread=tuple(rng().gamma(1, 1, n)),
-            series_name=tuple(f"judge-{i // 8}" for i in range(n)), point_label=names,
         ),
         f"forest {n}": lambda: plots.Forest(rows=effects(names), reference=1.0, log=True),
         f"equivalence {n}": lambda: plots.Forest(
@@ -202,9 +163,6 @@ def of_size(n: int) -> dict[str, Callable[[], plots.Figure]]:
         f"scores {n}": lambda: plots.ScoreDistribution(
             labels=names, scores=tuple(np.clip(rng().normal(7, 2, 40).round(), 1, 10)
                                        for _ in names), scale=(1, 10),
-        ),
-        f"positions {n}": lambda: plots.PositionHeatMap(
-            labels=names, shares=rng().dirichlet(np.ones(4), n)
         ),
     }  # fmt: skip
 
@@ -263,7 +221,7 @@ def test_alt_text_says_what_is_shown(name: str) -> None:
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_same_bytes_whatever_the_users_settings(tmp_path: Path, suffix: str) -> None:
-    figure = FIGURES["mean spread one"]()
+    figure = FIGURES["forest narrow"]()
     first = figure.save(tmp_path / f"a.{suffix}").read_bytes()
     with mpl.rc_context({"font.size": 20, "axes.facecolor": "red", "figure.dpi": 30}):
         second = figure.save(tmp_path / f"b.{suffix}").read_bytes()
@@ -272,7 +230,7 @@ def test_same_bytes_whatever_the_users_settings(tmp_path: Path, suffix: str) -> 
 
 
 def test_pictures_are_drawn_and_not_empty() -> None:
-    for name in ("forest", "cd few", "scores"):
+    for name in ("forest", "curves", "scores"):
         pixels = imread(io.BytesIO(FIGURES[name]()._repr_png_()))
         assert pixels.std() > 0.02, name
 
@@ -339,17 +297,6 @@ def test_what_labels_have_in_common_is_shortened_first() -> None:
     assert wrap_unique(CROSSED, width=60, lines=1) == CROSSED
 
 
-def test_the_critical_difference_stands_beside_its_bar() -> None:
-    figure = plots.CriticalDifference(
-        labels=tuple(CROSSED), mean_ranks=tuple(np.linspace(1, 8, 8)), critical_difference=0.38
-    ).narrow
-    canvas = figure.render()
-    [ax] = canvas.axes
-    [said] = [t for t in ax.texts if t.get_text().startswith("CD")]
-    bar = next(line for line in ax.lines if line.get_marker() == "|")
-    assert said.get_window_extent().x0 > bar.get_window_extent().x1
-
-
 def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
     row = partial(plots.EffectRow, label="", estimate=1.4, low=1.1, high=1.8)
     beside = (row(), row(verdict="equivalent"), row(low=NAN, high=NAN, verdict="different"))
@@ -367,7 +314,6 @@ def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: plots.CriticalDifference(labels=("a",), mean_ranks=()), "mean_ranks must be"),
         (
             lambda: plots.SpreadPanel(
                 name="", conditions=("a",), values=np.ones(3), mean=(1,), low=(1,), high=(1,)
@@ -375,7 +321,6 @@ def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
             "values must",
         ),
         (lambda: plots.ScoreDistribution(labels=("a",), scores=()), "scores must be"),
-        (lambda: plots.PositionHeatMap(labels=("a",), shares=np.ones((2, 2))), "shares must"),
         (
             lambda: plots.Forest(
                 rows=(plots.EffectRow(label="x", estimate=-1.0),), log=True
@@ -388,7 +333,7 @@ def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
             ).render(),
             "margin must be",
         ),
-        (lambda: FIGURES["cd few"]().save("x.jpeg"), "must end in"),
+        (lambda: FIGURES["curves"]().save("x.jpeg"), "must end in"),
     ],
 )
 def test_wrong_use_is_refused(make: Callable[[], object], message: str) -> None:

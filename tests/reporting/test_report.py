@@ -24,16 +24,18 @@ from judgestats.reporting import (
     show,
 )
 from judgestats.reporting.sections import (
-    advice,
+    answer,
     checks,
     closing,
     data,
     design,
     figures,
-    findings,
-    sensitivity,
+    pairs,
+    people,
+    results,
+    studies,
+    summary,
 )
-from judgestats.reporting.sections import checks as missing
 from judgestats.results import Results, Test, read_results
 from tests.reporting.pages import pdf_text
 
@@ -51,17 +53,15 @@ def without_pictures(page: str) -> str:
 
 def test_it_has_what_a_statistician_expects(report: dict[str, Path], run_folder: Path) -> None:
     page = without_pictures(report["html"].read_text())
-    results = read_results(run_folder / "results.json")
+    records = read_results(run_folder / "results.json")
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page))
     for heading in (
-        "Question and design", "Judges and prompts", "What could not be read", "Description",
-        "Checks", "Primary", "Mean beside spread", "Reliability and its null", "Sensitivity",
-        "As the replicated study printed it", "Limitations", "Repeats and price",
-        "Methods in brief", "References", "Prompts", "Primary results in full", "All pairs",
-        "Warnings", "Session",
+        "Question and design", "Judges and prompts", "Description", "Checks", "Mean and variance",
+        "Sensitivity", "As the replicated study printed it", "Limitations", "Repeats and price",
+        "Methods in brief", "References", "Prompts", "Warnings", "Session",
     ):  # fmt: skip
         assert heading in text, heading
-    found = results.get("spread.sim-typical", Test)
+    found = records.get("spread.sim-typical", Test)
     assert f"= {found.statistic.value:.2f}" in text
     assert "95% CI" in text
     assert "unparseable" in text
@@ -125,7 +125,7 @@ def test_hostile_names_prompts_and_reasons_stay_text(report: dict[str, Path]) ->
         if "src" in attributes:
             assert (attributes["src"] or "").startswith("data:image/svg+xml;base64,")
         if "href" in attributes:
-            assert (attributes["href"] or "").startswith("#")
+            assert (attributes["href"] or "").startswith(("#", "tables/", "explore.html"))
         assert "url(" not in (attributes.get("style") or "")
     assert "&lt;script&gt;alert(1)" in page
     plain = without_pictures(page).replace("<wbr>", "")
@@ -202,44 +202,42 @@ def test_documents(tmp_path: Path, run_folder: Path) -> None:
         "show(data.descriptives(load_run(run)))\n```\n"
     )
     made = render_report(run_folder, to=("html",), out_dir=tmp_path, document=str(own), name="own")
-    assert "Within-item variance" in made["html"].read_text()
+    assert "SD between items" in made["html"].read_text()
 
 
 def test_left_out_is_what_it_says(run_folder: Path) -> None:
     run = load_run(run_folder)
-    table = sensitivity.left_out(run)
+    primary, *_, table = checks.left_out(run)
     arrays = run.arrays
     values = np.array(arrays["cell_variances"], dtype=float)[:, 1]
     clusters = np.array(arrays["clusters"])
     each = [values[clusters != c].mean() for c in set(clusters)]
-    row = table.rows[1]  # type: ignore[union-attr]
-    assert row["low"] == pytest.approx(min(each))
-    assert row["high"] == pytest.approx(max(each))
-    primary = sensitivity.left_out_primary(run)
+    assert table.rows[1]["low"] == pytest.approx(min(each))
+    assert table.rows[1]["high"] == pytest.approx(max(each))
     statistic = run.records.get("spread.sim-typical", Test).statistic.value
-    assert primary.rows[0]["all"] == pytest.approx(statistic)  # type: ignore[union-attr]
+    assert primary.rows[0]["all"] == pytest.approx(statistic)
 
 
 def test_sections_of_a_run_without_anything() -> None:
     run = Run(Path("nowhere"), nothing())
     parts = [
-        design.banner(run), design.question(run), design.overview(run),
-        design.plan(run), design.plan_notes(run), design.judges(run), design.temperatures(run),
-        design.prompts(run), data.items(run), data.exclusions(run), data.exclusion_reasons(run),
-        data.descriptives(run), data.reliability(run), data.verdicts(run), checks.checks(run),
-        missing.missing_policies(run), sensitivity.left_out(run),
-        sensitivity.left_out_primary(run), sensitivity.left_out_estimates(run),
-        checks.warnings_note(run), findings.descriptive(run),
-        checks.warnings(run), findings.primary(run), findings.secondary(run), findings.pairs(run),
-        findings.replicated_section(run), findings.printed_tables(run),
-        findings.prints(run, "primary"), figures.scores(run),
-        figures.spread(run), figures.mean_against_spread(run), figures.null_strip(run),
-        figures.reliability_by_k(run), figures.positions(run), figures.coefficients(run),
-        closing.limitations(run), advice.prices(run),
-        advice.uses(run), closing.methods(run),
-        closing.account(run), closing.session(run), closing.command(run),
+        made(run)
+        for made in (
+            design.banner, design.setting, design.plan, design.plan_notes, design.judges,
+            design.temperatures, design.prompts, data.items, data.exclusions,
+            data.exclusion_reasons, data.by_condition, data.descriptives, data.places, data.prices,
+            checks.checks, checks.missing_policies, checks.left_out, checks.warnings,
+            checks.crosscheck, checks.limits, checks.not_repeated, results.sentences,
+            results.results, results.described, studies.replicated, studies.study_tests,
+            studies.overview, studies.each_claim, studies.strategies, pairs.systems,
+            figures.scores, figures.spread, figures.mean_against_spread, figures.null_strip,
+            figures.reliability_by_k, figures.coefficients, figures.compared, people.disagreements,
+            people.categories, people.alignment, people.costs, people.confidences, closing.methods,
+            closing.account, closing.session, closing.command, summary.page_one,
+            answer.answer_figure,
+        )
     ]  # fmt: skip
-    assert "Question" in str(show(*parts)) or str(show(*parts))
+    assert str(show(*parts))
     assert figures.spread(run) is None
 
 

@@ -22,7 +22,16 @@ from hypothesis import strategies as st
 
 from judgestats import results as records
 from judgestats.errors import InputError
-from judgestats.reporting import Column, Sink, Table, disagreements, pandoc, shape_of, use_sink
+from judgestats.reporting import (
+    Column,
+    Run,
+    Sink,
+    Table,
+    disagreements,
+    pandoc,
+    results_tables,
+    use_sink,
+)
 from judgestats.reporting import numbers as formats
 from judgestats.reporting import pandoc as typst
 
@@ -226,12 +235,12 @@ def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
     from judgestats.studies.paper_tables import head_to_tail_table
 
     place = NamedResult("x", "X", "primary", None)
-    found = Results(experiment="", question="", results=())
-    (printed,) = records_of(head_to_tail_table(), place)
-    assert shape_of(printed, found) == "rows"
-    scores = np.random.default_rng(0).normal(size=(9, 3))
-    test, *_ = records_of(friedman_test(scores), place)
-    assert shape_of(test, found) == "tests"
+    (printed,) = records_of(head_to_tail_table(), NamedResult("y", "Y", "primary", None))
+    test, *parts = records_of(friedman_test(np.random.default_rng(0).normal(size=(9, 3))), place)
+    found = Results(experiment="", question="", results=(printed, test, *parts))
+    run = Run(Path(), found)
+    shown = results_tables(run, [printed, test], label="x", caption="Both")
+    assert [table.label for table in shown] == ["tbl-x-tests", "tbl-x-rows"]
 
 
 def test_disagreements_of_verdicts_in_words_are_shown_in_words(tmp_path) -> None:

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import judgestats as js
-from judgestats.reporting import Run
-from judgestats.reporting.plots.requirements import RequirementPlot
-from judgestats.reporting.sections.paragraph import submission_paragraph
-from judgestats.reporting.sections.verdicts import requirement_figure, requirement_table
+from judgestats.reporting import Run, submission_paragraph
+from judgestats.reporting.plots import RequirementPlot, RequirementRow
+from judgestats.reporting.sections.summary import requirement_figure, requirement_table
 from judgestats.results import number_text
 from judgestats.results.quantities import QUANTITIES
 
@@ -93,8 +92,6 @@ def test_page_one_is_short_and_has_no_p_value(tmp_path, report: dict[str, Path])
 
 
 def test_a_wide_interval_does_not_set_the_axis() -> None:
-    from judgestats.reporting.plots.requirements import RequirementRow
-
     def row(name: str, value: float, low: float, high: float) -> RequirementRow:
         return RequirementRow(
             name=name, value=value, low=low, high=high, threshold=0.5, top=np.nan,

@@ -12,8 +12,8 @@ from judgestats.reporting.explorer.page import html_page
 from judgestats.reporting.explorer.payload import ItemTexts, frame_texts, view_payload
 from judgestats.reporting.runs import Run
 
-PAGE, ITEM_TEXTS = "explore.html", "texts.parquet"
-"""Names of the page of a run, and of the texts that an audit keeps in the folder ``data``."""
+ITEM_TEXTS = "texts.parquet"
+"""Name of the texts that an audit keeps in the folder ``data``."""
 
 
 def run_page(run: Run, **options: Any) -> str:

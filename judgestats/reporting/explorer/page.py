@@ -14,6 +14,8 @@ from typing import Any
 
 from judgestats.errors import InputError, guard_output
 
+PAGE = "explore.html"
+"""Name of the page of a run."""
 ASSETS = Path(__file__).resolve().parent / "assets"
 MODULES = (  # a module follows those that it imports
     "dom", "format", "store", "select", "permalink", "text", "header", "filters", "review",

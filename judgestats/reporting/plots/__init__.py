@@ -7,25 +7,19 @@ from judgestats.reporting.plots.answer import (
     DotPanel,
     Dots,
     Point,
+    cliques,
 )
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.plots.effects import (
     EffectRow,
     Forest,
-    MeanAgainstSpread,
-    SpreadByCondition,
-    SpreadPanel,
+    RequirementPlot,
+    RequirementRow,
     Verdict,
 )
-from judgestats.reporting.plots.scores import (
-    CriticalDifference,
-    PositionHeatMap,
-    ScoreDistribution,
-    cliques,
-)
+from judgestats.reporting.plots.scores import ScoreDistribution, SpreadByCondition, SpreadPanel
 
 __all__ = [
-    "CriticalDifference",
     "Curve",
     "CurvePanel",
     "Curves",
@@ -34,9 +28,9 @@ __all__ = [
     "EffectRow",
     "Figure",
     "Forest",
-    "MeanAgainstSpread",
     "Point",
-    "PositionHeatMap",
+    "RequirementPlot",
+    "RequirementRow",
     "ScoreDistribution",
     "SpreadByCondition",
     "SpreadPanel",

@@ -394,3 +394,37 @@ class Dots(Figure):
         ax.grid(visible=False, axis="y")
         ax.hlines(range(len(rows)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
         ax.tick_params(axis="y", length=0)
+
+
+def cliques(ranks: Sequence[float], same: np.ndarray) -> list[tuple[int, int]]:
+    """Maximal runs of neighbours, in order of rank, of which no pair is told apart.
+
+    Parameters
+    ----------
+    ranks : sequence of float
+        Mean ranks.
+    same : (k, k) bool array
+        Whether a pair is not told apart.
+
+    Returns
+    -------
+    list of (int, int)
+        First and last position in the order of rank; runs of one are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cliques([1.0, 2.0, 3.0], np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool))
+    [(0, 1), (1, 2)]
+    """
+    order = np.argsort(ranks, kind="stable")
+    runs: list[tuple[int, int]] = []
+    for start in range(len(order)):
+        end = start
+        while end + 1 < len(order) and all(
+            same[order[i], order[end + 1]] for i in range(start, end + 1)
+        ):
+            end += 1
+        if end > start and not (runs and runs[-1][1] >= end):
+            runs.append((start, end))
+    return runs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,6 @@ from judgestats.sinks import clean
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, the most different first (Okabe and Ito 2008); yellow is left out, since
 it is lost on white paper."""
-
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = (
     "-",
@@ -37,12 +35,10 @@ LINES = (
 )
 INK, GREY, PALE = "#1a1a1a", "#6b6b6b", "#d9d9d9"
 SEQUENTIAL = "Blues"
-DIVERGING = "PuOr"
 PAPER_WIDTH = 6.3
 """Inches between the margins of an A4 page."""
 NARROW = 3.7
 """Inches of a figure for a small screen."""
-
 _RC: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
@@ -83,8 +79,6 @@ _RC: dict[str, Any] = {
     "ytick.major.size": 3,
     "ytick.major.width": 0.7,
 }
-
-
 _WIDE_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -397,51 +391,3 @@ def nothing_to_show(ax: Axes, why: str) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     ax.grid(visible=False)
-
-
-def label_points(
-    ax: Axes,
-    points: Sequence[tuple[float, float]],
-    labels: Sequence[str],
-    *,
-    avoid: Sequence[tuple[float, float]] = (),
-) -> int:
-    """Write labels beside points where they overlap nothing; those without room are left out.
-
-    Returns
-    -------
-    int
-        How many labels found room.
-    """
-    canvas = ax.figure
-    canvas.draw_without_rendering()  # type: ignore[union-attr]
-    renderer = canvas._get_renderer()  # type: ignore[union-attr]
-    frame = ax.get_window_extent(renderer)
-    dots = [ax.transData.transform(p) for p in [*avoid, *points] if all(map(math.isfinite, p))]
-    taken: list[Any] = []
-    shown = 0
-    offsets = [(6, 3), (6, -9), (-6, 3), (-6, -9), (0, 8), (0, -14), (10, -3), (-10, -3)]
-    for point, label in zip(points, labels, strict=True):
-        if not all(map(math.isfinite, point)):
-            continue
-        for dx, dy in offsets:
-            side = "left" if dx > 0 else "right" if dx < 0 else "center"
-            note = ax.annotate(
-                label, point, xytext=(dx, dy), textcoords="offset points", ha=side,
-                fontsize=7.5, annotation_clip=False,
-            )  # fmt: skip
-            box = note.get_window_extent(renderer).padded(0.5)
-            clear = (
-                not any(box.overlaps(other) for other in taken)
-                and not any(box.contains(x, y) for x, y in dots)
-                and box.x0 >= frame.x0 - 2
-                and box.x1 <= frame.x1 + 2
-                and box.y0 >= frame.y0 - 2
-                and box.y1 <= frame.y1 + 2
-            )
-            if clear:
-                taken.append(box)
-                shown += 1
-                break
-            note.remove()
-    return shown

@@ -1,7 +1,7 @@
 """Parts of a report: each function takes a run and gives tables, figures or sentences.
 
-They are named after what a reader looks for: `design`, `data`, `checks`, `findings`, `figures`,
-`sensitivity`, `advice`, `closing`; `crowd` shows judging strategies, `compare` several runs.
+They are named after what a reader looks for: `summary`, `design`, `data`, `results`, `pairs`,
+`checks`, `people`, `studies`, `figures`, `answer`, `closing`; `compare` shows several runs.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from types import ModuleType
 from judgestats.deprecated import REPORT_PARTS, warn_renamed_part
 
 __all__ = [
-    "advice",
-    "agreement_figures",
-    "brief",
+    "answer",
     "checks",
     "closing",
     "compare",
-    "crowd",
+    "conditions",
     "data",
     "design",
-    "exclusions",
     "figures",
-    "findings",
-    "methods",
-    "sensitivity",
-    "summary_page",
+    "pairs",
+    "people",
+    "results",
+    "studies",
+    "summary",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Checks of the data, and results under both policies."""
+"""Checks of the data, warnings, and how far results depend on one decision or one question."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 
 from judgestats.data.matrices import status_table
 from judgestats.protocols.replies import is_cut
-from judgestats.reporting.display import Markdown
-from judgestats.reporting.numbers import integer, number, percent
+from judgestats.reporting.numbers import address, integer, number, percent, words
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.data import condition_table
-from judgestats.reporting.tables import Column, Table
-from judgestats.results.numbers import as_sentence
+from judgestats.reporting.sections.conditions import condition_table
+from judgestats.reporting.tables import Column, Markdown, Table
+from judgestats.results.numbers import NEVER_REPEATED, as_sentence
 from judgestats.sinks import escape_markdown
 
 
@@ -194,24 +193,12 @@ def warnings(run: Run) -> Table | Markdown:
     )
 
 
-def warnings_note(run: Run) -> Markdown:
-    """What kinds of warning the results carry, and where they stand in full."""
-    kinds = list(dict.fromkeys(_kind(code) for _, code, _ in run.warnings()))
-    if not kinds:
-        return Markdown("No result carries a warning.")
-    named = "; ".join(k[:1].lower() + k[1:] for k in kinds)
-    return Markdown(
-        f"Results carry warnings of these kinds: {escape_markdown(named)}. They "
-        "stand in full in @sec-warnings."
-    )
-
-
 def _kind(code: str) -> str:
     return _WARNINGS.get(code, code.replace("_", " ").capitalize())
 
 
 def missing_policies(run: Run) -> Table | Markdown:
-    """Means and spreads with all readable scores, and with completely read items only."""
+    """Results with unparsed judgments left out, and with the other policy for them."""
     rows = run.table("policies.scores")
     if rows:
         return _score_policies(rows)
@@ -226,13 +213,61 @@ def missing_policies(run: Run) -> Table | Markdown:
             if of_scores
             else "Every verdict was read, so both policies for unread ones give the same numbers."
         )
-    for needed, made in (
-        ({"least_if_read", "most_if_read"}, _bounds_if_read),
-        ({"vote_share", "vote_share_unread_a_category"}, _reliability_policies),
-    ):
-        if needed <= set(run.conditions):
-            return made(run)
+    for columns, caption in _POLICIES:
+        if set(list(columns)[:2]) <= set(run.conditions):
+            return _condition_policies(run, columns, caption)
     return _verdict_policies(run.table("policies.verdicts"))
+
+
+_POLICIES: tuple[tuple[Mapping[str, str], str], ...] = (
+    (
+        {
+            "least_if_read": "All items, at least",
+            "most_if_read": "All items, at most",
+            "grade_score": "Complete items",
+        },
+        (
+            "Two policies for unread selections: items whose rotations were all read, and bounds "
+            "over all items, whatever the unread selections were."
+        ),
+    ),
+    (
+        {
+            "vote_share": "Kappa, unparsed left out",
+            "vote_share_unread_a_category": "Kappa, unparsed a category",
+            "as_judged": "Judged correct, unparsed left out",
+            "as_judged_unread_not_correct": "Judged correct, unparsed as not",
+        },
+        (
+            "Two policies for unread verdicts: left out, and as a category of their own. A judge "
+            "that often gives no verdict on the same items is repeatable in that, which is no "
+            "agreement."
+        ),
+    ),
+)
+"""Columns of the table of conditions that hold both policies, the first two always."""
+_OF_VERDICTS = {
+    "commonest": "Modal verdict, unparsed left out",
+    "commonest_unread": "Modal verdict, unparsed a category",
+    "same_after_swap": "Order consistency, unparsed left out",
+    "same_after_swap_unread": "Order consistency, unparsed a category",
+    "same_as_people": "Accuracy, unparsed left out",
+    "same_as_people_unread": "Accuracy, unparsed a category",
+}
+
+
+def _condition_policies(run: Run, labels: Mapping[str, str], caption: str) -> Table:
+    rows = [
+        row | {"lost": int(number_of(row.get("n")) - number_of(row.get("n_ok")))}
+        for row in run.described
+    ]
+    columns = [
+        Column(key=key, label=text, format="coefficient:3")
+        for key, text in labels.items()
+        if key in run.conditions
+    ]
+    lost = Column(key="lost", label="Not read", format="integer")
+    return condition_table(run, [lost, *columns], rows, caption=caption, label="tbl-missing")
 
 
 def _score_policies(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -261,22 +296,12 @@ def _score_policies(rows: Sequence[Mapping[str, Any]]) -> Table:
 def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
     if not rows:
         return Markdown("")
+    known = [k for k in _OF_VERDICTS if any(not math.isnan(number_of(row[k])) for row in rows)]
     return Table(
         columns=(
             Column(key="condition", label="Condition"),
             Column(key="unread", label="No verdict", format="integer"),
-            *(
-                Column(key=key, label=label, format="coefficient:3")
-                for key, label in (
-                    ("commonest", "Modal verdict, unparsed left out"),
-                    ("commonest_unread", "Modal verdict, unparsed a category"),
-                    ("same_after_swap", "Order consistency, unparsed left out"),
-                    ("same_after_swap_unread", "Order consistency, unparsed a category"),
-                    ("same_as_people", "Accuracy, unparsed left out"),
-                    ("same_as_people_unread", "Accuracy, unparsed a category"),
-                )
-                if any(not math.isnan(number_of(row[key])) for row in rows)
-            ),
+            *(Column(key=k, label=_OF_VERDICTS[k], format="coefficient:3") for k in known),
         ),
         rows=tuple(rows),
         caption=(
@@ -287,52 +312,89 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
     )
 
 
-def _bounds_if_read(run: Run) -> Table:
-    """The Grade Score of complete items, and what it can be over all items, however they chose."""
-    columns = (
-        Column(key="lost", label="Not read", format="integer"),
-        Column(key="grade_score", label="Complete items", format="coefficient:3"),
-        Column(key="least_if_read", label="All items, at least", format="coefficient:3"),
-        Column(key="most_if_read", label="All items, at most", format="coefficient:3"),
-    )
-    return _policy_table(
-        run,
-        columns,
-        "Two policies for unread selections: items whose rotations were all read, and bounds over "
-        "all items, whatever the unread selections were.",
-    )
+_LEFT_OUT = (
+    ("primary", "test", "number:2",
+     "F of the primary test (p of the F distribution, to show how much it moves)"),
+    ("estimates", "condition", "coefficient:3", "Estimates"),
+    ("variance", "condition", "number:3", "Within-item variance"),
+)  # fmt: skip
+"""Tables of the analysis with one question left out: what a row is, its format, its caption."""
 
 
-def _reliability_policies(run: Run) -> Table:
-    """Reliability of one verdict with unread ones left out, and as a category."""
-    columns = (
-        Column(key="lost", label="Not read", format="integer"),
-        Column(key="vote_share", label="Kappa, unparsed left out", format="coefficient:3"),
-        Column(
-            key="vote_share_unread_a_category",
-            label="Kappa, unparsed a category",
-            format="coefficient:3",
-        ),
-        *(
-            Column(key=key, label=label, format="coefficient:3")
-            for key, label in (
-                ("as_judged", "Judged correct, unparsed left out"),
-                ("as_judged_unread_not_correct", "Judged correct, unparsed as not"),
+def left_out(run: Run) -> list[Table]:
+    """How far the results depend on one question: their extremes with each left out in turn."""
+    tables = []
+    for name, of, form, caption in _LEFT_OUT:
+        rows = run.table(f"sensitivity.{name}")
+        if not rows:
+            continue
+        grouped = any("what" in row for row in rows)
+        further = [Column(key="p", label="Largest p", format="p")] if "p" in rows[0] else []
+        tables.append(
+            Table(
+                columns=(
+                    Column(key=of, label=of.capitalize()),
+                    Column(key="all", label="All questions", format=form),
+                    Column(key="low", label="Lowest, one left out", format=form),
+                    Column(key="high", label="Highest, one left out", format=form),
+                    *further,
+                    Column(key="question", label="Question that matters most"),
+                ),
+                rows=tuple(rows),
+                group="what" if grouped else "",
+                caption=f"{caption} with each question left out in turn.",
+                label=f"tbl-left-out-{name}",
             )
-            if key in run.conditions
+        )
+    return tables
+
+
+def crosscheck(run: Run) -> Table | None:
+    """Ours, theirs and the difference; what differs first."""
+    rows = run.table("crosscheck")
+    if not rows:
+        return None
+    return Table(
+        columns=(
+            Column(key="quantity"),
+            Column(key="condition"),
+            Column(key="ours", format="number:4"),
+            Column(key="theirs", format="number:4"),
+            Column(key="same"),
+            Column(key="package"),
         ),
-    )
-    return _policy_table(
-        run,
-        columns,
-        "Two policies for unread verdicts: left out, and as a category of their own. A judge that "
-        "often gives no verdict on the same items is repeatable in that, which is no agreement.",
+        rows=tuple(
+            row | {"same": row["reason"] or ("yes" if row["agrees"] else "NO")} for row in rows
+        ),
+        caption="Numbers of this run, recomputed by independent packages.",
+        note="Same: within 1e-6, fits that iterate within 1e-3 (tables/crosscheck.csv).",
+        label="tbl-crosscheck",
     )
 
 
-def _policy_table(run: Run, columns: Sequence[Column], caption: str) -> Table:
-    rows = [
-        row | {"lost": int(number_of(row.get("n")) - number_of(row.get("n_ok")))}
-        for row in run.described
+_FEW = 12
+
+
+def limits(run: Run, *, full: bool = False) -> Markdown:
+    """What limits the results, each as its record says it.
+
+    Parameters
+    ----------
+    run : Run
+    full : bool
+        All of them, whatever their number.
+    """
+    n = len(run.records.limitations)
+    shown = [
+        words(run.records, address("", f"limitations.{i}.message"))
+        for i in range(n if full else min(n, _FEW))
     ]
-    return condition_table(run, columns, rows, caption=caption, label="tbl-missing")
+    if not shown:
+        return Markdown("The data gave cause for no limitation beyond those of the design.")
+    return Markdown("\n".join(f"- {text}" for text in shown))
+
+
+def not_repeated(run: Run) -> Markdown:
+    """That consistency is not known, where no judgment was repeated; else nothing."""
+    messages = [n.message for n in run.records.limitations if n.code == NEVER_REPEATED]
+    return Markdown("\n\n".join(f"**{escape_markdown(text)}**" for text in messages))

@@ -1,29 +1,325 @@
-"""Closing of a report, and claims of studies."""
+"""Closing of a report: methods, files, account of calls, session, and command."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from judgestats.reporting.display import Markdown, Showable
-from judgestats.reporting.document import verbatim
-from judgestats.reporting.explorer.judgments_page import PAGE
+from judgestats.reporting.document import current_sink, verbatim
+from judgestats.reporting.explorer.page import PAGE
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import methods as methods_part
-from judgestats.reporting.sections.result_tables import results_tables
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.sections.people import linked
+from judgestats.reporting.tables import Column, Markdown, Table
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Estimate,
+    Record,
+    ResultSet,
+    Test,
+    kind_of_test,
+)
+from judgestats.results import Table as TableRecord
+from judgestats.results.numbers import count_noun
+from judgestats.results.quantities import TESTS
 from judgestats.sinks import escape_markdown
 
-methods = methods_part.methods
+Write = Callable[[str], str]
+_SOURCES = {
+    "blocked_f_test": "anderson2003", "spread_test": "anderson2003",
+    "friedman_test": "friedman1937", "iman_davenport_test": "iman1980", "nemenyi": "demsar2006",
+    "page_trend_test": "page1963", "kruskal_test": "kruskal1952",
+    "wilcoxon_signed_rank": "wilcoxon1945",
+    "mann_whitney_test": "mann1947", "pairwise_mann_whitney": "mann1947",
+    "levene_test": "levene1960", "levene_of_variances": "levene1960",
+    "published_levene": "levene1960", "cochran_q_test": "cochran1950",
+    "mcnemar_test": "mcnemar1947", "pairwise_mcnemar": "mcnemar1947",
+    "spearman_correlation": "spearman1904", "spearman_trend": "spearman1904",
+    "comparisons_with_best": "hsu1996", "equivalence_of_spread": "schuirmann1987",
+    "equivalence_of_means": "schuirmann1987", "equivalence_of_effects": "schuirmann1987",
+}  # fmt: skip
+"""Machine name of a test, or the function behind it, or of a set of comparisons: its source."""
+_INTERVALS = (
+    ("bootstrap", "bootstrap over questions, bias-corrected and accelerated [@efron1987]"),
+    ("jackknife", "jackknife over questions, on a scale on which the estimate is nearly normal"),
+    ("sandwich over clusters", "sandwich over questions"),
+    ("t over clusters", "t over questions"),
+    ("Clopper-Pearson", "Clopper and Pearson's exact interval [@clopper1934]"),
+    ("MOVER", "limits recovered from Wilson's"),
+    ("Wilson", "Wilson's interval on the effective number of labels [@wilson1927]"),
+    ("noncentral F", "inversion of the noncentral F"),
+    ("Hsu", "simultaneous intervals of comparisons with the best"),
+    ("Nemenyi", "Nemenyi's simultaneous intervals"),
+)
+"""A word of an interval's method, and what it is called; a method without one is called itself."""
+_ADJUSTED = {
+    "holm": "Holm's method [@holm1979]",
+    "half-level Holm": "Holm's method at half of the level [@holm1979]",
+    "single-step (studentised range)": "the studentised range",
+    "simultaneous": "simultaneous intervals",
+    "Westfall-Young": "Westfall and Young's step-down procedure [@westfall1993]",
+}
+_SPREAD = (
+    "The unit of every comparison of spread is an item under a condition, and the item is the "
+    "block: the same items were judged under every condition."
+)
+_ICC = "Reliabilities of scores are intraclass correlations (ICC) [@shrout1979]"
+_OF_MEANS = {
+    "alpha": "Cronbach's alpha [@cronbach1951]",
+    "omega_total": "McDonald's omega [@mcdonald1999]",
+}
+_SEM = (
+    "SEM is the standard error of measurement: the standard deviation of one judgment around the "
+    "mean of all that the judge would give to the same answer."
+)
+_MEANS = (
+    "The reliability of a mean of $k$ judgments is\n\n"
+    "$$ \\rho_k = \\frac{k \\rho_1}{1 + (k - 1) \\rho_1} $$ {#eq-spearman-brown}\n\n"
+    "after @spearman1910 and @brown1910; @eq-spearman-brown gives the numbers of judgments "
+    "advised above."
+)
+_CORRECTED = {
+    "cohen_kappa": "Cohen's kappa [@cohen1960]",
+    "fleiss_kappa": "Fleiss' kappa [@fleiss1971]",
+    "gwet_ac1": "Gwet's AC1 [@gwet2008]",
+}
+"""Estimands corrected for chance, with their sources."""
+_VOTE_SHARE = (
+    "The reliability of one verdict is the share of the variance of the verdicts' indicators that "
+    "lies between items [@fleiss1979]."
+)
+_GRADE = (
+    "The Grade Score is the harmonic mean of the entropy of the chosen places and the "
+    "frequency of the modal option over the rotations of the options [@gradescore2024]. It "
+    "depends on the number of options, so scores are compared after correction for chance."
+)
+_SHUFFLED = "its p is (b + 1) / (B + 1), where b of B draws reach the observed value."
+_ABSENCE = "A test that does not reach its level is never read as equality [@altman1995]."
+_EVERY = ("primary", "secondary", "descriptive", "replicated")
 
 
-def limitations(run: Run) -> Markdown:
-    """The limitations that follow from these data."""
-    listed = [note.message for note in run.records.limitations]
-    if not listed:
-        return Markdown("The data gave cause for no limitation beyond those of the design.")
-    return Markdown("\n".join(f"- {escape_markdown(text)}" for text in listed))
+def methods(
+    run: Run,
+    *,
+    advised: bool = True,
+    roles: Sequence[str] = _EVERY,
+    write: Write = escape_markdown,
+) -> Markdown:
+    """The methods behind the results that the run has, with their sources: those and no others.
+
+    Parameters
+    ----------
+    run : Run
+    advised : bool
+        Whether numbers of judgments are advised beside them.
+    roles : sequence of str
+        Of the tests and comparisons named.
+    write : function
+        Writes what records say in the form wanted.
+    """
+    estimands = {e.estimand for e in run.records.select(Estimate)}
+    named = [r for r in run.records.select(Record, role=tuple(roles)) if _is_test(run, r)]
+    parts = [
+        _SPREAD * any("spread" in getattr(r, "test", getattr(r, "name", "")) for r in named),
+        _scores(run, estimands),
+        _MEANS * bool(advised and "icc1" in run.conditions),
+        _verdicts(estimands),
+        _GRADE * bool({"grade_score", "grade_score_corrected"} & estimands),
+        _tests(named, write),
+        _intervals(run, write),
+        _null_sentence(run, write),
+        _adjusted(run, named, write),
+        _crosschecked(run),
+    ]
+    return Markdown("\n\n".join(filter(None, parts)))
+
+
+def _is_test(run: Run, record: Record) -> bool:
+    """Whether a result is a test, or a set of comparisons."""
+    if isinstance(record, ResultSet):
+        return any(isinstance(m, Comparison) for m in run.records.members(record))
+    return isinstance(record, Test)
+
+
+def _scores(run: Run, estimands: set[str]) -> str:
+    if "icc1" not in run.conditions:
+        return ""
+    of_means = [text for key, text in _OF_MEANS.items() if key in estimands]
+    text = f"{_ICC}{', those of means ' if of_means else ''}{' and '.join(of_means)}."
+    return f"{text} {_SEM}" if {"sem"} & {*run.conditions, *estimands} else text
+
+
+def _verdicts(estimands: set[str]) -> str:
+    parts = []
+    used = [text for key, text in _CORRECTED.items() if key in estimands]
+    if used:
+        parts.append(f"Agreement is corrected for chance: {', '.join(used)}.")
+    if any(key.startswith("vote_share_reliability") for key in estimands):
+        parts.append(_VOTE_SHARE)
+    return " ".join(["Verdicts are names without an order.", *parts]) if parts else ""
+
+
+def _tests(named: Sequence[Record], write: Write) -> str:
+    """Every test and every comparison of pairs once, as its method says it."""
+    tests = dict.fromkeys(
+        write(_method(r.method)) + _source(r.test) for r in named if isinstance(r, Test)
+    )
+    pairs = dict.fromkeys(
+        write(_method(r.method)) + _source(r.name) for r in named if isinstance(r, ResultSet)
+    )
+    sentences = [f"Tests: {'; '.join(tests)}."] if tests else []
+    sentences += [f"Pairs: {'; '.join(pairs)}."] if pairs else []
+    return " ".join(sentences)
+
+
+def _source(key: str) -> str:
+    function = kind_of_test(key).function if key in TESTS else ""
+    source = _SOURCES.get(key) or _SOURCES.get(function, "")
+    return f" [@{source}]" if source else ""
+
+
+def _method(text: str) -> str:
+    """A method in words: without the number of draws, clusters called what they are."""
+    text = re.sub(r"\(\d[\d,]* permutations", "(permutations", text)
+    return text.replace("(items as clusters)", "over items").replace("clusters", "questions")
+
+
+def _intervals(run: Run, write: Write) -> str:
+    """How the intervals were made."""
+    made = [
+        interval.method
+        for record in run.records.select(Record)
+        if (interval := getattr(record, "interval", None)) is not None and interval.method
+    ]
+    words = list(dict.fromkeys(_interval(method, write) for method in made))
+    if not words:
+        return ""
+    text = f"Intervals ({100 * run.level:g} %): {'; '.join(words)}."
+    over = any("over questions" in word for word in words)
+    return f"{text} Over questions: the items of one stay together." if over else text
+
+
+def _interval(method: str, write: Write) -> str:
+    if method == "F":
+        return "inversion of F"
+    called = next((words for mark, words in _INTERVALS if mark in method), "")
+    return called or write(_method(re.sub(r"\d[\d.]* (?=effective df|df)", "", method)))
+
+
+def _null_sentence(run: Run, write: Write) -> str:
+    """What is shuffled, or drawn, where a result says what chance gives."""
+    nulls = [e.null for e in run.records.select(Estimate) if e.null is not None]
+    ways = dict.fromkeys(
+        f"{'drawing from' if null.drawn else 'shuffling'} {null.permuted}" for null in nulls
+    )
+    if not ways:
+        return ""
+    text = f"Null: the same coefficient after {_listed(map(write, ways))}"
+    tested = any(null.p == null.p for null in nulls)
+    return f"{text}; {_SHUFFLED}" if tested else f"{text}."
+
+
+def _adjusted(run: Run, named: Sequence[Record], write: Write) -> str:
+    """How tests of one family are adjusted together."""
+    if not named:
+        return ""
+    ids = {r.id for r in named} | {m for r in named if isinstance(r, ResultSet) for m in r.members}
+    ways = dict.fromkeys(
+        _ADJUSTED.get(family.method) or write(family.method)
+        for family in run.records.families
+        if family.method != "none" and len(family.members) > 1 and ids.intersection(family.members)
+    )
+    text = f"Tests of one family are adjusted together: {'; '.join(ways)}. " if ways else ""
+    return text + _ABSENCE
+
+
+def _listed(parts: Iterable[str]) -> str:
+    *before, last = parts
+    return f"{', '.join(before)} or {last}" if before else last
+
+
+def _crosschecked(run: Run) -> str:
+    """How many numbers other packages recomputed, and the largest difference."""
+    rows = [row for row in run.table("crosscheck") if not row["reason"]]
+    if not rows:
+        return ""
+    largest = max(abs(row["difference"] or 0.0) for row in rows)
+    packages = {row["package"].rpartition(" ")[::2] for row in rows}
+    named = " and ".join(f"{p} {'.'.join(v.split('.')[:2])}" for p, v in sorted(packages))
+    numbers = count_noun(len(rows), "headline number was", "headline numbers were")
+    difference = f"the largest difference is {largest:.0e}" if largest else "there is no difference"
+    return f"{numbers} recomputed with {named}; {difference}."
+
+
+_CSV = {
+    "tests": "every test, with statistic, degrees of freedom, p and adjusted p",
+    "pairs": "every pair, with interval, p and adjusted p",
+    "estimates": "every estimate, with interval and what chance gives",
+    "conditions": "everything that describes the conditions, at full precision",
+    "flagged_without": "results with and without the texts that address the judge",
+    "disagreements": "every item on which judge and people differ, the widest gap first",
+}
+
+
+def files(run: Run) -> Markdown:
+    """The tables that the report leaves out, as CSV beside it, with links."""
+    made = {name: text for name, text in _file_names(run).items() if text}
+    for name, text in made.items():
+        current_sink().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
+    there = ["disagreements"] if linked(run) else []
+    there += ["flagged_without"] if run.table("flagged_without") else []
+    here = [*made, *there]
+    lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
+    lines.append("- results.json: all records; `judgestats report RUN --detail full` shows them.")
+    return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
+
+
+def _file_names(run: Run) -> dict[str, str]:
+    out = {"tests": "", "pairs": "", "estimates": "", "conditions": ""}
+    kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in out}
+    for record in run.records.results:
+        common = {
+            "id": record.id, "hypothesis": record.hypothesis, "role": record.role,
+            "title": record.title,
+        }  # fmt: skip
+        interval = getattr(record, "interval", None)
+        ends = {"low": interval.low, "high": interval.high} if interval else {}
+        if isinstance(record, Test):
+            kinds["tests"].append(
+                common | {
+                    "method": record.method, "statistic": record.statistic.symbol,
+                    "value": record.statistic.value,
+                    "df": "; ".join(f"{k} {v:g}" for k, v in record.statistic.df.items()),
+                    "p": record.p, "p_adjusted": record.p_adjusted,
+                }
+            )  # fmt: skip
+        elif isinstance(record, Comparison):
+            kinds["pairs"].append(
+                common | {
+                    "a": record.a, "b": record.b, "estimand": record.estimand,
+                    "estimate": record.estimate, "low": math.nan, "high": math.nan, **ends,
+                    "p": record.p, "p_adjusted": record.p_adjusted,
+                }
+            )  # fmt: skip
+        elif isinstance(record, Estimate):
+            null = record.null
+            kinds["estimates"].append(
+                common | {
+                    "estimand": record.estimand, "estimate": record.estimate, "low": math.nan,
+                    "high": math.nan, **ends, "chance_mean": null.mean if null else math.nan,
+                    "chance_95": null.q95 if null else math.nan,
+                }
+            )  # fmt: skip
+        elif isinstance(record, TableRecord) and record.id == CONDITIONS:
+            kinds["conditions"] = run.table(CONDITIONS)
+    for name, rows in kinds.items():
+        if rows:
+            columns = tuple(Column(key=k) for k in rows[0])
+            out[name] = Table(columns=columns, rows=tuple(rows)).to_csv()
+    return out
 
 
 def account(run: Run) -> Table | Markdown:
@@ -89,74 +385,3 @@ def command(run: Run) -> Markdown:
         link = f'<a href="{PAGE}">Every judgment on an interactive page</a>'
         shown += f"\n\n`{link}`{{=html}}"
     return Markdown(shown)
-
-
-def _claims(run: Run) -> list[dict[str, Any]]:
-    return [dict(c) for c in run.facts.get("claims") or []]
-
-
-_CITED = ("schroeder2024", "llmasjudge")
-"""Studies that references.bib knows, by the name that `replicate` gives them."""
-
-
-def study(run: Run) -> Markdown:
-    """Which study, on which data; that no judge was asked."""
-    source = run.design.get("item_source")
-    name = run.records.experiment.removeprefix("replicate ")
-    cited = f" [@{name}]" if name in _CITED else ""
-    text = f"No judge was asked: the study's own data were analysed again{cited}."
-    if source:
-        text += f" Data: {escape_markdown(source)}."
-    return Markdown(text)
-
-
-def overview(run: Run, *, tested: bool = False) -> Table | Markdown:
-    """Every claim with what became of it; `tested` adds the test that it calls for."""
-    claims = _claims(run)
-    if not claims:
-        return Markdown("The run holds no claims.")
-    columns = {"number": "No.", "claim": "Claim", "published": "Published"}
-    columns |= {"test_now": "Tested by"} if tested else {}
-    columns |= {"verdict": "Re-examined"}
-    return Table(
-        columns=tuple(Column(key=key, label=text, align="left") for key, text in columns.items()),
-        rows=tuple(c | {"number": str(i + 1)} for i, c in enumerate(claims)),
-        caption=(
-            "The study's claims. Open: the data show neither the claim nor its contrary, which is "
-            "not a refutation."
-        ),
-        label="tbl-claims",
-    )
-
-
-def each_claim(run: Run) -> list[Showable]:
-    """Claim by claim: published, its own test reproduced, the test called for, the verdict."""
-    shown: list[Showable] = []
-    for claim in _claims(run):
-        identity = str(claim.get("id", ""))
-        lines = [f"## {escape_markdown(claim.get('claim', identity))}", ""]
-        for key, label in (
-            ("published", "Published"),
-            ("test_then", "The study's test"),
-            ("reproduced", "That test on these data"),
-            ("test_now", "The test called for"),
-        ):
-            if claim.get(key):
-                lines.append(f"- *{label}:* {escape_markdown(claim[key])}")
-        verdict = str(claim.get("verdict", "")).capitalize()
-        lines += [
-            "",
-            f"**{escape_markdown(verdict)}.** {escape_markdown(claim.get('because', ''))}",
-        ]
-        shown.append(Markdown("\n".join(lines)))
-        mine = run.named(identity)
-        slug = re.sub(r"[^a-z0-9]+", "-", identity.lower()).strip("-") or "claim"
-        for roles, label, caption in (
-            (("primary", "secondary", "descriptive"), "now", "The tests called for"),
-            (("replicated",), "then", "The study's own tests, reproduced"),
-        ):
-            chosen = [r for r in mine if r.role in roles]
-            shown += results_tables(
-                chosen, results=run.records, label=f"{slug}-{label}", caption=caption
-            )
-    return shown

@@ -10,7 +10,6 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.reporting import plots
-from judgestats.reporting.display import Captioned, Markdown, Showable, with_next
 from judgestats.reporting.document import current_sink, verbatim
 from judgestats.reporting.numbers import (
     NOTHING,
@@ -24,10 +23,17 @@ from judgestats.reporting.numbers import (
     name_reliability,
 )
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.data import COEFFICIENTS
-from judgestats.reporting.sections.measures import LOST, any_of, heading, measured
-from judgestats.reporting.sections.summary_page import changes, number_at
-from judgestats.reporting.tables import Column, Table, filled
+from judgestats.reporting.sections.conditions import COEFFICIENTS, LOST, any_of, heading, measured
+from judgestats.reporting.sections.summary import changes, number_at
+from judgestats.reporting.tables import (
+    Captioned,
+    Column,
+    Markdown,
+    Showable,
+    Table,
+    filled,
+    with_next,
+)
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test, write_results
 from judgestats.results.screen import NOT_GIVEN, differing_parameters
 from judgestats.sinks import escape_markdown

@@ -1,389 +1,499 @@
-"""What was judged and said: items, exclusions, description, reliability."""
+"""What was judged, what was not parsed, and the numbers of every condition."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from judgestats.reporting.display import Markdown
+from judgestats.data.matrices import lost_shares
+from judgestats.protocols.base import Status
 from judgestats.reporting.numbers import (
     DASH,
-    UNKNOWN,
-    WHY_UNKNOWN,
-    interval,
+    NOTHING,
+    Measured,
+    column,
+    integer,
+    label,
+    money,
     number,
-    positive_interval,
 )
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections import exclusions as left_out
-from judgestats.reporting.tables import Column, Table, filled, is_empty
+from judgestats.reporting.sections.conditions import (
+    LOST,
+    any_of,
+    coefficients_of,
+    condition_table,
+    full_condition,
+    grades_of,
+    heading,
+    kept,
+    kept_note,
+    measured,
+    measures,
+)
+from judgestats.reporting.sections.summary import above
+from judgestats.reporting.tables import Column, Markdown, Table
+from judgestats.results import CONDITIONS
+from judgestats.results.numbers import TARGETS
 
-items, exclusions = left_out.items, left_out.exclusions
-exclusion_reasons = left_out.exclusion_reasons
-
-_MOST_COLUMNS = 9
-_MANY_CONDITIONS = 5
-
-
-def descriptives(run: Run) -> Table | Markdown:
-    """Mean, spread and standard error of measurement by condition."""
-    frame = run.conditions
-    if frame.empty:
-        return Markdown("No condition could be described.")
-    if "mean" not in frame:
-        return Markdown("") if coefficients_of(run) else _as_it_is(frame)
-    once = "icc1" not in frame
-    scored = [r for r in run.described if not math.isnan(_number(r, "mean"))]
-    rows = [
-        row | {
-            "mean_ci": _mean_interval(row, run),
-            "unanswered_share": _number(row, "unanswered_share") or math.nan,
-            "variance_ci": positive_interval(
-                _number(row, "within_variance_low"), _number(row, "within_variance_high"),
-                estimate=_number(row, "within_variance"), digits=3,
-            ),
-        }
-        for row in scored or run.described  # conditions of verdicts stand in a table of their own
-    ]  # fmt: skip
-    percent = f"{100 * run.level:g}% CI"
-    lost = (
-        Column(key="unread_share", label="Not read", format="percent:1"),
-        Column(key="unanswered_share", label="Not answered", format="percent:1"),
-    )
-    columns = filled(
-        [
-            Column(key="n_items", label="Items", format="integer"),
-            Column(key="n_ok", label="Scores", format="integer"),
-            Column(key="mean", label="Mean", format="number:2"),
-            Column(key="mean_ci", label=percent, align="right"),
-            Column(key="sd", label="SD", format="number:2"),
-            Column(key="min", label="Lowest", format="number:2"),
-            Column(key="median", label="Median", format="number:2"),
-            Column(key="max", label="Highest", format="number:2"),
-            *(lost if once else ()),
-            Column(key="sd_between", label="SD between items", format="number:2"),
-            Column(key="within_variance", label="Within-item variance", format="number:3"),
-            Column(key="variance_ci", label=percent, align="right"),
-            Column(key="sem", label="SEM", format="number:2"),
-            Column(key="constant_share", label="Items never varying", format="percent:0"),
-        ],
-        rows,
-    )
-    return condition_table(
-        run,
-        columns,
-        rows,
-        caption=(
-            "Scores by condition, each item judged once: the SD holds differences between items "
-            "and the judge's noise together, which only repetition can part."
-            if once
-            else "Scores by condition: mean over items, spread between items, and spread of "
-            "repeated judgments of the same item. SEM is the SD of repeated scores of one "
-            "item, in points."
-        ),
-        note=_undefined_note(rows, columns),
-        label="tbl-conditions",
-    )
-
-
-def condition_table(
-    run: Run,
-    columns: Sequence[Column],
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    caption: str,
-    label: str,
-    note: str = "",
-) -> Table:
-    """A row a condition, under its judge where there are several.
-
-    Parameters
-    ----------
-    run : Run
-    columns : sequence of Column
-        Those after the condition's name.
-    rows : sequence of mapping
-        Conditions as `Run.described` has them, with further cells.
-    caption, label, note : str
-        As for `Table`.
-    """
-    return Table(
-        columns=(Column(key="condition", label="Condition"), *columns),
-        rows=tuple(
-            {
-                **row,
-                "group": str(row.get("judge", "")) if run.by_judge else "",
-                "condition": short_condition(row, run),
-            }
-            for row in rows
-        ),
-        group="group" if run.by_judge else "",
-        caption=caption,
-        note=note,
-        label=label,
-    )
-
-
-COEFFICIENTS = {
-    "grade_score": "Grade Score",
-    "corrected": "Grade Score, chance-corrected",
-    "vote_share": "Kappa (repeats)",
-    "vote_share_all": "Kappa of verdict shares",
-    "vote_share_unread_a_category": "Kappa, unparsed as a category",
-    "vote_share_unread_missing": "Kappa, unparsed left out",
-    "fleiss_kappa": "Fleiss' kappa",
-    "fleiss_kappa_unread": "Fleiss' kappa, unparsed as a category",
-    "ac1": "Gwet's AC1",
-    "self_agreement": "Observed agreement of repeats",
-    "flip_rate": "Flip rate",
-    "swap_consistency": "Order consistency",
-    "first_preference": "First-position preference",
-    "alignment": "Agreement with humans (1 / .5 / 0)",
-    "accuracy": "Accuracy",
-    "accuracy_decided": "Accuracy without ties",
-    "padding_shift": "Padding shift, points of 1-10",
-    "average": "Average of the sets",
-    "best_share": "Best candidate chosen",
-    "circles": "Intransitive triads",
-    "kappa": "Cohen's kappa",
-    "chosen_preferred": "Preferred answer chosen",
-    "chosen_right": "Correct answer chosen",
-    "unrelated_wins": "Distractor chosen",
-    "as_judged": "Share judged correct",
-    "as_judged_unread_not_correct": "Judged correct, unparsed as not",
-    "vote_share_kappa": "Kappa (repeats), kappa estimator",
-    "reliability": "Reliability",
-    "alignment_unread_as_wrong": "Agreement, unparsed as wrong",
-    "noise": "Repeats that differ",
+_STATUS_LABELS = {
+    "ok": "read",
+    "unparseable": "unparseable",
+    "missing": "missing",
+    "not_applicable": "not applicable",
+    "ambiguous": "ambiguous",
+    "refused": "refused",
+    "truncated": "truncated",
+    "failed": "call failed",
+    "invalid_condition": "condition refused",
+    "out_of_scale": "outside the scale",
 }
-"""Columns that describe verdicts, in the order shown."""
 
 
-def coefficients_of(run: Run) -> dict[str, str]:
-    """The coefficients that a run of verdicts has: column and label."""
-    by_name = {k: v for k, v in COEFFICIENTS.items() if k in run.conditions}
-    scores = {"mean", "within_variance", "icc1", "alpha", "omega", "pearson", "spearman", "kendall"}
-    others = [
-        c for c in run.conditions.columns
-        if f"{c}_low" in run.conditions
-        and c not in by_name
-        and c not in scores
-        and not str(c).startswith("accuracy_in_")
-    ]  # fmt: skip
-    if "factor_strategy" in run.conditions:  # how often each is right is what was asked
-        by_name = {k: by_name[k] for k in (*_RIGHT, *by_name) if k in by_name}
-        by_name |= {"accuracy": "Accuracy"} if "accuracy" in by_name else {}
-    return by_name | {c: _heading(c) for c in others}
-
-
-def _heading(column: str) -> str:
-    text = column.removeprefix("factor_").removeprefix("n_").replace("_", " ")
-    return text[:1].upper() + text[1:]
-
-
-_RIGHT = ("accuracy", "average", "swap_consistency", "self_agreement")
-
-
-def verdicts(run: Run) -> Table | list[Table] | None:
-    """Coefficients of verdicts by condition, with intervals; None for a run of scores."""
-    names = coefficients_of(run)
-    if not names:
-        return None
-    if len(run.compared) > _MANY_CONDITIONS:
-        return _wide_verdicts(run, names)
-    rows: list[dict[str, Any]] = []
-    for row in run.compared:
-        if all(math.isnan(number_of(row.get(key))) for key in names):
-            continue  # a condition of scores, which stands in a table of its own
-        for key, label in names.items():
-            if math.isnan(number_of(row.get(key))) and not row.get(f"{key}_reason"):
-                continue  # not asked of this condition
-            rows.append(
-                {
-                    "group": label,
-                    # groups are coefficients here, so that only the row can say the judge
-                    "condition": (
-                        run.called(str(row.get("condition", "")))
-                        if run.several_judges
-                        else short_condition(row, run)
-                    ),
-                    "n": row.get("n_items"),
-                    "value": number_of(row.get(key)),
-                    "ci": _bounds(row, key),
-                }
+def items(run: Run) -> Table | Markdown:
+    """What was judged, by category; what differs between conditions is said."""
+    frame = run.finals
+    if frame.empty:
+        design = run.facts.get("design") or {}
+        if design.get("streamed"):
+            return Markdown(
+                f"{design['items']:,} items from {design['clusters']:,} questions were judged. "
+                "The judgments were counted in one pass and are not kept in the run."
             )
-    order = list(names.values())
-    rows.sort(key=lambda r: order.index(r["group"]))
+        return Markdown("The run holds no judgments.")
+    kinds = _kinds(frame)
+    columns = [Column(key="category", label="Category")]
+    sets: list[tuple[str, pd.DataFrame]] = []
+    for place, (called, part) in enumerate(kinds):
+        sets.append((f"n{place}", part.drop_duplicates("item_id")))
+        columns.append(Column(key=f"n{place}", label=called, format="integer"))
+    columns.append(Column(key="clusters", label="Questions", format="integer"))
+    once = frame.drop_duplicates("item_id")
+    whole = {key: len(own) for key, own in sets} | {"clusters": once["cluster"].nunique()}
+    sizes = _unequal(frame) if len(kinds) == 1 else ""
+    groups = once["category"].replace("", "(none)") if "category" in once else None
+    if groups is None or groups.nunique() < 2:
+        counted = " and ".join(
+            f"{whole[c.key]:,} {c.label[0].lower()}{c.label[1:]}" for c in columns[1:-1]
+        )
+        questions = "question" if whole["clusters"] == 1 else "questions"
+        return Markdown(f"{counted} from {whole['clusters']:,} {questions} were judged. {sizes}")
+    rows = []
+    for name, group in once.assign(category=groups).groupby("category", sort=True):
+        row: dict[str, Any] = {"category": str(name), "clusters": group["cluster"].nunique()}
+        for key, own in sets:
+            row[key] = int(own["item_id"].isin(set(group["item_id"])).sum())
+        rows.append(row)
+    rows.append({"category": "all", **whole})
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        caption=(
+            "What was judged. Items of one question are not independent: intervals and tests keep "
+            "them together."
+        ),
+        note=sizes,
+        label="tbl-items",
+    )
+
+
+def _kinds(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The judgments by what was judged: pairs, which are named ``a|b``, and single responses."""
+    if "order" not in frame or "choice" not in frame:
+        return [("Items", frame)]
+    decided = frame.loc[frame["choice"].astype(str).ne(""), "item_id"]
+    named = frame["item_id"].astype(str).str.contains("|", regex=False)
+    pairs = named & frame["item_id"].isin(decided)  # scores may have such names too
+    if pairs.any() and not pairs.all():
+        return [("Pairs", frame[pairs]), ("Single responses", frame[~pairs])]
+    return [("Items", frame)]
+
+
+def _unequal(frame: pd.DataFrame) -> str:
+    """Whether all conditions judged the same items, as a sentence where they did not."""
+    sets = [frozenset(g["item_id"]) for _, g in frame.groupby("condition", sort=False)]
+    if len(set(sets)) < 2:
+        return ""
+    shared = frozenset.intersection(*sets)
+    sizes = sorted({len(s) for s in sets})
+    counted = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    return (
+        f"The conditions did not judge the same items: each judged {counted} of them, and "
+        f"{len(shared):,} were judged under all. Comparisons use the items that the compared "
+        "conditions share."
+    )
+
+
+def exclusions(run: Run) -> Table | Markdown:
+    """Judgments by condition and status; a judgment that was not read is never a number."""
+    frame = run.judgments
+    if frame.empty or "status" not in frame:
+        counts = _counted_statuses(run)
+        if counts.empty:
+            return Markdown("The run holds no judgments.")
+    else:
+        counts = pd.crosstab(frame["condition"], frame["status"])
+        counts = counts.loc[list(dict.fromkeys(frame["condition"]))]
+    statuses = ["ok", *sorted(c for c in counts.columns if c != "ok")]
+    if statuses == ["ok"]:
+        return Markdown(
+            f"All {int(counts.to_numpy().sum()):,} judgments were answered and read; none is "
+            "missing from any number below."
+        )
+    rows: list[dict[str, Any]] = []
+    for condition, line in counts.iterrows():
+        total = int(line.sum())
+        row: dict[str, Any] = {"condition": str(condition), "n": total}
+        row |= {s: int(line.get(s, 0)) for s in statuses}
+        row |= lost_shares({str(s): int(n) for s, n in line.items()})
+        rows.append(row)
     return Table(
         columns=(
             Column(key="condition", label="Condition"),
-            Column(key="n", label="Items", format="integer"),
-            Column(key="value", label="Estimate", format="coefficient:3"),
-            Column(key="ci", label=f"{100 * run.level:g}% CI", align="right"),
+            Column(
+                key="n",
+                label="In the file" if run.records.kind == "audit" else "Planned",
+                format="integer",
+            ),
+            *(
+                Column(key=s, label=_STATUS_LABELS.get(s, s.replace("_", " ")), format="integer")
+                for s in statuses
+            ),
+            Column(key="unread_share", label="Not read of those answered", format="percent"),
         ),
         rows=tuple(rows),
-        group="group",
         caption=(
-            "Verdicts by condition: agreement of repetitions, order, and agreement with people "
-            "where their verdicts are known."
+            "Judgments by condition and status. One that was not read, not answered or never asked "
+            "has a status and no score; it is in no mean and no variance below."
         ),
-        note=" ".join(filter(None, (_undefined_note(rows), _elsewhere(run)))),
-        label="tbl-verdicts",
+        label="tbl-exclusions",
     )
 
 
-def _wide_verdicts(run: Run, names: dict[str, str]) -> list[Table]:
-    """A row a condition and a column a coefficient, four at most in a table."""
-    keys = list(names)
+def _counted_statuses(run: Run) -> pd.DataFrame:
+    """Conditions x statuses of a run that counted its judgments without keeping them."""
+    table = run.conditions
+    columns = {f"n_{s.value}": s.value for s in Status}
+    kept = [c for c in columns if c in table]
+    design = run.facts.get("design") or {}
+    if not design.get("streamed") or "n_ok" not in kept:
+        return pd.DataFrame()
+    return table.set_index("condition")[kept].rename(columns=columns).astype(int)
+
+
+_MOST_REASONS = 12
+
+
+def exclusion_reasons(run: Run) -> Table | None:
+    """Why judgments were not read, the commonest reasons."""
+    frame = run.judgments
+    if frame.empty or "status" not in frame:
+        return None
+    lost = frame[frame["status"] != "ok"]
+    if lost.empty:
+        return None
+    why = lost["reason"].where(lost["reason"] != "", lost["failure"])
+    counted = (
+        lost.assign(why=why.where(why != "", "(no reason recorded)"))
+        .groupby(["status", "why"])
+        .size()
+        .sort_values(ascending=False)
+    )
+    rows = [
+        {"status": str(pair[0]), "why": str(pair[1]), "n": int(n)}
+        for pair, n in zip(counted.index.tolist()[:_MOST_REASONS], counted.tolist(), strict=False)
+    ]
+    return Table(
+        columns=(
+            Column(key="status", label="Status"),
+            Column(key="why", label="Reason"),
+            Column(key="n", label="Judgments", format="integer"),
+        ),
+        rows=tuple(rows),
+        caption="Reasons of unparsed judgments"
+        + (f" (the {_MOST_REASONS} commonest reasons)." if len(counted) > _MOST_REASONS else "."),
+        label="tbl-reasons",
+    )
+
+
+_MOST_NUMBERS = 4
+_SCORES = ("mean", "sem", "icc1", "alpha", "omega")
+_DETAILS = (
+    "n_items", "n_ok", "mean", "sd", "min", "median", "max", "sd_between", "within_variance", "sem",
+    "smallest_detectable_change", "constant_share", "icc1", "alpha", "omega",
+    "llm_score", "choice_score", "harmonic_of_means", "grade_score", "corrected", "chance",
+)  # fmt: skip
+"""Numbers of conditions, in the order in which a full report shows them."""
+_MOST_COLUMNS = 5
+_SHORT = {
+    "icc1": "ICC(1,1)", "vote_share": "One verdict", "grade_score": "Grade Score",
+    "reliability": "Reliability",
+}  # fmt: skip
+"""The numbers of a condition of which a table says what chance gives, in short."""
+_SAME = 0.015
+"""By how much numbers may differ that one number is told for."""
+
+
+def by_condition(run: Run) -> Table | None:
+    """What describes the conditions and does not stand on page one."""
+    keys = described_keys(run, above(run))
+    keys += measures(run, [k for k in LOST if k in run.conditions and any_of(run, k)])
+    listed = _compared(run)
+    rows = _cells(run, listed, keys)
+    columns = [Column(key="what", label="Condition")]
+    columns += [Column(key=k, label=heading(k), align="right") for k in keys]
+    nulls, notes = _nulls(run, listed, rows)
+    columns += nulls
+    telling = [k for k in keys if k not in LOST] or list(LOST)
+    full = [i for i, r in enumerate(rows) if any(r.get(k, NOTHING) is not NOTHING for k in telling)]
+    if len(columns) < 2 or not full:
+        return None
+    judges = [str(listed[i][1].get("judge", "")) for i in full]
+    grades = grades_of(run, [str(listed[i][1]["condition"]) for i in full])
+    shown = [full[i] for i in kept(judges, grades=grades, evenly=True)]
+    left = kept_note(len(shown), len(run.table(CONDITIONS)), "conditions", "conditions")
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows[i] for i in shown),
+        caption="Estimates by condition.",
+        note=" ".join(filter(None, (*notes, left))),
+        label="tbl-by-condition",
+    )
+
+
+def descriptives(run: Run) -> list[Table]:
+    """Every number of every condition compared, with its interval and what chance gives."""
+    listed = _compared(run)
+    known = [k for k in (*_DETAILS, *coefficients_of(run)) if k in run.conditions]
+    keys = measures(run, [*dict.fromkeys(known), *(k for k in LOST if any_of(run, k))])
+    rows = _cells(run, listed, keys)
+    columns: list[Column] = []
+    for key in keys:
+        columns.append(Column(key=key, label=heading(key), align="right"))
+        nulls = [measured(run, i, key) for i, _ in listed]
+        if any(m.has_chance for m in nulls):
+            for cells, value in zip(rows, nulls, strict=True):
+                cells[f"chance_{key}"] = value.chance_shown()
+            label_ = "Null, 95th pct."
+            columns.append(Column(key=f"chance_{key}", label=label_, align="right"))
+    n = -(-len(columns) // _MOST_COLUMNS)
+    size = -(-len(columns) // n) if n else 1
+    note = kept_note(len(rows), len(run.table(CONDITIONS)), "conditions", "conditions")
     tables = []
-    parts = -(-len(keys) // 4)
-    size = -(-len(keys) // parts)  # as many in each
-    for place, start in enumerate(range(0, len(keys), size)):
-        part = keys[start : start + size]
+    for place, start in enumerate(range(0, len(columns), size), start=1):
+        part = columns[start : start + size]
+        own = [r for r in rows if any(r.get(c.key, NOTHING) is not NOTHING for c in part)]
         tables.append(
-            condition_table(
-                run,
-                [Column(key=k, label=names[k], align="right") for k in part],
-                [row | {k: with_bounds(row, k) for k in part} for row in run.compared],
-                caption=(
-                    f"Verdicts by condition, with {100 * run.level:g} % intervals"
-                    + (f" ({place + 1})." if parts > 1 else ".")
-                ),
-                note=_elsewhere(run),
-                label="tbl-verdicts" + (f"-{place + 1}" if start else ""),
+            Table(
+                columns=(Column(key="what", label="Condition"), *part),
+                rows=tuple(own),
+                caption=f"Estimates by condition with {100 * run.level:g}% intervals"
+                + (f" ({place} of {n})." if n > 1 else "."),
+                note=note,
+                label="tbl-conditions" + (f"-{place}" if place > 1 else ""),
             )
         )
     return tables
 
 
-def _elsewhere(run: Run) -> str:
-    """Where the conditions are that a table of the compared ones leaves out."""
-    if len(run.compared) == len(run.described):
-        return ""
-    return (
-        f"The strategies that are compared: {len(run.compared)} of {len(run.described)} "
-        "conditions. The others follow by number of judgments and by selection; all coefficients "
-        "of all conditions are in tables/conditions.csv."
+def _compared(run: Run) -> list[tuple[int, dict[str, Any]]]:
+    """The conditions that are compared, with their places in the table of all."""
+    compared = {str(r["condition"]) for r in run.compared}
+    table = run.table(CONDITIONS)
+    return [(i, r) for i, r in enumerate(table) if str(r.get("condition")) in compared]
+
+
+def _cells(
+    run: Run, listed: Sequence[tuple[int, dict[str, Any]]], keys: Sequence[str]
+) -> list[dict[str, Any]]:
+    """A row a condition, with its numbers under their keys."""
+    rows: list[dict[str, Any]] = [{"what": full_condition(row, run)} for _, row in listed]
+    for key in keys:
+        values = [measured(run, i, key) for i, _ in listed]
+        share = key in LOST
+        texts = [label(run.records, m.where, share=True) for m in values] if share else []
+        for cells, text in zip(rows, texts or column(values), strict=True):
+            cells[key] = text
+    return rows
+
+
+def _nulls(
+    run: Run, listed: Sequence[tuple[int, dict[str, Any]]], rows: Sequence[dict[str, Any]]
+) -> tuple[list[Column], list[str]]:
+    """Columns of what chance gives, and notes where it gives about the same in all rows."""
+    bounds = {key: [measured(run, i, key) for i, _ in listed] for key in _SHORT}
+    bounds = {k: values for k, values in bounds.items() if any(v.has_chance for v in values)}
+    for key, values in bounds.items():
+        for cells, value in zip(rows, values, strict=True):
+            cells[f"chance_{key}"] = value.chance_shown()
+    # an almost empty column tells little
+    bounds = {k: v for k, v in bounds.items() if 3 * sum(m.has_chance for m in v) >= len(rows)}
+    if 2 * sum(v.has_chance for values in bounds.values() for v in values) < len(rows):
+        return [], []
+    notes = []
+    for key in [k for k, values in bounds.items() if _is_one(values)]:
+        highest = max((v for v in bounds.pop(key) if v.has_chance), key=lambda v: v.chance)
+        text = highest.chance_shown()
+        notes.append(f"{_SHORT[key]}: null 95th percentile below {text} in every condition.")
+    heads = {key: f"{_SHORT[key]}: null 95th percentile" for key in bounds}
+    return [Column(key=f"chance_{k}", label=h, align="right") for k, h in heads.items()], notes
+
+
+def _is_one(values: Sequence[Measured]) -> bool:
+    """Whether what chance gives is about the same in all rows, so that a note can say it."""
+    given = [v.chance for v in values if v.has_chance]
+    return len(given) == len(values) and max(given) - min(given) <= _SAME
+
+
+def described_keys(run: Run, on_page_one: set[str]) -> list[str]:
+    """Which numbers describe the conditions, those on page one aside."""
+    keys = [k for k in measures(run, numbers_of(run)) if not stands_above(run, k, on_page_one)]
+    return keys[:_MOST_NUMBERS]
+
+
+def numbers_of(run: Run) -> list[str]:
+    """Numbers that describe the conditions of this run."""
+    return [k for k in (*_SCORES, *coefficients_of(run)) if k in run.conditions]
+
+
+def stands_above(run: Run, key: str, names: set[str]) -> bool:
+    """Whether page one shows these numbers, of the conditions that it has room for."""
+    numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
+    return any({m.where, str(m.shown())} & names for m in numbers if m.is_finite)
+
+
+def places(run: Run) -> Table | None:
+    """How often each place was selected, over the items with the most common number of options."""
+    described = {str(row.get("condition", "")): row for row in run.described}
+    rows = [
+        described.get(str(shares["condition"]), {}) | shares
+        for shares in run.table("places.selections")
+    ]
+    if not rows:
+        return None
+    return condition_table(
+        run,
+        (
+            Column(key="n", label="Selections", format="integer"),
+            *(
+                Column(key=f"place_{k}", label=f"Place {k}", format="coefficient:2")
+                for k in range(1, 1 + sum(str(key).startswith("place_") for key in rows[0]))
+            ),
+        ),
+        rows,
+        caption=(
+            "Share of the selections at each place, over the items with the most common number of "
+            "options. Every option stood at every place once, so a judge that follows content "
+            "selects all places equally often."
+        ),
+        label="tbl-places",
     )
 
 
-def with_bounds(row: Mapping[str, Any], key: str) -> str:
-    """A coefficient of a row with its interval in brackets, where it has one."""
-    value = number(_number(row, key), leading_zero=False)
-    bounds = _bounds(row, key)
-    return value if bounds == DASH else f"{value} {bounds}"
-
-
-def _bounds(row: Mapping[str, Any], key: str) -> str:
-    return interval(_number(row, f"{key}_low"), _number(row, f"{key}_high"), leading_zero=False)
-
-
-def reliability(run: Run) -> Table | Markdown:
-    """Reliability by condition, each beside what it would be with nothing to find."""
-    frame = run.conditions
-    if "icc1" not in frame:
+def prices(run: Run) -> Table | Markdown:
+    """Judgments an item for a target reliability, and what they cost in tokens and money."""
+    table = run.conditions
+    if table.empty:
         return Markdown("")
-    alpha = "alpha" if "alpha" in frame else "omega"  # what runs of judgestats 0.2 call it
-    rows = [
-        row | {"icc1_ci": _bounds(row, "icc1"), "alpha_ci": _bounds(row, alpha)}
-        for row in run.described
-        # a condition without scores, or one made of others, has neither a number nor a reason
-        if not math.isnan(_number(row, "icc1")) or str(row.get("icc1_reason") or "nan") != "nan"
-    ]
-    percent = f"{100 * run.level:g}% CI"
-    columns = [
-        Column(key="icc1", label="ICC(1,1)", format="coefficient:3"),
-        Column(key="icc1_ci", label=percent, align="right"),
-        Column(key="icc1_null_q95", label="Null, 95th pct.", format="coefficient:2"),
-        Column(key="icc1_null_p", label="p", format="p"),
-        Column(key=alpha, label="Cronbach's alpha", format="coefficient:3"),
-        Column(key="alpha_ci", label=percent, align="right"),
-        Column(key=f"{alpha}_null_q95", label="Null, 95th pct.", format="coefficient:2"),
-        Column(key="smallest_detectable_change", label="Smallest change", format="number:2"),
-    ]
+    if "factor_strategy" in table and "calls" in table:  # one call is not what a verdict costs
+        return Markdown(
+            "What a final verdict takes, with all the calls behind it, stands in @tbl-strategies."
+        )
+    name = next((c for c in ("icc1", "vote_share") if c in table), "")
+    # A mean of k is made of the judgments of another condition, whose price stands there.
+    priced = [row for row in run.described if not number_of(row.get("k")) > 1]
+    repeats = _repeats(run)
+    rows = [_price_row(row, repeats.get(str(row.get("condition")), {})) for row in priced]
+    any_priced = any(r["each"] > 0 or (r["each"] == 0 and not run.all_simulated) for r in rows)
+    tokens = any(not math.isnan(r["tokens"]) for r in rows)
+    if not name and not any_priced and not tokens:
+        return Markdown(_NO_PRICE)
+    columns = []
+    if name:
+        label = "ICC(1,1)" if name == "icc1" else "Reliability of one"
+        columns.append(Column(key="single", label=label, format="coefficient:3"))
+    if tokens:
+        columns.append(Column(key="tokens", label="Tokens of one", format="integer"))
+    if any_priced:
+        columns.append(Column(key="each", label="Cost of one", format="money"))
+    for target in TARGETS if name else ():
+        shown = number(target, leading_zero=False)
+        columns.append(Column(key=f"k{target}", label=f"Judgments for {shown}", align="right"))
+        if any_priced:
+            columns.append(Column(key=f"cost{target}", label="Cost an item", align="right"))
+    if not name and any_priced:
+        columns.append(Column(key="item", label="Cost an item here", format="money"))
+    if any_priced:
+        note = (
+            "Unknown: the model is not in the price table. "
+            if any(math.isnan(r["each"]) for r in rows)
+            else ""
+        )
+    else:
+        note = _SIMULATED_PRICE if run.all_simulated else _NO_PRICE + " "
+    tail = "" if not name else "Reliability is not validity: a judge can be consistent and wrong."
+    what = (
+        "How many judgments an item must be averaged for a reliability of .80 and .90"
+        if name == "icc1"
+        else "How many verdicts an item needs for shares with a reliability of .80 and .90"
+        if name
+        else "What a judgment takes"
+    )
     return condition_table(
         run,
         columns,
         rows,
-        caption=(
-            "Reliability of one judgment (ICC) and of the mean of all replications "
-            "(Cronbach's alpha), with the 95th percentile of what the same coefficient yields "
-            "when each replication's scores are shuffled over items. Smallest change: the "
-            "difference between two single judgments that exceeds their noise 95 times in 100."
-        ),
-        note=_undefined_note(rows, columns),
-        label="tbl-reliability",
+        caption=what
+        + (", and what that costs an item at the prices of this run." if any_priced else "."),
+        note=(note + tail).strip(),
+        label="tbl-prices",
     )
 
 
-def full_condition(row: Mapping[str, Any], run: Run) -> str:
-    """A condition's name where no heading says the judge: that of the screen, where it has one."""
-    name = str(row["condition"])
-    if name in run.names:
-        return run.names[name]
-    short = short_condition(row, run)
-    if not run.several_judges:
-        return short
-    judge = str(row["judge"])
-    own = judge.rpartition("/")[2] in name  # google/gemma names itself gemma
-    return f"{judge}, {short}" if run.by_judge and not (own and short == name) else name
+_SIMULATED_PRICE = (
+    "A simulated judge has no price; the tokens (in and out) are those of its prompts and replies. "
+)
+_NO_PRICE = (
+    "The judgments carry no cost, so no price can be given: map columns cost_usd, or tokens_in and "
+    "tokens_out, to see it."
+)
 
 
-def short_condition(row: Mapping[str, Any], run: Run) -> str:
-    """What tells a condition from the others, where the table says the judge or there is one.
-
-    The judge is left out, a temperature that all share, and the name of the one thing that varies.
-    """
-    name = str(row.get("condition", ""))
-    judge = str(row.get("judge", ""))
-    short = run.by_judge or not run.several_judges
-    if not (short and judge and name.startswith(f"{judge}, ")):
-        return name
-    bare = name[len(judge) + 2 :]
-    factors = [str(c) for c in run.conditions.columns if str(c).startswith("factor_")]
-    values = {f.removeprefix("factor_"): row.get(f) for f in factors}
-    named = ", ".join(f"{key}={value}" for key, value in values.items())
-    at = bare.removesuffix(f", {named}")
-    if not values or at == bare:
-        return bare  # made of other conditions, or varied in nothing but temperature
-    shown = named if len(values) > 1 else str(next(iter(values.values())))
-    one = run.conditions["temperature"].drop_duplicates().size == 1
-    return shown if one else f"{at}, {shown}"
+def _price_row(row: dict[str, Any], repeats: dict[str, Any]) -> dict[str, Any]:
+    single = number_of(repeats.get("single"))
+    still = number_of(row.get("constant_share")) >= 0.95 or single >= 1.0
+    each = _cost_of_one(row)
+    line = row | {
+        "single": single,
+        "each": each,
+        "tokens": number_of(repeats.get("tokens")),
+        "item": each * number_of(repeats.get("calls")),
+    }
+    for target in TARGETS:
+        need = math.nan if still else number_of(repeats.get(f"needed_{round(100 * target)}"))
+        line[f"k{target}"] = "no spread" if still else _needed(need)
+        line[f"cost{target}"] = "" if still else _price(each, need)
+    return line
 
 
-def _number(row: Mapping[str, Any], key: str) -> float:
-    return number_of(row.get(key))
+def _cost_of_one(row: dict[str, Any]) -> float:
+    cost, n = number_of(row.get("cost_usd")), number_of(row.get("n"))
+    return cost / n if n else math.nan
 
 
-def _as_it_is(frame: pd.DataFrame) -> Table:
-    """A table of conditions whose columns this module does not know, as many as fit a page."""
-    kept = [str(c) for c in frame.columns if not frame[c].isna().all()]
-    if {"condition", "judge", "temperature"} <= set(kept):
-        kept.remove("condition")  # the columns beside it say the same
-    shown = frame[kept[:_MOST_COLUMNS]].rename(columns=_heading)
-    return Table.from_frame(shown, caption="Estimates by condition.", label="tbl-conditions")
+def _repeats(run: Run) -> dict[str, dict[str, Any]]:
+    """What repeats give, by condition, as the analysis found it."""
+    return {str(row["condition"]): row for row in run.table("repeats")}
 
 
-def _mean_interval(row: Mapping[str, Any], run: Run) -> str:
-    """The interval of a mean; one wider than the scale says nothing, and is not printed."""
-    low, high = _number(row, "mean_low"), _number(row, "mean_high")
-    if run.scale and low < run.scale[0] and high > run.scale[1]:
-        return UNKNOWN
-    return interval(low, high)
+def _needed(need: float) -> str:
+    if math.isnan(need):
+        return DASH
+    return "not reachable" if math.isinf(need) else integer(need)
 
 
-def _undefined_note(rows: list[dict[str, Any]], columns: Sequence[Column] = ()) -> str:
-    """What a dash, or words in the place of an interval, mean in the columns shown."""
-    keys = {c.key for c in columns} or {key for row in rows for key in row}
-    shown = [row.get(key) for row in rows for key in keys]
-    notes = []
-    if any(is_empty(v) for v in shown):
-        notes.append(
-            "– undefined, with the reason among the checks (no interval where nothing varied)."
-        )
-    if any(isinstance(v, str) and UNKNOWN in v for v in shown):
-        notes.append(WHY_UNKNOWN)
-    return " ".join(notes)
+def _price(each: float, need: float) -> str:
+    return DASH if not math.isfinite(need) else money(each * need)

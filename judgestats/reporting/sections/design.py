@@ -7,12 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.request_fields import as_text, setting_sent
-from judgestats.reporting.display import Markdown, with_next
+from judgestats.data.request_fields import setting_sent
 from judgestats.reporting.document import fallback, verbatim
-from judgestats.reporting.numbers import integer, name_reliability, number
+from judgestats.reporting.numbers import (
+    Shown,
+    address,
+    count,
+    integer,
+    name_reliability,
+    number,
+)
 from judgestats.reporting.runs import Run
-from judgestats.reporting.tables import Column, Table
+from judgestats.reporting.tables import Column, Markdown, Showable, Table, with_next
+from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import QUANTITIES
 from judgestats.sinks import escape_html, escape_markdown, escape_typst, shorten
 
@@ -52,57 +59,6 @@ def _simulation_note(runs: Sequence[Run]) -> str:
     return _SIMULATED
 
 
-def question(run: Run) -> Markdown:
-    """The question asked of the data."""
-    return Markdown(escape_markdown(run.question))
-
-
-def overview(run: Run) -> Markdown:
-    """The design in a sentence or two."""
-    d = run.design
-    judges = [str(j.get("name", "")) for j in run.facts.get("judges") or []]
-    count = len(run.conditions)
-    parts = []
-    if judges:
-        named = escape_markdown(", ".join(judges))
-        at = d.get("temperatures") or []
-        shared = f", all at T = {as_text(at[0])}" if len(at) == 1 and count > 1 else ""
-        under = f"{_count(count, 'condition')}{shared}"
-        parts.append(f"{_count(len(judges), 'judge')} ({named}) under {under}")
-    else:
-        parts.append(_count(count, "condition"))
-    if d.get("items"):
-        inside = f"{_count(int(d['items']), 'item')} from {_count(int(d['clusters']), 'question')}"
-        parts.append(inside + _same_items(run))
-    if d.get("replicates"):
-        parts.append(f"{_count(int(d['replicates']), 'independent judgment')} of each")
-    text: str = "; ".join(parts) + "."
-    if d.get("choices_per_request", 1) and int(d.get("choices_per_request") or 1) > 1:
-        text += (
-            f" Each request asked for {int(d['choices_per_request'])} choices; choices of one "
-            "request need not be as independent as separate requests."
-        )
-    if d.get("scale") and "mean" in run.conditions:
-        low, high = d["scale"]
-        asked = (
-            list(dict.fromkeys(run.conditions["scale"].dropna()))
-            if "scale" in run.conditions
-            else []
-        )
-        if asked:
-            text += f" Scores were asked for on the scales {escape_markdown(', '.join(asked))}."
-            text += f" They are told in points of {low:g}-{high:g}."
-        else:
-            text += f" Scores run from {number(low, digits=0)} to {number(high, digits=0)}."
-    source = d.get("item_source")
-    if source:
-        place = "the bundled item bank" if source == "bank" else str(source)
-        text += f" Items: {escape_markdown(place)}."
-    if d.get("wording"):
-        text += f" {escape_markdown(str(d['wording']))}"
-    return Markdown(text + _answered_by(run))
-
-
 def _answered_by(run: Run) -> str:
     """Who gave the answers that are judged, where models were asked for them in this run."""
     answerers = run.facts.get("answers") or {}
@@ -119,9 +75,9 @@ def _answered_by(run: Run) -> str:
     for name, value in (answerers.get("settings") or earlier).items():
         sampling += f", {name} {value}"
     left = int(answerers.get("questions_left_out") or 0)
-    lost = f"; {_count(left, 'question')} left out, not answered by all" if left else ""
+    lost = f"; {count_noun(left, 'question', 'questions')} left out" if left else ""
     return (
-        f"\n\nThe answers were given in this run by {escape_markdown(', '.join(models))} at "
+        f"The answers were given in this run by {escape_markdown(', '.join(models))} at "
         f"{escape_markdown(sampling)} ({integer(int(answerers.get('answers') or 0))} "
         f"answers{lost}); the prompt is `{answerers.get('prompt_sha', '')}` in the "
         f"appendix, the answers stand in "
@@ -129,53 +85,82 @@ def _answered_by(run: Run) -> str:
     )
 
 
-def _same_items(run: Run) -> str:
-    """``, the same in every condition``, where the judgments show it."""
-    frame = run.judgments
-    if frame.empty:
-        return ""
-    sets = {frozenset(g["item_id"]) for _, g in frame.groupby("condition", sort=False)}
-    several = len(set(frame["condition"])) > 1
-    return ", the same in every condition" if several and len(sets) == 1 else ""
+def setting(run: Run) -> list[Showable]:
+    """Who judged what, how often: a row each, of one thing a sentence; and who answered."""
+    records = run.records
+    design, account = run.design, run.facts.get("account") or {}
+    rows: list[dict[str, Any]] = []
 
+    def add(what: str, value: Shown | str | None) -> None:
+        if value:
+            rows.append({"what": what, "value": value})
 
-def _count(n: int, noun: str) -> str:
-    return f"{integer(n)} {noun}{'' if n == 1 else 's'}"
-
-
-def plan(run: Run) -> Table | Markdown:
-    """The hypotheses, as they were written to the run before the first judgment."""
-    hypotheses = run.hypotheses
-    if not hypotheses and run.records.kind == "audit":
-        return Markdown(
-            "Nothing is tested: the judgments allow neither a comparison nor an estimate of "
-            "consistency, so they are described."
-        )
-    if not hypotheses:
-        return Markdown("No analysis plan was declared: all results below are exploratory.")
-    rows = tuple(
-        {
-            "role": h.get("role", ""),
-            "question": h.get("question", ""),
-            "test": h.get("test", ""),
-            "family": _family(h),
-        }
-        for h in hypotheses
+    judges = [str(j.get("name", "")) for j in run.facts.get("judges") or []]
+    add("Judges", ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else ""))
+    if design.get("items"):
+        text = count(records, "facts.design.items")
+        if design.get("clusters"):
+            text = text + " in " + count(records, "facts.design.clusters") + " clusters"
+        add("Items", text)
+    if design.get("replicates"):
+        add("Repeats", count(records, "facts.design.replicates"))
+    if design.get("scale") and "mean" in run.conditions:
+        ends = [count(records, f"facts.design.scale.{i}") for i in (0, 1)]
+        add("Scale", ends[0] + " to " + ends[1])
+    if understood := str(next(iter(design.get("understood") or ()), "")):
+        add("Read as", Shown(((understood, address("", "facts.design.understood.0")),)))
+    if account.get("asked"):
+        asked_, answered = (count(records, f"facts.account.{k}") for k in ("asked", "answered"))
+        add("Judgments", asked_ + " asked, " + answered + " answered")
+    add("Items from", str(design.get("item_source") or ""))
+    if design.get("wording"):
+        add("Prompt", str(design["wording"]))
+    if not rows:
+        return []
+    authors = [Markdown(told)] if (told := _answered_by(run)) else []
+    if len(rows) == 1:
+        return [Markdown(name_reliability(f"{rows[0]['what']}: {rows[0]['value']}.")), *authors]
+    table = Table(
+        columns=(Column(key="what", label="Design"), Column(key="value", label="This run")),
+        rows=tuple(rows),
+        caption="Design of the replication."
+        if run.records.kind == "replication"
+        else "Design of the run.",
+        label="tbl-setting",
     )
+    return [table, *authors]
+
+
+def plan(run: Run, *, full: bool = False) -> Table | Markdown | None:
+    """The hypotheses, how they are answered, and what is adjusted together.
+
+    Parameters
+    ----------
+    run : Run
+    full : bool
+        Descriptive ones and families too, and a sentence where there is no plan.
+    """
+    roles = {"primary", "secondary"}
+    listed = [h for h in run.hypotheses if full or h.get("role") in roles]
+    if not listed or (run.facts.get("claims") and not full):  # claims of a study say it
+        if not full:
+            return None
+        audited = run.records.kind == "audit"
+        return Markdown(
+            "Nothing is tested: the judgments are described."
+            if audited
+            else "No analysis plan was declared: all results below are exploratory."
+        )
+    labels = {"role": "Role", "question": "Question", "test": "Method"}
+    rows = [{k: str(h.get(k, "")) for k in labels} | {"family": _family(h)} for h in listed]
+    labels |= {"family": "Adjusted together"} if full else {}
+    after = run.records.kind in {"audit", "replication"}
     return Table(
-        columns=(
-            Column(key="role", label="Role"),
-            Column(key="question", label="Question"),
-            Column(key="test", label="How it is answered"),
-            Column(key="family", label="Adjusted together"),
-        ),
-        rows=rows,
-        caption=(
-            "The analysis plan. The judgments were there before it; it follows from the program "
-            "and from which columns there are, not from what they say."
-            if run.records.kind in {"audit", "replication"}
-            else "The analysis plan, written to the run before the first judgment was asked for."
-        ),
+        columns=tuple(Column(key=key, label=text) for key, text in labels.items()),
+        rows=tuple(rows),
+        caption="Hypotheses and tests."
+        if after
+        else "Hypotheses and tests, recorded before the first judgment.",
         label="tbl-plan",
     )
 

@@ -1,69 +1,54 @@
-"""Figures of scores and of the answer."""
+"""Figures of scores, their dispersion, and coefficients, by condition and by pair."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgestats.reporting import plots
-from judgestats.reporting.display import Captioned
-from judgestats.reporting.numbers import Measured, number
+from judgestats.reporting.numbers import number
 from judgestats.reporting.runs import Run, number_of, rows_of
-from judgestats.reporting.sections import agreement_figures
-from judgestats.reporting.sections.agreement_figures import (
-    alignment,
-    costs,
-    critical_differences,
-    equivalence,
-    variance_ratios,
-)
-from judgestats.reporting.sections.data import full_condition, short_condition
-from judgestats.reporting.sections.measures import (
-    LOST,
-    any_of,
+from judgestats.reporting.sections.conditions import (
+    coefficients_of,
     extremes_title,
-    from_zero,
-    heading,
-    in_words,
+    full_condition,
     measured,
-    measures,
-    with_unit,
+    short_condition,
+    subject_of,
 )
-from judgestats.reporting.sections.result_tables import subject_of, told
-from judgestats.reporting.tables import Table
-from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
-from judgestats.results.numbers import TARGETS
-
-coefficients, positions = agreement_figures.coefficients, agreement_figures.positions
-null_strip = agreement_figures.null_strip
+from judgestats.reporting.tables import Captioned
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Estimate,
+    Results,
+    ResultSet,
+    Test,
+    quantity_of,
+)
+from judgestats.results.numbers import TARGETS, bounds_of
 
 _CENTRED = "published.centred"
 _MOST_ROWS = 36
-_MOST_NAMED = 14
-"""Points that a figure of mean beside spread names."""
+_MOST_COEFFICIENTS = 24
+FILLED = "Filled squares: significant after adjustment for all pairs. Intervals are not adjusted."
+
+
+def compared(run: Run) -> list[Captioned]:
+    """The figures of pairs and ranks: ranks, ratios, and differences beside their margin."""
+    ratios = variance_ratios(run)
+    return [*critical_differences(run), *([ratios] if ratios else []), *equivalence(run)]
 
 
 def _judges(run: Run) -> list[str]:
     if "judge" not in run.conditions:
         return [""]
     return list(dict.fromkeys(run.conditions["judge"].astype(str)))
-
-
-def of_hypothesis(run: Run, name: str) -> list[Captioned | Table]:
-    """The figures, and the table of costs, that belong to a hypothesis of the plan."""
-    if name == "spread":
-        return [*critical_differences(run)]
-    if name == "equivalence":
-        return [*equivalence(run)]
-    if name == "alignment":
-        return [part for part in (alignment(run), costs(run)) if part is not None]
-    figure = variance_ratios(run) if name == "ratio" else None
-    return [figure] if figure else []
 
 
 def scores(run: Run) -> Captioned | None:
@@ -171,29 +156,24 @@ def spread(run: Run) -> Captioned | None:
 
 
 def mean_against_spread(run: Run) -> Captioned | None:
-    """Mean score beside within-item variance, a line a judge."""
+    """Within-item variance against the mean score, a line a judge."""
     table = run.conditions
     if not {"mean", "within_variance"} <= set(table.columns):
         return None
-    rows = rows_of(table)
+    lines: dict[str, list[plots.Point]] = {}
+    for row in rows_of(table):
+        point = plots.Point(x=number_of(row["mean"]), value=number_of(row["within_variance"]))
+        if math.isfinite(point.x) and math.isfinite(point.value):
+            lines.setdefault(str(row.get("judge", "")), []).append(point)
+    if not lines:
+        return None
+    curves = tuple(plots.Curve(name=name, points=tuple(own)) for name, own in lines.items())
+    panel = plots.CurvePanel(y_label="Within-item variance", curves=curves, from_zero=True)
     return Captioned(
-        figure=plots.MeanAgainstSpread(
-            mean=tuple(number_of(r["mean"]) for r in rows),
-            spread=tuple(number_of(r["within_variance"]) for r in rows),
-            series_name=tuple(str(r.get("judge", "")) for r in rows),
-            point_label=tuple(short_condition(r, run) for r in rows),
-        ),
+        figure=plots.Curves(panels=(panel,), x_label="Mean score"),
         label="fig-mean-spread",
-        caption=(
-            "Variance falls near the ends of the scale, whatever the judge (ceiling effect). "
-            "Within-item variance against the mean score."
-            + (
-                " Only the first and the last condition of each line are named where there are "
-                "many; the table of conditions holds the numbers of all."
-                if len(rows) > _MOST_NAMED
-                else ""
-            )
-        ),
+        caption="Variance falls near the ends of the scale, whatever the judge (ceiling effect). "
+        "Within-item variance against the mean score, a point per condition in their order.",
     )
 
 
@@ -246,340 +226,273 @@ def _stepped_up(row: Mapping[str, Any], k: int, *, bounds: bool) -> plots.Point:
     return plots.Point(x=k, value=value, **({"low": low, "high": high} if bounds else {}))
 
 
-_MOST_DOTS = 12
-_MOST_PANELS = 3
-_FEWEST = 3
-"""Numbers that are worth a figure: of two, or of one row, the table beside it tells all."""
-_BY_DEFAULT = (
-    ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
-    ("as_judged",), ("mean",),
-)  # fmt: skip
-_MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
-_BARS = " Upright bars join what is not told apart, which does not show that it is equal."
-_FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Row:
-    """A condition, or a result that stands for itself.
-
-    `nothing` is the value of a result that would say that nothing differs, `claimed` whether one is
-    said to.
-    """
-
-    name: str
-    stratum: str
-    values: tuple[Measured, ...]
-    quiet: bool = False
-    claimed: bool = False
-    nothing: float = math.nan
-    condition: str = ""
-
-
-def answer_figure(run: Run) -> Captioned | None:
-    """The figure of page one; None where there are not even three numbers in two rows to draw.
-
-    Parameters
-    ----------
-    run : Run
-    """
-    drawing = run.records.drawing or _default_drawing(run)
-    if drawing is None:
-        return None
-    curves = _curves(run, drawing) if drawing.kind == "curve" else None
-    if curves is not None:
-        caption = f"{_title(curves)} {drawing.caption}".strip()
-        return Captioned(figure=curves, label="fig-answer", caption=caption)
-    drawn = _dots(run, drawing, _MOST_DOTS)
-    if drawn is None:
-        return None
-    dots, more = drawn
-    caption = f"{_title(dots)} {drawing.caption or 'Estimates by condition with 95% intervals.'}"
-    return Captioned(figure=dots, label="fig-answer", caption=caption + more)
-
-
-def _default_drawing(run: Run) -> Drawing | None:
-    """Of results that declare none (a run of an earlier version, an analysis of one's own)."""
-    for keys in _BY_DEFAULT:
-        kept = measures(run, keys)
-        if kept:
-            return Drawing(kind="dots", estimands=tuple(kept))
-    return None
-
-
-def _title(figure: plots.Dots | plots.Curves) -> str:
-    """The finding of the first panel."""
-    if isinstance(figure, plots.Dots):
-        panel = figure.panels[0]
-        drawn = [i for i in range(len(figure.labels)) if i not in figure.quiet]
-        return extremes_title(
-            panel.name or panel.x_label, [figure.labels[i] for i in drawn],
-            [panel.points[i].value for i in drawn],
-        )  # fmt: skip
-    curves = [c for c in figure.panels[0].curves if len(c.points) > 1]
-    if not curves:
-        return ""
-    first = max(curves, key=lambda c: abs(c.points[-1].value - c.points[0].value))
-    start, end = first.points[0].value, first.points[-1].value
-    verb = "rises" if end > start else "falls" if end < start else "stays"
-    span = f"from {number(start)} to {number(end)}" if end != start else f"at {number(start)}"
-    return f"{figure.panels[0].y_label} of {first.name} {verb} {span}."
-
-
-def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
-    """The figure in words, from the records."""
-    parts = []
-    for what, points in panels:
-        listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.is_finite)
-        parts.append(f"{what}: {listed}")
-    return ". ".join(parts) + "."
-
-
-def _point(m: Measured, x: float = math.nan) -> plots.Point:
-    return plots.Point(value=m.value, low=m.low, high=m.high, x=x)
-
-
-def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
-    """Estimands against a factor; None where it has fewer than three levels, or no numbers."""
-    rows = run.table(CONDITIONS)
-    factors = {c.label: c.factors for c in run.records.conditions}
-    keys = measures(run, drawing.estimands)
-    panels: list[plots.CurvePanel] = []
-    parts = []
-    for key in keys:
-        series: dict[str, list[tuple[float, Measured, str]]] = {}
-        for i, row in enumerate(rows):
-            own = factors.get(str(row.get("condition")), {})
-            if not is_drawn(row, drawing):
-                continue
-            given = own.get(drawing.over, row.get(drawing.over))
-            x = number_of(given) if isinstance(given, (int, float)) or given is None else math.nan
-            m = measured(run, i, key)
-            if not (math.isfinite(x) and m.is_finite):
-                continue
-            by = [_level(f, own.get(f, row.get(f, ""))) for f in drawing.by]
-            name = ", ".join(n for n in (str(row.get("judge", "")), *by) if n and n != "None")
-            series.setdefault(name, []).append((x, m, str(row.get("condition"))))
-        if len({x for points in series.values() for x, _, _ in points}) < 3:
-            continue
-        line = None if panels else next(iter(_lines(run, drawing)), None)
-        panels.append(
-            plots.CurvePanel(
-                y_label=with_unit(run, key),
-                curves=tuple(
-                    plots.Curve(
-                        name=name,
-                        points=tuple(
-                            _point(m, x) for x, m, _ in sorted(points, key=lambda p: p[0])
-                        ),
-                    )
-                    for name, points in series.items()
-                ),
-                lines=() if line is None else ((line.title or line.label, line.estimate),),
-                from_zero=from_zero(key),
-            )
-        )
-        parts.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
-    if not panels:
-        return None
-    return plots.Curves(
-        panels=tuple(panels),
-        x_label=_FACTORS.get(drawing.over, drawing.over.replace("_", " ").capitalize()),
-        caption=_alt(parts),
-    )
-
-
-def _level(factor: str, value: object) -> str:
-    """A level as a legend says it.
-
-    Examples
-    --------
-    >>> _level("temperature", 0.7), _level("k", 3)
-    ('T=0.7', '3')
-    """
-    if factor == "temperature" and isinstance(value, (int, float)):
-        return f"T={value:g}"
-    return str(value)
-
-
-def _lines(run: Run, drawing: Drawing) -> list[Estimate]:
-    return [run.records.get(i, Estimate) for i in drawing.lines if i in run.records]
-
-
-def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
-    """Whether a condition, a row of their table, is one of those that the figure shows."""
-    levels = {key: row.get(f"factor_{key}", row.get(key)) for key in drawing.only}
-    return all(str(levels[key]) in values for key, values in drawing.only.items())
-
-
-def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | None:
-    rows, keys = _declared_rows(run, drawing)
-    numbers = [sum(value.is_finite for value in row.values) for row in rows]
-    if sum(numbers) < _FEWEST or sum(n > 0 for n in numbers) < 2:
-        return None
-    references = [] if drawing.rows else _lines(run, drawing)
-    n_rows = len(rows)
-    rows = _ranked(rows, keys, drawing, most)
-    more = ""
-    if n_rows > most:
-        rows, which = _limit_rows(rows, keys, drawing, run, most)
-        more = f" {which}"
-    if any(math.isfinite(value.chance) for row in rows for value in row.values):
-        more += _MARKS
-    without = [heading(key) for k, key in enumerate(keys) if key in LOST and _bare(rows, k)]
-    more += f" {', '.join(without)}: as counted, without intervals." if without else ""
-    brackets = _brackets(run, rows, drawing)
-    more += _BARS if brackets else ""
-    for line in references:
-        values = (Measured.of(line), *(Measured() for _ in keys[1:]))
-        name = line.title or line.label
-        rows.append(_Row(name=name, stratum="", values=values, quiet=True))
-    panels = [
-        plots.DotPanel(
-            name=heading(key) if not drawing.rows else key,
-            x_label=with_unit(run, key) if not drawing.rows else key,
-            points=tuple(_point(r.values[k]) for r in rows),
-            chance=tuple(r.values[k].chance for r in rows),
-            line=rows[0].nothing,
-            percent=key in LOST,
-            from_zero=(key in LOST or from_zero(key)) if not drawing.rows else False,
-        )
-        for k, key in enumerate(keys)
-    ]
-    series = [
-        (heading(key) if not drawing.rows else key, [(r.name, r.values[k]) for r in rows])
-        for k, key in enumerate(keys)
-    ]
-    figure = plots.Dots(
-        labels=tuple(r.name for r in rows),
-        panels=tuple(panels),
-        brackets=tuple(brackets),
-        quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
-        caption=_alt(series),
-    )
-    return figure, more
-
-
-def _bare(rows: Sequence[_Row], panel: int) -> bool:
-    """Whether no number of a panel has an interval."""
-    return not any(math.isfinite(row.values[panel].low) for row in rows)
-
-
-def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
-    if drawing.rows:
-        listed = [run.records[i] for i in drawing.rows if i in run.records]
-        kept = [
-            e for e in listed if isinstance(e, (Estimate, Comparison)) and math.isfinite(e.estimate)
-        ]
-        if not kept:
-            return [], []
-        entry = quantity_of(kept[0].estimand)
-        names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
-        own = len(set(names)) == len(names) and all(names)
-        claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
-        rows = [
-            _Row(
-                name=n if own else e.title, stratum="", values=(Measured.of(e),),
-                claimed=e.id in claimed, nothing=entry.nothing,
-            )
-            for e, n in zip(kept, names, strict=True)
-        ]  # fmt: skip
-        unit = in_words(entry.unit)
-        what = f"{entry.heading} ({unit})" if unit else entry.heading
-        return rows, [what[:1].upper() + what[1:]]
-    keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
-    keys = keys[:_MOST_PANELS]
-    sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
-    strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
-    compared = {str(r.get("condition")) for r in run.compared}
-    rows = []
-    for i, row in enumerate(run.table(CONDITIONS)):
-        name = str(row.get("condition"))
-        values = tuple(measured(run, i, key) for key in keys)
-        if name in compared and is_drawn(row, drawing) and any(v.is_finite for v in values):
-            rows.append(
-                _Row(
-                    name=full_condition(row, run),
-                    stratum=strata.get(name, ""),
-                    values=values,
-                    condition=name,
-                )
-            )
-    return rows, keys
-
-
-def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing, most: int) -> list[_Row]:
-    """The best first, within each group of rows that are compared.
-
-    Declared rows as they stand; of effects, where they are too many, those claimed and then the
-    largest.
-    """
-    if not keys:
-        return rows
-    if drawing.rows:
-        many = len(rows) > most and math.isfinite(rows[0].nothing)
-        return sorted(rows, key=_least_telling) if many else rows
-    order = list(dict.fromkeys(r.stratum for r in rows))
-    return sorted(rows, key=lambda row: (order.index(row.stratum), _worth(row, keys)))
-
-
-def _low(keys: Sequence[str]) -> bool:
-    """Whether less is better of what the first panel shows."""
-    return keys[0] in {"sem", "flip_rate", *LOST}
-
-
-def _worth(row: _Row, keys: Sequence[str]) -> float:
-    """By which conditions are sorted: the better, the less."""
-    value = row.values[0].value
-    return math.inf if math.isnan(value) else value if _low(keys) else -value
-
-
-def _limit_rows(
-    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run, most: int
-) -> tuple[list[_Row], str]:
-    """As many ranked rows as are drawn, in their order, and which these are in words.
-
-    Of conditions those whose numbers the answer tells, then the best.
-    """
-    n = len(rows)
-    if drawing.rows:
-        which = "largest" if math.isfinite(rows[0].nothing) else "first"
-        return rows[:most], f"The {which} {most} of {n} are drawn."
-    place = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
-    best = sorted(rows, key=lambda row: _worth(row, keys))
-    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:most]
-    end = "lowest" if _low(keys) else "highest"
-    which = f"the {end}"
-    if any(row.condition in place for row in first):
-        which = f"those that the answer is about, then the {end}"
-    return [row for row in rows if row in first], f"{most} of {n} are drawn: {which}."
-
-
-def _least_telling(row: _Row) -> tuple[bool, float]:
-    """By which rows of effects are sorted: those claimed first, then the largest."""
-    return not row.claimed, -abs(row.values[0].value - row.nothing)
-
-
-def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:
-    """Runs of rows of which no pair is told apart, of each set of comparisons."""
+def critical_differences(run: Run) -> list[Captioned]:
+    """Mean ranks, lowest first, joined within Nemenyi's critical difference; a figure a judge."""
     records = run.records
-    names = {full_condition(r, run): str(r["condition"]) for r in run.described}
-    at = {names.get(r.name, r.name): i for i, r in enumerate(rows)}
-    out: list[tuple[int, int]] = []
-    for set_id in drawing.compared:
-        if set_id not in records:
+    shown: list[Captioned] = []
+    for record in records.select(ResultSet, top=True):
+        if record.name != "nemenyi":
             continue
-        members = [m for m in records.members(records.get(set_id, ResultSet))
-                   if isinstance(m, Comparison)]  # fmt: skip
-        level = records.family(members[0].family).level if members and members[0].family else 0.05
-        inside = sorted({at[c] for m in members for c in m.about.conditions if c in at})
-        if inside != list(range(inside[0], inside[0] + len(inside))) if inside else True:
+        pairs = [r for r in records.members(record) if isinstance(r, Comparison)]
+        ranks = _mean_ranks(record, pairs, records)
+        if len(ranks) < 2:
             continue
-        same = np.zeros((len(inside), len(inside)), dtype=bool)
-        for m in members:
-            pair = [at[c] - inside[0] for c in m.about.conditions if c in at]
-            if len(pair) == 2:
-                same[pair[0], pair[1]] = same[pair[1], pair[0]] = not m.p_adjusted <= level
-        runs = plots.cliques(list(range(len(inside))), same | np.eye(len(inside), dtype=bool))
-        out += [(inside[0] + a, inside[0] + b) for a, b in runs]
-    return out
+        apart = {frozenset((r.a, r.b)) for r in pairs if r.p_adjusted < 0.05}
+        names = sorted(ranks, key=lambda name: ranks[name])
+        same = np.array([[frozenset((a, b)) not in apart for b in names] for a in names])
+        what = "Mean rank of dispersion" if record.hypothesis == "spread" else "Mean rank"
+        distance = number(record.details.get("critical_difference"))
+        points = tuple(plots.Point(value=ranks[name]) for name in names)
+        whose = record.about.stratum or record.about.judge or "all conditions"
+        shown.append(
+            Captioned(
+                figure=plots.Dots(
+                    labels=tuple(names),
+                    panels=(plots.DotPanel(x_label=what, points=points),),
+                    brackets=tuple(plots.cliques([ranks[name] for name in names], same)),
+                ),
+                label=f"fig-ranks-{len(shown) + 1}",
+                caption=f"{extremes_title(what, names, [ranks[n] for n in names])} {whose}. Bars "
+                f"join conditions within Nemenyi's critical difference ({distance} ranks), which "
+                "does not show that they are equal.",
+            )
+        )
+    return shown
+
+
+def _mean_ranks(
+    compared: ResultSet, pairs: Sequence[Comparison], results: Results
+) -> dict[str, float]:
+    """Mean ranks of the levels that are compared, from the rank test of the same hypothesis."""
+    levels = {name for pair in pairs for name in (pair.a, pair.b)}
+    for test in results.select(Test, hypothesis=compared.hypothesis):
+        stem = "mean rank "
+        ranks = {k.removeprefix(stem): v for k, v in test.groups.items() if k.startswith(stem)}
+        if test.about == compared.about and levels == set(ranks):
+            return ranks
+    return {}
+
+
+def effect_of(
+    record: Estimate | Comparison, label: str, group: str = "", *, verdict: plots.Verdict = ""
+) -> plots.EffectRow:
+    """A record as a row of a figure, beside its null where it has one."""
+    low, high = bounds_of(record.interval)
+    null = record.null if isinstance(record, Estimate) else None
+    return plots.EffectRow(
+        label=label,
+        estimate=record.estimate,
+        low=low,
+        high=high,
+        group=group,
+        verdict=verdict,
+        null_mean=null.mean if null else math.nan,
+        null_q95=null.q95 if null else math.nan,
+    )
+
+
+def variance_ratios(run: Run) -> Captioned | None:
+    """Ratios of within-item variances with intervals, by judge."""
+    rows = []
+    for whole, pair in _pairs(run, "ratio"):
+        if pair.estimate > 0:
+            verdict = verdict_of(pair, run.records)
+            rows.append(effect_of(pair, f"{pair.a} / {pair.b}", whole.title, verdict=verdict))
+    if not rows:
+        return None
+    return Captioned(
+        figure=plots.Forest(
+            rows=tuple(rows[:_MOST_ROWS]), reference=1.0, log=True, level=run.level,
+            x_label="Ratio of within-item variances",
+        ),
+        label="fig-ratios",
+        caption=(
+            "A ratio of 1 means equal variance of repeats. Ratios of pooled within-item variances "
+            "with intervals over clusters, on a log axis. "
+            f"{FILLED} Pairs with a variance of 0 have no ratio and are not shown."
+        ),
+    )  # fmt: skip
+
+
+def equivalence(run: Run) -> list[Captioned]:
+    """Ratios, and differences, against the margin declared beforehand: a figure for each."""
+    kinds: dict[tuple[float, float, bool], list[plots.EffectRow]] = {}
+    for _, pair in _pairs(run, "equivalence"):
+        if pair.margin is None or math.isnan(pair.estimate):
+            continue
+        margin = (pair.margin.low, pair.margin.high)
+        ratio = quantity_of(pair.margin.estimand).is_ratio
+        if not margin[0] < margin[1] or (ratio and not pair.estimate > 0):
+            continue
+        # the rows of a family across judges say themselves whose they are
+        place = f"{pair.about.judge}: " if pair.about.judge else ""
+        label = f"{place}{pair.a} {'/' if ratio else '-'} {pair.b}"
+        row = effect_of(pair, label, verdict=verdict_of(pair, run.records))
+        kinds.setdefault((*margin, ratio), []).append(row)
+    shown: list[Captioned] = []
+    for (low, high, ratio), rows in kinds.items():
+        number = f"-{len(shown) + 1}" if shown else ""
+        neutral, what = (1, "Ratio of within-item variances") if ratio else (0, "Difference")
+        shown.append(
+            Captioned(
+                figure=plots.Forest(
+                    rows=tuple(rows[:_MOST_ROWS]),
+                    margin=(low, high),
+                    log=ratio,
+                    x_label=what,
+                    reference=neutral,
+                    level=0.90,
+                ),
+                label=f"fig-equivalence{number}",
+                caption=(
+                    "An interval inside the margin shows equivalence; one that only includes "
+                    f"{neutral} does not. Results of the tests are at the right, adjusted for all "
+                    "pairs."
+                ),
+            )
+        )
+    return shown
+
+
+def verdict_of(pair: Comparison, results: Results) -> plots.Verdict:
+    """What the declared tests of a pair say, adjusted in their families.
+
+    That a pair is alike stands where its test of equivalence shows it; else it is told apart or
+    not by the test of its difference.
+    """
+    about = (pair.about.stratum, pair.about.judge, frozenset((pair.a, pair.b)))
+    beside = [
+        other
+        for other in results.select(Comparison)
+        if other.margin is None
+        and other.estimand == pair.estimand
+        and (other.about.stratum, other.about.judge, frozenset((other.a, other.b))) == about
+    ]
+    tested = [pair, *beside] if pair.margin is None else beside
+    p = _p_of(pair)
+    if pair.margin is not None and p <= pair.margin.alpha:
+        return "equivalent"
+    if any(_p_of(one) < _level(one, results) for one in tested[:1]):
+        return "different"
+    return "" if math.isnan(p) else "undecided"
+
+
+def _p_of(pair: Comparison) -> float:
+    return pair.p_adjusted if pair.family else pair.p
+
+
+def _level(pair: Comparison, results: Results) -> float:
+    return results.family(pair.family).level if pair.family else 0.05
+
+
+def _pairs(run: Run, kind: str) -> Iterator[tuple[ResultSet, Comparison]]:
+    """The pairs of the results of a kind, each with its whole."""
+    for whole in run.named(kind):
+        if isinstance(whole, ResultSet):
+            for pair in run.records.members(whole):
+                if isinstance(pair, Comparison):
+                    yield whole, pair
+
+
+def extremes(rows: Sequence[plots.EffectRow], what: str = "") -> str:
+    """Title of a figure of effects, from its first group."""
+    group = rows[0].group
+    own = [r for r in rows if r.group == group and group != "Baselines"]
+    names, values = [r.label for r in own], [r.estimate for r in own]
+    return extremes_title(what or group or "The coefficient", names, values)
+
+
+def effect_in(
+    row: Mapping[str, Any], key: str, label: str, group: str = "", *, null: bool = False
+) -> plots.EffectRow:
+    """A column of the table of conditions as a row of a figure."""
+    estimate, low, high, mean, q95 = (
+        number_of(row.get(f"{key}{end}"))
+        for end in ("", "_low", "_high", "_null_mean", "_null_q95")
+    )
+    plain = plots.EffectRow(label=label, estimate=estimate, low=low, high=high, group=group)
+    return replace(plain, null_mean=mean, null_q95=q95) if null else plain
+
+
+def null_strip(run: Run) -> Captioned | None:
+    """Coefficients beside their null: of conditions, or all estimates that carry one."""
+    table = run.conditions
+    kind = "reliability" if "reliability_null_q95" in table else "icc1"
+    if f"{kind}_null_q95" in table:
+        rows = [
+            effect_in(r, kind, full_condition(r, run), null=True)
+            for r in run.described
+            if math.isfinite(number_of(r.get(kind)))
+        ]
+        what = name = "ICC(1,1)" if kind == "icc1" else "Reliability"
+    else:
+        rows, what, name = _null_rows(run), "Coefficients", "Coefficient"
+    if not rows:
+        return None
+    also = ""
+    if len(rows) > _MOST_ROWS:
+        also = f" The first {_MOST_ROWS} of {len(rows)} are drawn; the tables have all."
+    return Captioned(
+        figure=plots.Forest(
+            rows=tuple(rows[:_MOST_ROWS]), x_label=name, reference=math.nan, level=run.level
+        ),
+        label="fig-null",
+        caption=f"{extremes(rows, what)} Each is drawn next to its null: the same coefficient with "
+        f"judgments shuffled, as the methods say.{also}",
+    )
+
+
+def _with_null(run: Run) -> list[Estimate]:
+    """The estimates that carry a null reference; of primary ones where some do.
+
+    The tables hold the nulls of all others, for which a page has no room.
+    """
+    with_null = [
+        record for record in run.records.select(Estimate)
+        if record.null is not None and not math.isnan(record.null.mean)
+    ]  # fmt: skip
+    return [record for record in with_null if record.role == "primary"] or with_null
+
+
+def _null_rows(run: Run) -> list[plots.EffectRow]:
+    """A row for each result with a null, those of one coefficient together."""
+    rows = []
+    for record in _with_null(run):
+        condition = subject_of(record)
+        group = quantity_of(record.estimand).heading if condition else ""
+        rows.append(effect_of(record, condition or record.title, group))
+    groups = [g for g in dict.fromkeys(row.group for row in rows) if g]
+    rows.sort(key=lambda row: groups.index(row.group) if row.group else -1)
+    if len(rows) > _MOST_ROWS and rows[0].group:  # the first coefficient is the main one
+        rows = [row for row in rows if row.group == rows[0].group]
+    return rows
+
+
+def coefficients(run: Run) -> Captioned | None:
+    """Coefficients of verdicts with intervals, grouped by coefficient.
+
+    Agreement with people has a figure of its own, with the baselines.
+    """
+    every = range(len(run.table(CONDITIONS)))
+    names = {
+        k: v for k, v in coefficients_of(run).items()
+        if not k.startswith("alignment")
+        and all(measured(run, i, k).bounded for i in every)  # points have another axis
+    }  # fmt: skip
+    rows = [
+        effect_in(row, key, full_condition(row, run), label)
+        for key, label in names.items()
+        for row in run.compared
+        if not math.isnan(number_of(row.get(key)))
+    ]  # fmt: skip
+    while len(rows) > _MOST_COEFFICIENTS and len({r.group for r in rows}) > 1:
+        rows = [r for r in rows if r.group != rows[-1].group]  # the first are the main ones
+    if not rows or len(rows) > 2 * _MOST_COEFFICIENTS:
+        return None
+    return Captioned(
+        figure=plots.Forest(
+            rows=tuple(rows), x_label="Estimate", level=run.level, reference=math.nan, bounded=True
+        ),
+        label="fig-coefficients",
+        caption=(f"{extremes(rows)} Coefficients of verdicts with {100 * run.level:g}% intervals."),
+    )

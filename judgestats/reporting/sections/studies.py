@@ -1,23 +1,239 @@
-"""Judging strategies in a report: what they cost, how they scale, what they select, one case."""
+"""Published studies: claims, their own tests, and judging strategies."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from judgestats.reporting import plots
-from judgestats.reporting.display import Captioned, Showable
 from judgestats.reporting.document import verbatim
-from judgestats.reporting.numbers import DASH, integer, interval, is_missing, money, number
+from judgestats.reporting.numbers import (
+    DASH,
+    Shown,
+    address,
+    integer,
+    interval,
+    is_missing,
+    label,
+    money,
+    number,
+)
 from judgestats.reporting.runs import Run, number_of, rows_of
-from judgestats.reporting.tables import Column, Table, filled
+from judgestats.reporting.sections.conditions import MOST_ROWS
+from judgestats.reporting.sections.results import results_tables
+from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
+from judgestats.results import Comparison, Record, Results, Test
+from judgestats.results import Table as TableRecord
+from judgestats.results.numbers import apa_number
 from judgestats.results.records import rows_of_table
 from judgestats.sinks import escape_markdown
 
+
+class _Pair(NamedTuple):
+    """A test of the study: what its id begins with, its name, its effect size, and the blocked."""
+
+    begun: str
+    test: str
+    effect: str
+    symbol: str
+    blocked: str
+    blocked_test: str
+
+
+_KRUSKAL = _Pair("kruskal.", "Kruskal-Wallis", "epsilon_squared", "ε²", "ranks.{}", "Friedman")
+_MANN = _Pair("mann_whitney.", "Mann-Whitney", "cliffs_delta", "δ", "ratio.{}",
+              "Paired variance ratio, Holm")  # fmt: skip
+_TESTS: Mapping[str, tuple[_Pair, ...]] = {
+    "temperature": (
+        _Pair("spearman.", "Spearman (variance, T)", "spearman_rho", "ρ",
+              "trend.page_trend_test.{}", "Page's trend test"),
+    ),
+    "judges": (_KRUSKAL, _MANN),
+    "guidelines": (_KRUSKAL,),
+    "reasoning": (
+        _Pair("levene_of_variances.before.", "Levene, before against none", "", "",
+              "ratio.{}/before:none", "Paired log-variance ratio"),
+        _Pair("levene_of_variances.after.", "Levene, after against none", "", "",
+              "ratio.{}/after:none", "Paired log-variance ratio"),
+        _Pair("ratio_kruskal.", "Kruskal-Wallis of ratios", "epsilon_squared", "ε²",
+              "interaction_f.{}", "Blocked F of ratios"),
+    ),
+    "alignment": (
+        _Pair("friedman.", "Friedman", "kendalls_w", "W", "ranks_of_credit.{}",
+              "Friedman, questions kept together"),
+        _Pair("nemenyi.", "Nemenyi", "", "", "ranks_of_credit.pairs.{}",
+              "Nemenyi, questions kept together"),
+    ),
+}  # fmt: skip
+
+
+def study_tests(run: Run) -> Table | None:
+    """The study's tests next to the tests that use the pairing of items; None where it has none.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    Table or None
+    """
+    pairs = _TESTS.get(run.records.experiment, ())
+    rows = [row for pair in pairs for row in _study_rows(pair, run.records)]
+    if not rows:
+        return None
+    more = f" {len(rows) - MOST_ROWS} more rows are in results.csv." * (len(rows) > MOST_ROWS)
+    blocked = run.records.experiment == "alignment"
+    assumes = "Pairs of one question are not independent." if blocked else (
+        "The study's tests assume independence: items are not independent samples."
+    )  # fmt: skip
+    return Table(
+        columns=(
+            Column(key="what", label="Of"),
+            Column(key="test", label="Study's test"),
+            Column(key="effect", label="Effect size", align="right"),
+            Column(key="p", label="p", align="right"),
+            Column(key="blocked_test", label="Item-blocked test"),
+            Column(key="blocked", label="p, blocked", align="right"),
+        ),
+        rows=tuple(rows[:MOST_ROWS]),
+        caption="Tests as the study ran them.",
+        note=f"{assumes}{more}",
+        label="tbl-study-tests",
+    )
+
+
+def _study_rows(pair: _Pair, results: Results) -> Iterator[dict[str, Any]]:
+    begun = f"published.{pair.begun}"
+    for record in results.results:
+        if not record.id.startswith(begun) or not isinstance(record, Test | Comparison):
+            continue
+        where, _, levels = record.id.removeprefix(begun).partition("/")
+        blocked = _blocked(pair.blocked.format(where), levels, results)
+        yield {
+            "what": f"{where}, {levels.replace(':', ' and ')}" if levels else where,
+            "test": pair.test,
+            "effect": _effect(pair, f"{record.id}/{pair.effect}", results),
+            "p": _p(record, "p", results),
+            "blocked_test": pair.blocked_test if blocked is not None else "",
+            "blocked": _p(blocked, "p_adjusted", results),
+        }
+
+
+def _blocked(identity: str, levels: str, results: Results) -> Record | None:
+    """The blocked result of the same contrast, whichever level its id names first."""
+    first, sign, second = levels.partition(":")
+    names = [f"{identity}/{levels}", f"{identity}/{second}:{first}"] if sign else [identity]
+    return next((results[name] for name in names if name in results), None)
+
+
+def _p(record: Record | None, field: str, results: Results) -> Shown | str:
+    """A p-value; the one before adjustment where no other test was of its family."""
+    if not isinstance(record, Test | Comparison):
+        return ""
+    field = "p" if math.isnan(getattr(record, field)) else field
+    if math.isnan(record.p):
+        return ""
+    bound = isinstance(record, Test) and record.p_bound
+    return label(results, address(record.id, field), p=True, bound=bound)
+
+
+def _effect(pair: _Pair, identity: str, results: Results) -> Shown | str:
+    record = results.estimate(identity)
+    if record is None or math.isnan(record.estimate):
+        return ""
+    number = apa_number(record.estimate, bounded=True)
+    return Shown(((f"{pair.symbol} = ", ""), (number, address(record.id, "estimate"))))
+
+
+def _claims(run: Run) -> list[dict[str, Any]]:
+    return [dict(c) for c in run.facts.get("claims") or []]
+
+
+_CITED = ("schroeder2024", "llmasjudge")
+"""Studies that references.bib knows, by the name that `replicate` gives them."""
+
+
+def study(run: Run) -> Markdown:
+    """Which study, on which data; that no judge was asked."""
+    source = run.design.get("item_source")
+    name = run.records.experiment.removeprefix("replicate ")
+    cited = f" [@{name}]" if name in _CITED else ""
+    text = f"No judge was asked: the study's own data were analysed again{cited}."
+    if source:
+        text += f" Data: {escape_markdown(source)}."
+    return Markdown(text)
+
+
+def overview(run: Run, *, tested: bool = False) -> Table | Markdown:
+    """Every claim with what became of it; `tested` adds the test that it calls for."""
+    claims = _claims(run)
+    if not claims:
+        return Markdown("The run holds no claims.")
+    columns = {"number": "No.", "claim": "Claim", "published": "Published"}
+    columns |= {"test_now": "Tested by"} if tested else {}
+    columns |= {"verdict": "Re-examined"}
+    return Table(
+        columns=tuple(Column(key=key, label=text, align="left") for key, text in columns.items()),
+        rows=tuple(c | {"number": str(i + 1)} for i, c in enumerate(claims)),
+        caption=(
+            "The study's claims. Open: the data show neither the claim nor its contrary, which is "
+            "not a refutation."
+        ),
+        label="tbl-claims",
+    )
+
+
+def each_claim(run: Run) -> list[Showable]:
+    """Claim by claim: published, its own test reproduced, the test called for, the verdict."""
+    shown: list[Showable] = []
+    for claim in _claims(run):
+        identity = str(claim.get("id", ""))
+        lines = [f"## {escape_markdown(claim.get('claim', identity))}", ""]
+        for key, label_ in (
+            ("published", "Published"),
+            ("test_then", "The study's test"),
+            ("reproduced", "That test on these data"),
+            ("test_now", "The test called for"),
+        ):
+            if claim.get(key):
+                lines.append(f"- *{label_}:* {escape_markdown(claim[key])}")
+        verdict = str(claim.get("verdict", "")).capitalize()
+        because = escape_markdown(claim.get("because", ""))
+        shown.append(
+            Markdown("\n".join([*lines, "", f"**{escape_markdown(verdict)}.** {because}"]))
+        )
+        slug = re.sub(r"[^a-z0-9]+", "-", identity.lower()).strip("-") or "claim"
+        mine = run.named(identity)
+        own = [r for r in mine if r.role == "replicated"]
+        called = [r for r in mine if r.role != "replicated"]
+        shown += results_tables(run, called, label=f"{slug}-now", caption="The tests called for")
+        shown += results_tables(
+            run, own, label=f"{slug}-then", caption="The study's own tests, reproduced"
+        )
+    return shown
+
+
+def replicated(run: Run) -> list[Showable]:
+    """What the replicated study printed, of these data and of its own: never the answer."""
+    listed = run.of_role("replicated")
+    if not listed:
+        return []
+    said = [f"- {escape_markdown(r.text)}" for r in listed if isinstance(r, TableRecord) and r.text]
+    text = (
+        "These are figures that the replicated study printed, or that its text implies, of these "
+        "data or of its own. Some ignore the pairing of items and have the wrong size on such "
+        "data. They are here to be compared with the published figures, not to conclude from."
+    )
+    tables = results_tables(run, listed, label="replicated", caption="As the study printed")
+    return [Markdown(text), "\n".join(said), *tables]
+
+
+_MOST_SETS = 8
 SET = "accuracy_in_"
 """How columns begin that hold the accuracy on one set."""
-_MOST_SETS = 8
 
 
 def _arrays(run: Run, name: str) -> list[dict[str, Any]]:

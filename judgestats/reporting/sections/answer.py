@@ -1,0 +1,367 @@
+"""Figure of the summary page: an estimand against a factor, or ranked dots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgestats.reporting import plots
+from judgestats.reporting.numbers import Measured, number
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.conditions import (
+    LOST,
+    any_of,
+    extremes_title,
+    from_zero,
+    full_condition,
+    heading,
+    in_words,
+    measured,
+    measures,
+    subject_of,
+    told,
+    with_unit,
+)
+from judgestats.reporting.tables import Captioned
+from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
+
+_MOST_DOTS = 12
+_MOST_PANELS = 3
+_FEWEST = 3
+"""Numbers that are worth a figure: of two, or of one row, the table beside it tells all."""
+_BY_DEFAULT = (
+    ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
+    ("as_judged",), ("mean",),
+)  # fmt: skip
+_MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
+_BARS = " Upright bars join what is not told apart, which does not show that it is equal."
+_FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A condition, or a result that stands for itself.
+
+    `nothing` is the value of a result that would say that nothing differs, `claimed` whether one is
+    said to.
+    """
+
+    name: str
+    stratum: str
+    values: tuple[Measured, ...]
+    quiet: bool = False
+    claimed: bool = False
+    nothing: float = math.nan
+    condition: str = ""
+
+
+def answer_figure(run: Run) -> Captioned | None:
+    """The figure of page one; None where there are not even three numbers in two rows to draw.
+
+    Parameters
+    ----------
+    run : Run
+    """
+    drawing = run.records.drawing or _default_drawing(run)
+    if drawing is None:
+        return None
+    curves = _curves(run, drawing) if drawing.kind == "curve" else None
+    if curves is not None:
+        caption = f"{_title(curves)} {drawing.caption}".strip()
+        return Captioned(figure=curves, label="fig-answer", caption=caption)
+    drawn = _dots(run, drawing, _MOST_DOTS)
+    if drawn is None:
+        return None
+    dots, more = drawn
+    caption = f"{_title(dots)} {drawing.caption or 'Estimates by condition with 95% intervals.'}"
+    return Captioned(figure=dots, label="fig-answer", caption=caption + more)
+
+
+def _default_drawing(run: Run) -> Drawing | None:
+    """Of results that declare none (a run of an earlier version, an analysis of one's own)."""
+    for keys in _BY_DEFAULT:
+        kept = measures(run, keys)
+        if kept:
+            return Drawing(kind="dots", estimands=tuple(kept))
+    return None
+
+
+def _title(figure: plots.Dots | plots.Curves) -> str:
+    """The finding of the first panel."""
+    if isinstance(figure, plots.Dots):
+        panel = figure.panels[0]
+        drawn = [i for i in range(len(figure.labels)) if i not in figure.quiet]
+        return extremes_title(
+            panel.name or panel.x_label, [figure.labels[i] for i in drawn],
+            [panel.points[i].value for i in drawn],
+        )  # fmt: skip
+    curves = [c for c in figure.panels[0].curves if len(c.points) > 1]
+    if not curves:
+        return ""
+    first = max(curves, key=lambda c: abs(c.points[-1].value - c.points[0].value))
+    start, end = first.points[0].value, first.points[-1].value
+    verb = "rises" if end > start else "falls" if end < start else "stays"
+    span = f"from {number(start)} to {number(end)}" if end != start else f"at {number(start)}"
+    return f"{figure.panels[0].y_label} of {first.name} {verb} {span}."
+
+
+def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
+    """The figure in words, from the records."""
+    parts = []
+    for what, points in panels:
+        listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.is_finite)
+        parts.append(f"{what}: {listed}")
+    return ". ".join(parts) + "."
+
+
+def _point(m: Measured, x: float = math.nan) -> plots.Point:
+    return plots.Point(value=m.value, low=m.low, high=m.high, x=x)
+
+
+def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
+    """Estimands against a factor; None where it has fewer than three levels, or no numbers."""
+    rows = run.table(CONDITIONS)
+    factors = {c.label: c.factors for c in run.records.conditions}
+    keys = measures(run, drawing.estimands)
+    panels: list[plots.CurvePanel] = []
+    parts = []
+    for key in keys:
+        series: dict[str, list[tuple[float, Measured, str]]] = {}
+        for i, row in enumerate(rows):
+            own = factors.get(str(row.get("condition")), {})
+            if not is_drawn(row, drawing):
+                continue
+            given = own.get(drawing.over, row.get(drawing.over))
+            x = number_of(given) if isinstance(given, (int, float)) or given is None else math.nan
+            m = measured(run, i, key)
+            if not (math.isfinite(x) and m.is_finite):
+                continue
+            by = [_level(f, own.get(f, row.get(f, ""))) for f in drawing.by]
+            name = ", ".join(n for n in (str(row.get("judge", "")), *by) if n and n != "None")
+            series.setdefault(name, []).append((x, m, str(row.get("condition"))))
+        if len({x for points in series.values() for x, _, _ in points}) < 3:
+            continue
+        line = None if panels else next(iter(_lines(run, drawing)), None)
+        panels.append(
+            plots.CurvePanel(
+                y_label=with_unit(run, key),
+                curves=tuple(
+                    plots.Curve(
+                        name=name,
+                        points=tuple(
+                            _point(m, x) for x, m, _ in sorted(points, key=lambda p: p[0])
+                        ),
+                    )
+                    for name, points in series.items()
+                ),
+                lines=() if line is None else ((line.title or line.label, line.estimate),),
+                from_zero=from_zero(key),
+            )
+        )
+        parts.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
+    if not panels:
+        return None
+    return plots.Curves(
+        panels=tuple(panels),
+        x_label=_FACTORS.get(drawing.over, drawing.over.replace("_", " ").capitalize()),
+        caption=_alt(parts),
+    )
+
+
+def _level(factor: str, value: object) -> str:
+    """A level as a legend says it.
+
+    Examples
+    --------
+    >>> _level("temperature", 0.7), _level("k", 3)
+    ('T=0.7', '3')
+    """
+    if factor == "temperature" and isinstance(value, (int, float)):
+        return f"T={value:g}"
+    return str(value)
+
+
+def _lines(run: Run, drawing: Drawing) -> list[Estimate]:
+    return [run.records.get(i, Estimate) for i in drawing.lines if i in run.records]
+
+
+def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
+    """Whether a condition, a row of their table, is one of those that the figure shows."""
+    levels = {key: row.get(f"factor_{key}", row.get(key)) for key in drawing.only}
+    return all(str(levels[key]) in values for key, values in drawing.only.items())
+
+
+def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | None:
+    rows, keys = _declared_rows(run, drawing)
+    numbers = [sum(value.is_finite for value in row.values) for row in rows]
+    if sum(numbers) < _FEWEST or sum(n > 0 for n in numbers) < 2:
+        return None
+    references = [] if drawing.rows else _lines(run, drawing)
+    n_rows = len(rows)
+    rows = _ranked(rows, keys, drawing, most)
+    more = ""
+    if n_rows > most:
+        rows, which = _limit_rows(rows, keys, drawing, run, most)
+        more = f" {which}"
+    if any(math.isfinite(value.chance) for row in rows for value in row.values):
+        more += _MARKS
+    without = [heading(key) for k, key in enumerate(keys) if key in LOST and _bare(rows, k)]
+    more += f" {', '.join(without)}: as counted, without intervals." if without else ""
+    brackets = _brackets(run, rows, drawing)
+    more += _BARS if brackets else ""
+    for line in references:
+        values = (Measured.of(line), *(Measured() for _ in keys[1:]))
+        name = line.title or line.label
+        rows.append(_Row(name=name, stratum="", values=values, quiet=True))
+    panels = [
+        plots.DotPanel(
+            name=heading(key) if not drawing.rows else key,
+            x_label=with_unit(run, key) if not drawing.rows else key,
+            points=tuple(_point(r.values[k]) for r in rows),
+            chance=tuple(r.values[k].chance for r in rows),
+            line=rows[0].nothing,
+            percent=key in LOST,
+            from_zero=(key in LOST or from_zero(key)) if not drawing.rows else False,
+        )
+        for k, key in enumerate(keys)
+    ]
+    series = [
+        (heading(key) if not drawing.rows else key, [(r.name, r.values[k]) for r in rows])
+        for k, key in enumerate(keys)
+    ]
+    figure = plots.Dots(
+        labels=tuple(r.name for r in rows),
+        panels=tuple(panels),
+        brackets=tuple(brackets),
+        quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
+        caption=_alt(series),
+    )
+    return figure, more
+
+
+def _bare(rows: Sequence[_Row], panel: int) -> bool:
+    """Whether no number of a panel has an interval."""
+    return not any(math.isfinite(row.values[panel].low) for row in rows)
+
+
+def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
+    if drawing.rows:
+        listed = [run.records[i] for i in drawing.rows if i in run.records]
+        kept = [
+            e for e in listed if isinstance(e, (Estimate, Comparison)) and math.isfinite(e.estimate)
+        ]
+        if not kept:
+            return [], []
+        entry = quantity_of(kept[0].estimand)
+        names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
+        own = len(set(names)) == len(names) and all(names)
+        claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
+        rows = [
+            _Row(
+                name=n if own else e.title, stratum="", values=(Measured.of(e),),
+                claimed=e.id in claimed, nothing=entry.nothing,
+            )
+            for e, n in zip(kept, names, strict=True)
+        ]  # fmt: skip
+        unit = in_words(entry.unit)
+        what = f"{entry.heading} ({unit})" if unit else entry.heading
+        return rows, [what[:1].upper() + what[1:]]
+    keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
+    keys = keys[:_MOST_PANELS]
+    sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
+    strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
+    compared = {str(r.get("condition")) for r in run.compared}
+    rows = []
+    for i, row in enumerate(run.table(CONDITIONS)):
+        name = str(row.get("condition"))
+        values = tuple(measured(run, i, key) for key in keys)
+        if name in compared and is_drawn(row, drawing) and any(v.is_finite for v in values):
+            rows.append(
+                _Row(
+                    name=full_condition(row, run),
+                    stratum=strata.get(name, ""),
+                    values=values,
+                    condition=name,
+                )
+            )
+    return rows, keys
+
+
+def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing, most: int) -> list[_Row]:
+    """The best first, within each group of rows that are compared.
+
+    Declared rows as they stand; of effects, where they are too many, those claimed and then the
+    largest.
+    """
+    if not keys:
+        return rows
+    if drawing.rows:
+        many = len(rows) > most and math.isfinite(rows[0].nothing)
+        return sorted(rows, key=_least_telling) if many else rows
+    order = list(dict.fromkeys(r.stratum for r in rows))
+    return sorted(rows, key=lambda row: (order.index(row.stratum), _worth(row, keys)))
+
+
+def _low(keys: Sequence[str]) -> bool:
+    """Whether less is better of what the first panel shows."""
+    return keys[0] in {"sem", "flip_rate", *LOST}
+
+
+def _worth(row: _Row, keys: Sequence[str]) -> float:
+    """By which conditions are sorted: the better, the less."""
+    value = row.values[0].value
+    return math.inf if math.isnan(value) else value if _low(keys) else -value
+
+
+def _limit_rows(
+    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run, most: int
+) -> tuple[list[_Row], str]:
+    """As many ranked rows as are drawn, in their order, and which these are in words.
+
+    Of conditions those whose numbers the answer tells, then the best.
+    """
+    n = len(rows)
+    if drawing.rows:
+        which = "largest" if math.isfinite(rows[0].nothing) else "first"
+        return rows[:most], f"The {which} {most} of {n} are drawn."
+    place = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
+    best = sorted(rows, key=lambda row: _worth(row, keys))
+    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:most]
+    end = "lowest" if _low(keys) else "highest"
+    which = f"the {end}"
+    if any(row.condition in place for row in first):
+        which = f"those that the answer is about, then the {end}"
+    return [row for row in rows if row in first], f"{most} of {n} are drawn: {which}."
+
+
+def _least_telling(row: _Row) -> tuple[bool, float]:
+    """By which rows of effects are sorted: those claimed first, then the largest."""
+    return not row.claimed, -abs(row.values[0].value - row.nothing)
+
+
+def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:
+    """Runs of rows of which no pair is told apart, of each set of comparisons."""
+    records = run.records
+    names = {full_condition(r, run): str(r["condition"]) for r in run.described}
+    at = {names.get(r.name, r.name): i for i, r in enumerate(rows)}
+    out: list[tuple[int, int]] = []
+    for set_id in drawing.compared:
+        if set_id not in records:
+            continue
+        members = [m for m in records.members(records.get(set_id, ResultSet))
+                   if isinstance(m, Comparison)]  # fmt: skip
+        level = records.family(members[0].family).level if members and members[0].family else 0.05
+        inside = sorted({at[c] for m in members for c in m.about.conditions if c in at})
+        if inside != list(range(inside[0], inside[0] + len(inside))) if inside else True:
+            continue
+        same = np.zeros((len(inside), len(inside)), dtype=bool)
+        for m in members:
+            pair = [at[c] - inside[0] for c in m.about.conditions if c in at]
+            if len(pair) == 2:
+                same[pair[0], pair[1]] = same[pair[1], pair[0]] = not m.p_adjusted <= level
+        runs = plots.cliques(list(range(len(inside))), same | np.eye(len(inside), dtype=bool))
+        out += [(inside[0] + a, inside[0] + b) for a, b in runs]
+    return out

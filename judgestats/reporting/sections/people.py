@@ -1,0 +1,265 @@
+"""Judge and people: disagreements, confusion matrices, agreement, and stated confidences."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from dataclasses import replace
+from typing import Any
+
+from judgestats.reporting import plots
+from judgestats.reporting.document import current_sink
+from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing
+from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.sections.conditions import (
+    condition_table,
+    short_condition,
+    with_bounds,
+)
+from judgestats.reporting.sections.figures import effect_in, effect_of, extremes
+from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
+from judgestats.results import Estimate
+from judgestats.results import Table as TableRecord
+from judgestats.results.numbers import LEAST_IN_CATEGORY
+from judgestats.results.records import rows_of_table
+
+_MOST = 10
+_CUT = 120
+_ID = "disagreements"
+_FILE = "tables/disagreements.csv"
+_TEXTS = ("question", "answer", "judge_says")
+
+
+def disagreements(run: Run) -> list[Showable]:
+    """The items on which judge and people lie furthest apart, widest gap first.
+
+    Parameters
+    ----------
+    run : Run
+        Its record ``disagreements`` holds the first of each condition, its tables all of them.
+    """
+    if _ID not in run.records or not isinstance(record := run.records[_ID], TableRecord):
+        return []
+    listed = sorted(enumerate(rows_of_table(record)), key=lambda r: -_gap(r[1]))
+    rows = [
+        {
+            "condition": run.called(str(row["condition"])),
+            "item": str(row["item_id"]),
+            **{k: _number(row, k, i) for k in ("judge", "people")},
+            **{k: _shorten_text(row.get(k)) for k in _TEXTS},
+        }
+        for i, row in listed[:_MOST]
+    ]
+    if not rows:
+        return []
+    columns = (
+        Column(key="condition", label="Condition"),
+        Column(key="item", label="Item"),
+        Column(key="judge", label="Judge", align="right"),
+        Column(key="people", label="People", align="right"),
+        Column(key="question", label="Question"),
+        Column(key="answer", label="Answer"),
+        Column(key="judge_says", label="The judge says"),
+    )
+    table = Table(
+        columns=tuple(filled(columns, rows)),
+        rows=tuple(rows),
+        caption="Largest disagreements of judge and human, over all conditions.",
+        note="Long texts are cut." * any(r[k] for r in rows for k in _TEXTS),
+        label="tbl-disagreements",
+    )
+    return [table, *_link(run)]
+
+
+def _gap(row: dict[str, Any]) -> float:
+    return 0.0 if is_missing(row["gap"]) else float(row["gap"])
+
+
+def _number(row: dict[str, Any], key: str, place: int) -> Shown:
+    if is_missing(row[key]):
+        return NOTHING
+    where = address(_ID, f"rows.{place}.{key}")
+    if isinstance(row[key], str):  # a verdict in words
+        return Shown(((" ".join(row[key].split()), where),))
+    return Measured(value=float(row[key]), at=(where, "", "", "")).shown()
+
+
+def _shorten_text(text: Any) -> str:
+    words = "" if is_missing(text) else " ".join(str(text).split())
+    return words if len(words) <= _CUT else words[: _CUT - 1].rstrip() + "…"
+
+
+def linked(run: Run) -> bool:
+    """Put the run's file of all of them beside the report, wherever that is written; if any."""
+    whole = run.folder / _FILE
+    if not whole.is_file():
+        return False
+    copy = current_sink().path(_FILE)
+    if whole.resolve() != copy.resolve():
+        shutil.copyfile(whole, copy)
+    return True
+
+
+def _link(run: Run) -> list[Markdown]:
+    """Where all of them are."""
+    if not linked(run):
+        return []
+    return [Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE}]({_FILE}).\n\n:::")]
+
+
+_MOST_AGREEMENT_ROWS = 44
+
+
+def alignment(run: Run) -> Captioned | None:
+    """Agreement with people by condition, baselines last, the people's own as a line."""
+    if "alignment" not in run.conditions:
+        return None
+    rows = [
+        effect_in(
+            row, "alignment", short_condition(row, run),
+            str(row.get("judge", "")) if run.by_judge else "",
+        )
+        for row in run.described
+    ][:_MOST_AGREEMENT_ROWS]  # fmt: skip
+    people = math.nan
+    for record in run.named("alignment"):
+        kind = record.id.partition(".")[2]
+        if not isinstance(record, Estimate):
+            continue
+        if kind == "people":
+            people = record.estimate
+        elif kind in {"always_tie", "random"}:
+            name = kind.replace("_", " ")
+            rows.append(effect_of(replace(record, null=None), name, "Baselines" * run.by_judge))
+    if not any(math.isfinite(r.estimate) for r in rows):
+        return None
+    has_ceiling = math.isfinite(people)
+    line = f"The line is the human ceiling ({people:.3f})." if has_ceiling else "The line is .5."
+    return Captioned(
+        figure=plots.Forest(
+            rows=tuple(rows),
+            x_label="Agreement with humans (1 / .5 / 0)",
+            reference=people if has_ceiling else 0.5,
+            level=run.level,
+        ),
+        label="fig-alignment",
+        caption=f"{extremes(rows, 'Agreement with humans')} Intervals are over clusters. {line}",
+    )
+
+
+def costs(run: Run) -> Table | None:
+    """What a score or verdict is made of, what that costs, and what it gives."""
+    table = run.conditions
+    asked = "k" if "k" in table else "judgments_per_pair"
+    if asked not in table or "alignment" not in table:
+        return None
+    unit = "Judgments per answer" if asked == "k" else "Judgments per pair"
+    cost = "cost_usd" if asked == "k" else "cost_per_pair"
+    columns = [
+        Column(key=asked, label=unit, format="number:2"),
+        Column(key=cost, label="Cost", format="money"),
+        Column(key="reliability", label="Reliability", format="coefficient:3"),
+        Column(key="tie_share", label="Ties", format="percent:0"),
+        Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
+        Column(key="alignment", label="Agreement with humans", format="coefficient:3"),
+    ]
+    return condition_table(
+        run,
+        filled(columns, run.described),
+        run.described,
+        caption=(
+            "What each condition asks for, what that costs ("
+            + ("all answers" if asked == "k" else "a pair")
+            + "), and what it gives."
+        ),
+        label="tbl-costs",
+    )
+
+
+def categories(run: Run) -> Table | Markdown:
+    """On which kind of item verdicts agree least and most with people's, by condition."""
+    rows: list[dict[str, Any]] = []
+    shares = run.table("categories")
+    for row in run.described:
+        mine = sorted(
+            (
+                number_of(c["accuracy"]),
+                str(c["category"]),
+                with_bounds(c, "accuracy"),
+                c["n_items"],
+            )
+            for c in shares
+            if c["condition"] == row.get("condition")
+        )
+        if len(mine) < 2:
+            continue
+        low, high = mine[0], mine[-1]
+        rows.append(
+            row | {
+                "low": f"{low[1]} ({low[3]})", "low_value": low[2],
+                "high": f"{high[1]} ({high[3]})", "high_value": high[2],
+            }
+        )  # fmt: skip
+    if not rows:
+        return Markdown("")
+    return condition_table(
+        run,
+        (
+            Column(key="low", label="Agrees least on (items)"),
+            Column(key="low_value", label="Accuracy", align="right"),
+            Column(key="high", label="Agrees most on (items)"),
+            Column(key="high_value", label="Accuracy", align="right"),
+        ),
+        rows,
+        caption=(
+            "Where verdicts agree least and most with people's: shares of the same verdict with "
+            f"{100 * run.level:g} % intervals, categories of at least {LEAST_IN_CATEGORY} items. "
+            "The least and the most of many categories look more extreme than they are."
+        ),
+        label="tbl-uses",
+    )
+
+
+_MOST_CURVES = 6
+
+
+def confidences(run: Run) -> list[Showable]:
+    """How often each judge was right by its stated confidence, and the calibration error in words.
+
+    Parameters
+    ----------
+    run : Run
+        Its tables ``people.reliability_diagram.CONDITION`` hold the bins.
+    """
+    diagrams = [
+        r for r in run.records.select(TableRecord) if r.id.startswith("people.reliability_diagram.")
+    ]
+    curves = tuple(_curve(r) for r in diagrams[:_MOST_CURVES] if r.rows)
+    if not curves:
+        return []
+    text = " ".join(f"{c.name}: {r.text}" for c, r in zip(curves, diagrams, strict=False))
+    return [
+        Captioned(
+            figure=plots.Curves(
+                panels=(plots.CurvePanel(y_label="Accuracy", curves=curves, diagonal=True),),
+                x_label="Stated confidence",
+            ),
+            label="fig-confidences",
+            caption="A calibrated judge lies on the dashed line. Accuracy by stated confidence, in "
+            "bins with intervals.",
+        ),
+        text,
+    ]
+
+
+def _curve(record: TableRecord) -> plots.Curve:
+    return plots.Curve(
+        name=", ".join(record.about.conditions),
+        points=tuple(
+            plots.Point(
+                x=float(row["confidence"]), value=float(row["share"]),
+                low=float(row["conf_low"]), high=float(row["conf_high"]),
+            )
+            for row in rows_of_table(record)
+        ),
+    )  # fmt: skip

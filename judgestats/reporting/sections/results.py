@@ -1,0 +1,496 @@
+"""Results as tables and sentences: tests, estimates, and rows; in brief, or all of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from judgestats.reporting.numbers import (
+    NOTHING,
+    Measured,
+    address,
+    column,
+    interval,
+    label,
+)
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.conditions import (
+    MOST_ROWS,
+    judge_of,
+    kept,
+    kept_note,
+    measured,
+    p_of,
+    subject_of,
+    titled,
+)
+from judgestats.reporting.sections.data import described_keys, numbers_of, stands_above
+from judgestats.reporting.sections.pairs import pair_table, systems
+from judgestats.reporting.sections.summary import above
+from judgestats.reporting.tables import Column, Markdown, Showable, Table
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Estimate,
+    Record,
+    ResultSet,
+    Test,
+    kind_of_test,
+    quantity_of,
+)
+from judgestats.results import Table as TableRecord
+from judgestats.results.text import statistic_text, words_of
+from judgestats.sinks import clean, escape_markdown
+
+
+def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:
+    """Whether at least half of the rows fill a column: an almost empty one tells little."""
+    return bool(rows) and 2 * sum(r[key] is not NOTHING for r in rows) >= len(rows)
+
+
+def roles(run: Run) -> tuple[str, ...]:
+    """The roles of the results that a brief report shows: of a study's, what it printed too."""
+    shown = ("primary", "secondary")
+    return (*shown, "replicated") if run.records.kind == "replication" else shown
+
+
+def _spread_out(run: Run, listed: Sequence[Record]) -> list[Record]:
+    out: list[Record] = []
+    for record in listed:
+        members = run.records.members(record) if isinstance(record, ResultSet) else (record,)
+        out += members
+    return out
+
+
+def _question_of(run: Run, record: Record) -> str:
+    asked = (h for h in run.hypotheses if str(h.get("id")) == record.hypothesis)
+    return str(next(asked, {}).get("question", "")) or record.title
+
+
+def _one_a_question(tests: Sequence[Test]) -> list[Test]:
+    """One verdict on what was varied for a subject: of several tests of it, the primary one."""
+    kept: dict[tuple[str, str, str], Test] = {}
+    for test in sorted(tests, key=lambda t: t.role != "primary"):
+        kept.setdefault((test.hypothesis, test.about.varied, subject_of(test) or test.title), test)
+    return list(kept.values())
+
+
+def _not_elsewhere(
+    run: Run, estimates: Sequence[Estimate | Comparison]
+) -> list[Estimate | Comparison]:
+    """The estimates that neither page one nor another table of the report shows."""
+    first = above(run)
+    drawn = set(run.records.drawing.rows if run.records.drawing else ())
+    left = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
+    left = [e for e in left if address(e.id, "estimate") not in first]
+    if systems(run) is not None:  # the table of systems holds them
+        left = [e for e in left if e.estimand != "strength"]
+    described = _numbers_of_conditions(run, first)
+    return [e for e in left if (subject_of(e), *_rounded(Measured.of(e))) not in described]
+
+
+def _pivot_estimates(
+    rows: Sequence[dict[str, Any]],
+) -> tuple[list[Column], list[dict[str, Any]], int] | None:
+    """What is estimated alike of a few, a column each; None where that saves no room."""
+    subjects = list(dict.fromkeys(row["what"] for row in rows))
+    cells: dict[tuple[str, str], dict[str, Measured]] = {}
+    for row in rows:
+        own = cells.setdefault((row["group"], row["of"]), {})
+        if row["what"] in own:
+            return None
+        own[row["what"]] = row["number"]
+    shared = all(len(own) > 1 for own in cells.values())
+    if not (shared and 1 < len(subjects) <= _MOST_BESIDE):
+        return None
+    out = []
+    for (group, of), own in cells.items():
+        texts = dict(zip(own, column([*own.values()]), strict=True))
+        numbers = {f"of{i}": texts.get(name, NOTHING) for i, name in enumerate(subjects)}
+        out.append({"group": group, "of": of, **numbers})
+    columns = [Column(key="of", label="What")]
+    columns += [Column(key=f"of{i}", label=n, align="right") for i, n in enumerate(subjects)]
+    return columns, out[:MOST_ROWS], len(out)
+
+
+_MOST_BESIDE = 5
+"""Conditions that have a column each."""
+
+
+def _but(title: str, said: str) -> str:
+    """A title without what the next column says."""
+    rest = title.removeprefix(f"{said}, ") if said else title
+    return _capital(rest) if rest != title else title
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _sort_groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a question together, questions in the order in which they first stand."""
+    order = list(dict.fromkeys(row["group"] for row in rows))
+    return sorted(rows, key=lambda row: order.index(row["group"]))
+
+
+def _whole_of(run: Run, record: Record) -> str:
+    """What the set that a result is part of is about, or called."""
+    if record.part_of not in run.records:
+        return ""
+    whole = run.records[record.part_of]
+    return subject_of(whole) or whole.title
+
+
+def _numbers_of_conditions(run: Run, on_page_one: set[str]) -> set[tuple[str, float, float, float]]:
+    """Numbers of conditions that are shown, by condition, and once more without its name.
+
+    An analysis may keep one number in two records: of a condition, and as a result of its own.
+    """
+    out = set()
+    keys = [k for k in numbers_of(run) if stands_above(run, k, on_page_one)]
+    keys += described_keys(run, on_page_one)
+    for i, row in enumerate(run.table(CONDITIONS)):
+        for key in keys:
+            number = measured(run, i, key)
+            if number.is_finite:
+                numbers = _rounded(number)
+                out |= {(str(row.get("condition")), *numbers), ("", *numbers)}
+    return out
+
+
+def _rounded(number: Measured) -> tuple[float, float, float]:
+    low, high = (-1.0 if math.isnan(end) else round(end, 12) for end in (number.low, number.high))
+    return round(number.value, 12), low, high
+
+
+def results(run: Run, *, full: bool = False) -> list[Showable]:
+    """Primary and secondary results: tests, estimates, pairs.
+
+    Parameters
+    ----------
+    run : Run
+    full : bool
+        All of them, with statistics; else those that no other table of a brief report shows.
+    """
+    if run.records.kind == "drift" and not full:  # page one has them
+        return []
+    listed = run.of_role("primary", "secondary")
+    shown_above = set() if full else _on_conditions(run)
+    tests = [r for r in listed if isinstance(r, Test)]
+    estimates = [
+        r for r in _spread_out(run, listed) if isinstance(r, Estimate) and r.id not in shown_above
+    ]
+    tables: list[Showable] = [
+        table_of_tests(run, tests, full=full),
+        estimates_table(run, estimates, full=full),
+        pair_table(run, full=full),
+    ]
+    if full:
+        rows = [r for r in listed if isinstance(r, TableRecord) and r.id != "disagreements"]
+        tables += rows_tables(rows, label="tbl-rows", caption="Results")
+    return tables
+
+
+def _on_conditions(run: Run) -> set[str]:
+    return {e for c in run.records.conditions for e in c.estimates.values()}
+
+
+def results_tables(run: Run, records: Sequence[Record], *, label: str, caption: str) -> list[Table]:
+    """Any results as tables, one for each shape: tests, estimates and pairs, rows.
+
+    Parameters
+    ----------
+    run : Run
+    records : sequence of Record
+    label : str
+        Of the tables, after ``tbl-``.
+    caption : str
+    """
+    members = _spread_out(run, records)
+    tests = [r for r in members if isinstance(r, Test)]
+    sizes = [r for r in members if isinstance(r, (Estimate, Comparison))]
+    rows = [r for r in members if isinstance(r, TableRecord)]
+    base = caption.rstrip("?. ")
+    made = [
+        table_of_tests(
+            run, tests, full=True, label=f"tbl-{label}-tests", caption=f"{base}: tests."
+        ),
+        estimates_table(
+            run, sizes, full=True, label=f"tbl-{label}-estimates", caption=f"{base}: estimates."
+        ),
+    ]
+    tables = [table for table in made if table is not None]
+    return tables + rows_tables(rows, label=f"tbl-{label}-rows", caption=base)
+
+
+def table_of_tests(
+    run: Run,
+    tests: Sequence[Test],
+    *,
+    full: bool = False,
+    label: str = "tbl-tests",
+    caption: str = "Tests, with effect sizes.",
+) -> Table | None:
+    """Tests under their questions: effect with interval, adjusted p, and one verdict."""
+    single = list(tests) if full else _one_a_question(tests)
+    if not single:
+        return None
+    small = {i for h in run.records.headlines if h.claim == "equivalent" for i in h.rests_on}
+    times = Counter((test.hypothesis, subject_of(test)) for test in single)
+    rows = [_test_row(run, test, times, small) for test in single]
+    n_tests = len(rows)
+    if n_tests > MOST_ROWS and not full:
+        decided = [r for r in rows if r["verdict"] != "open"] or rows
+        places = kept(
+            [r["judge"] for r in decided],
+            grades=[int(r["verdict"] in {"", "alike", "open"}) for r in decided],
+            within=[r["group"] for r in decided],
+        )
+        rows = [decided[i] for i in places]
+    rows = _sort_groups(rows)
+    columns = [
+        Column(key="what", label="Of"),
+        *([Column(key="statistic", label="Statistic", align="right")] if full else []),
+        Column(key="of", label="Effect"),
+        Column(key="effect", label="Size", align="right"),
+        *([Column(key="plain_p", label="p", align="right")] if full else []),
+        Column(key="p", label="p, adjusted", align="right"),
+        Column(key="verdict", label="Verdict"),
+    ]
+    if all(r["effect"] is NOTHING for r in rows):
+        columns = [c for c in columns if c.key not in {"of", "effect"}]
+    if full and not any(test.family for test in single):
+        columns = [c for c in columns if c.key != "plain_p"]
+    methods = dict.fromkeys(f"{t.method} ({t.sample.n_items} items)" if t.sample else t.method
+                            for t in single)  # fmt: skip
+    notes = [
+        "Open: neither shown nor ruled out." * any(r["verdict"] == "open" for r in rows),
+        "Alike: p is that of a difference; by tests of equivalence all pairs lie within the margin."
+        * any(r["verdict"] == "alike" for r in rows),
+        f"Methods: {'; '.join(methods)}." if full else "",
+        _SMALLEST if full and any(test.p <= test.p_floor for test in single) else "",
+        kept_note(len(rows), n_tests, "tests", "tests"),
+    ]
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(rows),
+        group="group",
+        caption=caption,
+        note=" ".join(filter(None, notes)),
+        label=label,
+    )
+
+
+_SMALLEST = (
+    "A p-value from permutations cannot be smaller than 1 / (their number + 1): with 999 of them "
+    "the smallest is .001."
+)
+
+
+def _test_row(
+    run: Run, test: Test, times: Counter[tuple[str, str]], small: set[str]
+) -> dict[str, Any]:
+    subject = subject_of(test)
+    alone = subject and times[test.hypothesis, subject] == 1
+    effects = run.records.effects(test)
+    level = run.records.family(test.family).level if test.family else 0.05
+    field, p, bound = p_of(test)
+    effect = Measured.of(effects[0]) if effects else Measured()
+    of = _capital(quantity_of(effects[0].estimand).heading) if effects else ""
+    otherwise = "alike" if test.id in small else "open"
+    s = test.statistic
+    return {
+        "group": _question_of(run, test),
+        "judge": judge_of(run, test),
+        "what": run.called(subject) if alone else _but(titled(test, run), of),
+        "statistic": "" if math.isnan(s.value) else statistic_text(s.symbol, s.value, s.df),
+        "effect": effect.shown(),
+        "of": of,
+        "plain_p": label(run.records, address(test.id, "p"), p=True, bound=test.p <= test.p_floor),
+        "p": label(run.records, address(test.id, field), p=True, bound=bound),
+        "verdict": ""
+        if math.isnan(p)
+        else kind_of_test(test.test).found
+        if p <= level
+        else otherwise,
+    }
+
+
+def estimates_table(
+    run: Run,
+    estimates: Sequence[Estimate | Comparison],
+    *,
+    full: bool = False,
+    label: str = "tbl-estimates",
+    caption: str = "What was estimated.",
+) -> Table | None:
+    """Estimates under their questions, side by side where few are estimated alike."""
+    listed = list(estimates) if full else _not_elsewhere(run, estimates)
+    if not listed:
+        return None
+    times = Counter((subject_of(e), e.estimand) for e in estimates)
+    rows = []
+    for e in listed:
+        m = Measured.of(e)
+        entry = quantity_of(e.estimand)
+        subject = subject_of(e) or _whole_of(run, e)
+        alone = subject in {"", e.title} or times[subject_of(e), e.estimand] == 1
+        rows.append(
+            {
+                "group": _question_of(run, e),
+                "judge": judge_of(run, e),
+                "what": run.called(subject) if subject else titled(e, run),
+                "of": _capital(entry.heading if alone else e.title.removesuffix(f" ({subject})")),
+                "number": m,
+                "value": m.shown(),
+                "chance": m.chance_shown(),
+            }
+        )
+    rows = _sort_groups(rows)
+    beside = None if _mostly(rows, "chance") or full else _pivot_estimates(rows)
+    if beside is not None:
+        columns, shown, n = beside
+    else:
+        columns = [
+            Column(key="what", label="Of"),
+            Column(key="of", label="What"),
+            Column(key="value", label="Estimate", align="right"),
+            Column(key="chance", label="95 % of chance below", align="right"),
+        ]
+        within = [(row["group"], row["what"]) for row in rows]
+        most = len(rows) if full else MOST_ROWS
+        places = kept([row["judge"] for row in rows], most, within=within)
+        shown, n = [rows[i] for i in places], len(rows)
+        if not (_mostly(shown, "chance") or (full and any(r["chance"] != NOTHING for r in rows))):
+            columns.pop()
+        for key in ("what", "of") if len(rows) > 1 else ():
+            if len({row[key] for row in rows}) == 1:  # the caption says it once
+                caption = f"{caption.rstrip('.')}: {rows[0][key]}."
+                columns = [c for c in columns if c.key != key]
+                break
+    with_chance = any(r["chance"] is not NOTHING for r in rows)
+    notes = [
+        kept_note(len(shown), n, "estimates", "estimates"),
+        "What chance gives for some of them stands in tables/estimates.csv."
+        * (with_chance and "chance" not in [c.key for c in columns]),
+    ]
+    return Table(
+        columns=tuple(columns),
+        rows=tuple(shown),
+        group="group",
+        caption=caption,
+        note=" ".join(filter(None, notes)),
+        label=label,
+    )
+
+
+_MOST_SPOKEN = 12
+
+
+def sentences(run: Run, *roles: str) -> Markdown:
+    """Results of some roles as sentences with their statistics, those that decide most first."""
+    listed = [r for r in run.of_role(*(roles or ("primary",))) if not isinstance(r, TableRecord)]
+    if not listed:
+        return Markdown("" if run.records.kind == "audit" else "The plan names no primary result.")
+    if len(listed) > _MOST_SPOKEN:  # the table says estimates better
+        listed = [r for r in listed if not isinstance(r, Estimate)]
+    tests = sorted((r for r in listed if isinstance(r, Test)), key=lambda t: p_of(t)[1])
+    told = [r for r in listed if r not in tests[_MOST_SPOKEN:]]
+    worded = [(r, str(words_of(r, run.records))) for r in told]
+    lines = [f"- **{escape_markdown(r.title)}.** {sentence(text)}" for r, text in worded if text]
+    if len(told) < len(listed):
+        n = len(tests)
+        lines += [
+            f"\n{_MOST_SPOKEN} of {n} tests are told, those that decide most; the table has all."
+        ]
+    return Markdown("\n".join(lines))
+
+
+_SIGN = re.compile(
+    r"(?<![\w*\\])(F|H|L|M|N|SD|U|V|W|d|g|p|r|t|z)(?= \\[=<>] |\\\([\d., N\\=]+\\\) \\[=<>] )"
+)
+
+
+def sentence(text: object) -> str:
+    """A result's sentence as Markdown: ends in a full stop, sentences begin with a capital.
+
+    Letters that stand for a statistic are set in italics, as the APA manual asks.
+
+    Examples
+    --------
+    >>> print(sentence("t(3) = 2.10, p < .001"))
+    *t*\\(3\\) \\= 2\\.10\\, *p* \\< \\.001\\.
+    """
+    plain = " ".join(clean(text).split())
+    plain = re.sub(r"(?<=\.\s)[a-z](?=[a-z]* )", lambda m: m.group(0).upper(), plain)
+    if plain and plain[-1] not in ".!?":
+        plain += "."
+    return _SIGN.sub(r"*\1*", escape_markdown(plain))
+
+
+def described(run: Run) -> list[Table]:
+    """The descriptive results, which test nothing, those of conditions and costs left out."""
+    elsewhere = _on_conditions(run)
+    declared = {h.get("id") for h in run.hypotheses} - {"cost"}
+    listed = [
+        r for r in _spread_out(run, run.of_role("descriptive"))
+        if r.id not in elsewhere and (not isinstance(r, TableRecord) or r.hypothesis in declared)
+    ]  # fmt: skip
+    return results_tables(run, listed, label="descriptive", caption="Descriptive results")
+
+
+_MOST_KEYS = 9
+
+
+def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> list[Table]:
+    """Rows of any other kind, as they are: one table for each set of columns, at most nine.
+
+    Results with the same columns (one a judge, say) stand in one table, each under its title.
+    """
+    alike: dict[tuple[str, ...], list[TableRecord]] = {}
+    for record in records:
+        if record.rows:
+            alike.setdefault(tuple(c.key for c in record.columns), []).append(record)
+    out = []
+    for number_, (keys, group) in enumerate(alike.items(), start=1):
+        frame = pd.DataFrame(
+            [dict(zip(keys, row, strict=True)) | {_TITLE: r.title} for r in group for row in r.rows]
+        )
+        frame = _with_intervals(frame)
+        kept = [c for c in frame.columns if c != _TITLE and not frame[c].isna().all()]
+        kept = kept[:_MOST_KEYS]
+        several = len(group) > 1
+        titles = group[0].title if len(group) == 1 else ""  # of several each heads its rows
+        head = "" if titles.lower().startswith(caption.lower()) else f"{caption}: "
+        out.append(
+            Table.from_frame(
+                frame[[*kept, *([_TITLE] if several else [])]],
+                caption=f"{head}{titles}." if titles else f"{caption}.",
+                label=label + (f"-{number_}" if len(alike) > 1 else ""),
+                group=_TITLE if several else "",
+            )
+        )
+    return out
+
+
+def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with an interval in place of its ends, its level and the standard error."""
+    ends = ("conf_low", "conf_high")
+    if not {*ends} <= {*frame.columns}:
+        return frame
+    at = list(frame.columns).index(ends[0])
+    texts = [interval(low, high) for low, high in zip(*(frame[c] for c in ends), strict=True)]
+    out = frame.drop(
+        columns=[*ends, *({"conf_level", "conf_method", "std_error"} & {*frame.columns})]
+    )
+    out.insert(min(at, len(out.columns)), "interval", texts)
+    return out
+
+
+_TITLE = "result's title"
+"""Of the column that groups rows: no result has one of this name."""
