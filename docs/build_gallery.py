@@ -23,7 +23,6 @@ TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 def examples() -> dict[str, tuple[str, plots.Figure]]:
     """Name, what it is for, and the figure."""
     rng = np.random.default_rng(1)
-    names = tuple(f"T={t:g}" for t in TEMPERATURES)
     item = rng.gamma(2.0, 0.5, size=(40, 1))
     panels = []
     for j, judge in enumerate(JUDGES):
@@ -35,8 +34,6 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                 **{key: tuple(column) for key, column in means.items()},
             )
         )  # fmt: skip
-    means = [8.4 - 0.5 * j - 0.3 * t for j in range(3) for t in TEMPERATURES]
-    spreads = [0.05 + 0.5 * t * (1 + j) for j in range(3) for t in TEMPERATURES]
     ratios = ((1.55, 1.1, 2.2), (3.4, 2.4, 4.8), (0.9, 0.7, 1.2), (math.nan, math.nan, math.nan))
     effect_names = (
         "reasoning after / none",
@@ -47,27 +44,9 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
     scores = tuple(np.clip(np.round(rng.normal(m, s, 400)), 1, 10) for m, s in
                    ((8.2, 0.4), (7.9, 0.9), (7.4, 1.5), (6.1, 2.0)))  # fmt: skip
     return {
-        "critical-difference": (
-            "Differences of mean ranks: bars join conditions that do not differ significantly.",
-            plots.CriticalDifference(
-                labels=names, mean_ranks=(1.4, 2.2, 3.1, 4.0, 4.9, 5.4), critical_difference=1.2,
-                told_apart=tuple(
-                    (a, b) for i, a in enumerate(names) for b in names[i + 2 :]
-                ),
-                low_label="less spread", high_label="more spread",
-            ),
-        ),
         "spread-by-condition": (
             "Each item's spread over the conditions, paired, with the mean and its interval.",
             plots.SpreadByCondition(panels=tuple(panels), x_label="Temperature"),
-        ),
-        "mean-against-spread": (
-            "Is a smaller variance a more consistent judge, or one at the end of its scale?",
-            plots.MeanAgainstSpread(
-                mean=tuple(means), spread=tuple(spreads),
-                series_name=tuple(j for j in JUDGES for _ in TEMPERATURES),
-                point_label=names * 3,
-            ),
         ),
         "forest": (
             "Effects with intervals and their numbers; filled squares exclude the reference.",
@@ -84,13 +63,19 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
             plots.ScoreDistribution(labels=("T=0", "T=0.3", "T=0.7", "T=1"), scores=scores,
                                     scale=(1, 10)),
         ),
-        "position-heat-map": (
-            "How often each position was chosen, against no preference.",
-            plots.PositionHeatMap(
-                labels=JUDGES,
-                shares=np.array([[0.4, 0.2, 0.2, 0.2], [0.27, 0.24, 0.25, 0.24],
-                                 [0.22, 0.22, 0.26, 0.3]]),
-                positions=("first", "second", "third", "fourth"),
+        "requirements": (
+            "Estimates against their thresholds; the failing side is shaded.",
+            plots.RequirementPlot(
+                rows=tuple(
+                    plots.RequirementRow(
+                        name=n, value=v, low=v - 0.06, high=v + 0.05, threshold=0.8, top=math.nan,
+                        direction="min", status=s, text=f"{v:.2f}"[1:],
+                    )
+                    for n, v, s in zip(
+                        JUDGES, (0.92, 0.83, 0.66), ("holds", "open", "fails"), strict=True
+                    )
+                ),
+                x_label="TNR, needed ≥ .80", bounds=(0.0, 1.0),
             ),
         ),
         "null-strip": (

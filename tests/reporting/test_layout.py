@@ -124,7 +124,7 @@ MEASURE = """<script>addEventListener('load', () => {
   const list = document.querySelector('nav#TOC ul'), top = e => e.getBoundingClientRect().top;
   const contents = list.checkVisibility() ? 'listed' : 'closed';
   scrollTo(0, 0);
-  const before = top(document.querySelector('nav#TOC')) < 
+  const before = top(document.querySelector('nav#TOC')) <
     top(document.querySelector('main .answer p'));
   parent.postMessage(JSON.stringify({wide, broken, empty, cut, over, scrolled, told, hidden,
     contents, before, width: innerWidth, images: document.images.length}), '*');
