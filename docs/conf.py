@@ -25,7 +25,7 @@ extensions = [
     "contents",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_ext", "_static"]
+exclude_patterns = ["_ext", "_static", "data"]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
