@@ -7,6 +7,7 @@ that cannot be made has ``certified`` false and a reason; no claim falls back to
 from judgestats.analysis.decisions.automation import Automation, automation_certificate
 from judgestats.analysis.decisions.cascade import Cascade, cascade_certificate
 from judgestats.analysis.decisions.change import Change, ChangeMonitor
+from judgestats.analysis.decisions.flips import Flip, Flips, attribute_flips
 from judgestats.analysis.decisions.next_labels import NextLabels, next_labels
 from judgestats.analysis.decisions.operating_point import OperatingPoint, operating_point
 from judgestats.analysis.decisions.panel import Panel, effective_votes
@@ -17,10 +18,13 @@ __all__ = [
     "Cascade",
     "Change",
     "ChangeMonitor",
+    "Flip",
+    "Flips",
     "NextLabels",
     "OperatingPoint",
     "Panel",
     "StoppingRule",
+    "attribute_flips",
     "automation_certificate",
     "cascade_certificate",
     "effective_votes",

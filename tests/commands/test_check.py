@@ -252,7 +252,7 @@ def test_a_run_and_the_action_have_that_record_too(gate_files):
         assert (code, outputs["verdict"], outputs["deciding"]) == (
             1, verdict.outcome, verdict.deciding
         )  # fmt: skip
-        assert "| my-judge | TNR | .70 [.59, .80] | ≥ .80 | fails |" in text
+        assert "| my\\-judge | TNR | .70 [.59, .80] | ≥ .80 | fails |" in text
 
 
 def test_an_internal_error_is_no_verdict(gate_files, monkeypatch, capsys):
