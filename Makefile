@@ -36,6 +36,7 @@ check: $(VENV)/.installed
 	$(BIN)/python docs/build_parameters.py --check
 	$(BIN)/python docs/build_public_list.py --check
 	$(BIN)/python docs/build_replies.py --check
+	$(BIN)/python docs/build_what_is_read.py --check
 	$(BIN)/python docs/build_studies.py --check
 	$(BIN)/python docs/build_findings.py --check
 	$(BIN)/python docs/build_glossary.py --check
@@ -47,6 +48,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/build_parameters.py
 	$(BIN)/python docs/build_public_list.py
 	$(BIN)/python docs/build_replies.py
+	$(BIN)/python docs/build_what_is_read.py
 	$(BIN)/python docs/build_studies.py
 	$(BIN)/python docs/build_findings.py
 	$(BIN)/python docs/build_glossary.py

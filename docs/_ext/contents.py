@@ -17,7 +17,7 @@ GROUPS = {
     ),
     "Experiments and findings": "experiments/index findings/index studies examples/scores "
     "examples/verdicts",
-    "Reference": "commands glossary reports api/index bad-input robustness replies",
+    "Reference": "commands glossary reports api/index bad-input robustness replies what-is-read",
     "Background": (
         "how-computed validation/index simulations/index benchmarks/index differs architecture "
         "contributing size stability licences"

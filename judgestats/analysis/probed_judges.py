@@ -13,7 +13,7 @@ from judgestats.analysis.agreement import own_authors, position_shares, preferen
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.selections import Rotations
 from judgestats.arrays import Floats, Objects
-from judgestats.data.pairs import both_orders, scores_of
+from judgestats.data.matrices import both_orders, scores_of
 from judgestats.data.request_fields import heat
 from judgestats.items.preference_sets import label_table
 from judgestats.items.records import Item

@@ -50,8 +50,7 @@ from judgestats.analysis.supplements import (
 from judgestats.analysis.validity import validity_metrics
 from judgestats.analysis.validity_raters import drawn_as
 from judgestats.analysis.validity_rates import check_rates
-from judgestats.data.matrices import ScoreArray, score_array
-from judgestats.data.pairs import scores_of
+from judgestats.data.matrices import ScoreArray, score_array, scores_of
 from judgestats.data.parse import WEIGHTED
 from judgestats.data.request_fields import label
 from judgestats.results import quantity_of

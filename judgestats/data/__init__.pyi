@@ -10,11 +10,11 @@ from judgestats.data.demo import demo_judgments as demo_judgments
 from judgestats.data.large.columns import labelled_judgments as labelled_judgments
 from judgestats.data.large.dataset import is_parquet as is_parquet
 from judgestats.data.large.reduce import reduce_parquet as reduce_parquet
+from judgestats.data.matrices import both_orders as both_orders
+from judgestats.data.matrices import combined as combined
 from judgestats.data.matrices import score_array as score_array
+from judgestats.data.matrices import scores_of as scores_of
 from judgestats.data.matrices import status_table as status_table
-from judgestats.data.pairs import both_orders as both_orders
-from judgestats.data.pairs import combined as combined
-from judgestats.data.pairs import scores_of as scores_of
 from judgestats.data.parse import parse_judgments as parse_judgments
 from judgestats.data.parse import read_judgment as read_judgment
 from judgestats.data.parse import reread as reread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,49 +15,50 @@ KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
 """Together unique: one judgment."""
 
 
-RAW_COLUMNS = (
-    "experiment",
-    "condition",
-    "judge",
-    "temperature",  # as the design asks; NaN = the server's default
-    "item_id",
-    "cluster",
-    "category",
-    "replicate",
-    "stage",
-    "order",
-    "transport",  # answered | failed | invalid_condition
-    "failure",  # class of the failure, empty when answered
-    "raw_text",  # the reply's text or tool arguments, bounded in size
-    "reply_mode",
-    "finish_reason",
-    "prompt_sha",
-    "model_reported",
-    "fingerprint",
-    "requested",  # settings beside the prompt, as JSON by the fields' names
-    "sent",  # those that the request carried; empty where none was sent
-    "choices_in_request",
-    "tokens_in",
-    "tokens_out",
-    "tokens_cached",  # part of tokens_in; NaN where the server does not say
-    "tokens_reasoning",  # part of tokens_out
-    "cost_usd",  # NaN = unknown price
-    "latency_s",
-    "attempts",
-    "cached",
-    "asked_at",  # ISO 8601, UTC
-)
-
-
-PARSED_COLUMNS = (
-    *RAW_COLUMNS,
-    "status",
-    "verdict_kind",  # score | pass-fail | preference | choice | category | text; empty if unknown
-    "score",
-    "choice",
-    "explanation",
-    "reason",
-)
+_RAW: Mapping[str, Any] = {
+    "experiment": "read",
+    "condition": "",
+    "judge": "",
+    "temperature": math.nan,  # as the design asks; NaN = the server's default
+    "item_id": "",
+    "cluster": "",
+    "category": "",
+    "replicate": 0,
+    "stage": "final",
+    "order": "",
+    "transport": "answered",  # answered | failed | invalid_condition
+    "failure": "",  # class of the failure, empty when answered
+    "raw_text": "",  # the reply's text or tool arguments, bounded in size
+    "reply_mode": "text",
+    "finish_reason": "",
+    "prompt_sha": "",
+    "model_reported": "",
+    "fingerprint": "",
+    "requested": "",  # settings beside the prompt, as JSON by the fields' names
+    "sent": "",  # those that the request carried; empty where none was sent
+    "choices_in_request": 1,
+    "tokens_in": math.nan,
+    "tokens_out": math.nan,
+    "tokens_cached": math.nan,  # part of tokens_in; NaN where the server does not say
+    "tokens_reasoning": math.nan,  # part of tokens_out
+    "cost_usd": math.nan,  # NaN = unknown price
+    "latency_s": math.nan,
+    "attempts": 1,
+    "cached": False,
+    "asked_at": "",  # ISO 8601, UTC
+}
+JUDGMENT: Mapping[str, Any] = {
+    **_RAW,
+    "status": "",
+    "verdict_kind": "",  # score | pass-fail | preference | choice | category | text, if known
+    "score": math.nan,
+    "choice": "",
+    "explanation": "",
+    "reason": "",
+}
+"""Columns of the judgments frame with what stands where nothing is told; its type is theirs."""
+RAW_COLUMNS = tuple(_RAW)
+PARSED_COLUMNS = tuple(JUDGMENT)
 
 
 @dataclass(frozen=True, kw_only=True)

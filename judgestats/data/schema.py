@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.arrays import too_large
-from judgestats.data.columns import KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
+from judgestats.data.columns import JUDGMENT, KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json
@@ -31,35 +31,7 @@ BECAME: Mapping[Status, str] = {
 
 TRANSPORT = ("answered", "failed", "invalid_condition")
 _SHOWN = 8
-_TEXT = {
-    "experiment",
-    "condition",
-    "judge",
-    "item_id",
-    "cluster",
-    "category",
-    "stage",
-    "order",
-    "transport",
-    "failure",
-    "raw_text",
-    "reply_mode",
-    "finish_reason",
-    "prompt_sha",
-    "model_reported",
-    "fingerprint",
-    "requested",
-    "sent",
-    "asked_at",
-    "status",
-    "verdict_kind",
-    "choice",
-    "position",
-    "explanation",
-    "reason",
-}
 _NOT_EMPTY = {"condition", "judge", "item_id", "cluster", "stage"}
-_COUNTS = {"replicate", "attempts", "choices_in_request"}
 
 
 @dataclass(frozen=True)
@@ -125,11 +97,12 @@ def _column(name: str) -> Rule:
     if name in words:
         said = f"must be one of {', '.join(filter(None, words[name]))}"
         return Rule("text", said, words[name])
-    if name in _TEXT:
+    default = JUDGMENT.get(name, "" if name == "position" else math.nan)
+    if isinstance(default, str):
         return Rule("text")
-    if name == "cached":
+    if isinstance(default, bool):
         return Rule("flag")
-    if name in _COUNTS:
+    if isinstance(default, int):
         return Rule("count", f"{name} must be a whole number of at least 0", ends=_ANY)
     if name == "temperature":
         return Rule("number", f"{name} must lie in 0-2", ends=(0, 2))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from judgestats.data.columns import Condition
-from judgestats.data.pairs import RULES
+from judgestats.data.matrices import RULES
 from judgestats.errors import InputError
 from judgestats.items.answers import draw_candidates, with_answers
 from judgestats.items.item_sets import check_there, layout_of, load_items, select_items

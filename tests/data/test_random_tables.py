@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from judgestats import read_judgments
 from judgestats.data import reading_of
 from judgestats.data.readers.row_checks import OpenQuestionError
+from judgestats.errors import InputError
 
 NAMES = {
     "item": ("item", "sample_id", "c1", "uid", "case"),
@@ -63,28 +65,27 @@ def is_right(frame, rows, several):
     )
 
 
-def right_or_asked(path, rows, several):
-    """Whether a reading is right, and (where it is asked for) one of the options is."""
+def outcome(path, rows, several):
+    """``right``, ``asked`` (and one of the options is right), ``refused``, or ``wrong``."""
     try:
-        return is_right(read_judgments(path), rows, several)
+        return "right" if is_right(read_judgments(path), rows, several) else "wrong"
     except OpenQuestionError as asked:
         read = [read_judgments(path, **a.options.set_options()) for a in asked.answers]
-        return len(read) <= 3 and any(is_right(frame, rows, several) for frame in read)
+        assert len(read) <= 3
+        return "asked" if any(is_right(frame, rows, several) for frame in read) else "refused"
+    except InputError:
+        return "refused"
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_random_table_is_read_right_or_asked_for_with_the_right_way(tmp_path, seed):
-    rng, rows, names, several = made(seed)
+def table_file(folder, rng, rows, names, several):
     table = pd.DataFrame(rows).rename(columns=names).assign(version="v1")
     table["created_at"] = [f"2026-01-01T00:00:{i % 60:02d}" for i in range(len(table))]
     table = table[rng.sample(list(table), len(table.columns))]
-    table.to_csv(tmp_path / "t.csv", index=False)
-    assert right_or_asked(tmp_path / "t.csv", rows, several)
+    table.to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
 
 
-@pytest.mark.parametrize("seed", range(20, 24))
-def test_a_random_tree_is_read_right_or_asked_for_with_the_right_way(tmp_path, seed):
-    rng, rows, names, several = made(seed)
+def tree_file(folder, rng, rows, names, several):
     outer = ["item", *[role for role in several if rng.random() < 0.4]]
     groups: dict[tuple[object, ...], list[dict[str, object]]] = {}
     for row in rows:
@@ -94,9 +95,27 @@ def test_a_random_tree_is_read_right_or_asked_for_with_the_right_way(tmp_path, s
         {**{names[k]: v for k, v in zip(outer, key, strict=True)}, "judgments": entries}
         for key, entries in groups.items()
     ]
-    document = {"data": records, "meta": {"n": len(records)}} if seed % 2 else records
-    (tmp_path / "t.json").write_text(json.dumps(document))
-    assert right_or_asked(tmp_path / "t.json", rows, several)
+    document = {"data": records, "meta": {"n": len(records)}} if rng.random() < 0.5 else records
+    (folder / "t.json").write_text(json.dumps(document))
+    return folder / "t.json"
+
+
+@pytest.mark.parametrize(
+    ("kind", "seeds"),
+    [
+        (table_file, range(20)),
+        (tree_file, range(20, 40)),
+        pytest.param(table_file, range(1000, 1250), marks=pytest.mark.study),
+        pytest.param(tree_file, range(2000, 2250), marks=pytest.mark.study),
+    ],
+)
+def test_random_files_are_read_right_or_asked_for_with_the_right_way(tmp_path, kind, seeds):
+    found = Counter()
+    for seed in seeds:
+        rng, rows, names, several = made(seed)
+        found[outcome(kind(tmp_path, rng, rows, names, several), rows, several)] += 1
+    assert not found["wrong"]
+    assert found["right"] + found["asked"] >= 0.9 * len(seeds), found
 
 
 def test_the_reading_does_not_hang_on_order_names_of_levels_or_the_kind_of_file(tmp_path):

@@ -457,3 +457,19 @@ def test_a_frame_of_several_splits_is_refused_by_name():
 def test_an_address_is_refused_with_the_way_to_download_it(words, address, command, capsys):
     assert main([address if w == "FILE" else w for w in words]) == 2
     assert capsys.readouterr().err.strip().endswith(f"Download it first: {command}")
+
+
+def test_cells_with_literals_of_python_are_read_as_json_is(tmp_path):
+    cells = [{"tone": 1 + i % 5, "note": "it's", "safe": bool(i % 2)} for i in range(20)]
+    table = pd.DataFrame({"id": [f"q{i}" for i in range(20)], "scores": list(map(str, cells))})
+    table.to_csv(tmp_path / "python.csv", index=False)
+    table.assign(scores=list(map(json.dumps, cells))).to_csv(tmp_path / "json.csv", index=False)
+    one, other = (
+        read_judgments(tmp_path / f"{kind}.csv", mapping={"score": "scores.tone"})
+        for kind in ("python", "json")
+    )
+    pd.testing.assert_frame_equal(one, other)
+    table["scores"] = "{" * 200 + "'deep"
+    table.to_csv(tmp_path / "deep.csv", index=False)
+    with pytest.raises(InputError, match="nothing stands at"):
+        read_judgments(tmp_path / "deep.csv", mapping={"score": "scores.tone"})

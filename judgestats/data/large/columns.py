@@ -497,19 +497,7 @@ MOST_ROWS = 2_000_000
 
 
 def labelled_judgments(
-    path: Path,
-    reduced: ReducedJudgments,
-    *,
-    labels: str | Path | None = None,
-    mapping: Mapping[str, str] | None = None,
-    factors: tuple[str, ...] = (),
-    judge: str = "",
-    passes: tuple[str, ...] = (),
-    fails: tuple[str, ...] = (),
-    values: Mapping[str, str] | None = None,
-    human: str = "",
-    judge_rows: str = "",
-    rows: Sequence[str] = (),
+    path: Path, reduced: ReducedJudgments, *, labels: str | Path | None = None, **said: Any
 ) -> pd.DataFrame | None:
     """The parsed frame of the judgments with a label; None where there are no labels.
 
@@ -521,8 +509,8 @@ def labelled_judgments(
         What it counted: its verdicts say what kind the labelled ones are.
     labels : path, optional
         A second table; by default the column that serves as label.
-    mapping, factors, judge, passes, fails, values, human, judge_rows, rows
-        As `reduce_parquet` takes them.
+    **said
+        As `reduce_parquet` takes it.
 
     Returns
     -------
@@ -533,7 +521,9 @@ def labelled_judgments(
     InputError
         No item has a label, or more judgments have one than are held in memory.
     """
-    opened = open_parquet(path, mapping=mapping, factors=factors)
+    options = TableOptions(**said)
+    human = options.human
+    opened = open_parquet(path, mapping=options.mapping, factors=options.factors)
     names = {k: v for k, v in opened.names.items() if k != "label" or not human}
     if labels is None and "label" not in names and not human:
         return None
@@ -545,8 +535,7 @@ def labelled_judgments(
     if human:
         people = opened.dataset.filter(opened.holding(human))
         ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
-    stated = TableOptions(human=human, judge_rows=judge_rows, rows=tuple(rows))
-    table = _labelled_rows(opened, ids, stated.stated_columns)
+    table = _labelled_rows(opened, ids, options.stated_columns)
     if not len(table):
         if labels is None:
             return None
@@ -554,20 +543,9 @@ def labelled_judgments(
             f"{labels}: no label belongs to an item of {path}. Items there are called "
             f"{', '.join(map(repr, reduced.items[:3]))}. Give both files the same ids."
         )
-    options = TableOptions(
-        mapping=names,
-        factors=factors,
-        judge=judge,
-        kind=kind,
-        passes=passes,
-        fails=fails,
-        values=dict(values or {}),
-        scale=(float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None,
-        labels=None if labels is None else str(labels),
-        human=human,
-        judge_rows=judge_rows,
-        rows=tuple(rows),
-    )
+    ends = (float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None
+    table_labels = None if labels is None else str(labels)
+    options = replace(options, mapping=names, kind=kind, scale=ends, labels=table_labels)
     frame = read_frame(table, options, source=path)
     notes = frame.attrs["notes"]
     frame = validate_parsed(frame, what=str(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -200,21 +200,7 @@ _STATUSES = tuple(s.value for s in Status)
 
 
 def reduce_parquet(
-    path: str | Path,
-    *,
-    mapping: Mapping[str, str] | None = None,
-    factors: tuple[str, ...] = (),
-    judge: str = "",
-    scale: tuple[float, float] | None = None,
-    kind: str = "",
-    passes: tuple[str, ...] = (),
-    fails: tuple[str, ...] = (),
-    values: Mapping[str, str] | None = None,
-    human: str = "",
-    judge_rows: str = "",
-    rows: Sequence[str] = (),
-    board_bytes: int = BOARD_BYTES,
-    batch_rows: int = BATCH,
+    path: str | Path, *, board_bytes: int = BOARD_BYTES, batch_rows: int = BATCH, **said: Any
 ) -> ReducedJudgments:
     """Reduce judgments in Parquet to counts, in one pass and bounded memory.
 
@@ -223,25 +209,11 @@ def reduce_parquet(
     path : str or Path
         A folder of Parquet files (partitioned or not), or one file; one row a judgment, with the
         columns that `judgestats.read_judgments` reads.
-    mapping : mapping of judgestats column to the files' column, optional
-    factors : tuple of str
-        Further columns that tell conditions apart.
-    judge : str
-        The judge's name, where no column tells it.
-    scale : (low, high), optional
-        Where given, a score outside it is an error.
-    kind : str
-        Of the verdicts, where the values do not tell: as `judgestats.read_judgments` takes it.
-    passes, fails : tuple of str
-        The words that are a pass, and a fail.
-    values : mapping of word to meaning, optional
-    human, judge_rows : str
-        ``COLUMN=VALUE,VALUE``: rows that are labels, which are left out; rows that are judged.
-    rows : sequence of str
-        ``COLUMN=VALUE,VALUE`` each: all other rows are left out.
     board_bytes : int
         Largest board (one byte a judgment) that is kept; 0 for none.
     batch_rows : int
+    **said
+        Of `judgestats.data.readers.options.TableOptions`.
 
     Returns
     -------
@@ -263,32 +235,27 @@ def reduce_parquet(
     >>> found.counts[:, 0].tolist(), found.values, dict(found.columns[0].statuses)
     ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'missing': 1})
     """
-    options = TableOptions(
-        mapping=dict(mapping or {}),
-        judge=judge,
-        kind=kind,
-        passes=passes,
-        fails=fails,
-        values=dict(values or {}),
-        scale=scale,
-        human=human,
-        judge_rows=judge_rows,
-        rows=tuple(rows),
-    )
-    stated = [(human, False), *((text, True) for text in (judge_rows, *rows))]
+    options = TableOptions(**said)
+    stated = [
+        (options.human, False),
+        *((text, True) for text in (options.judge_rows, *options.rows)),
+    ]
     opened = open_parquet(
-        Path(path), mapping=mapping, factors=factors, rows=[pair for pair in stated if pair[0]]
+        Path(path),
+        mapping=options.mapping,
+        factors=options.factors,
+        rows=[pair for pair in stated if pair[0]],
     )
     unused = understood_columns(opened, options)
-    unused += [f"labels are rows of {human}"] if human else []
-    unused += [f"judge's rows: {judge_rows}"] if judge_rows else []
-    unused += [f"rows: {text}" for text in rows]
+    unused += [f"labels are rows of {options.human}"] if options.human else []
+    unused += [f"judge's rows: {options.judge_rows}"] if options.judge_rows else []
+    unused += [f"rows: {text}" for text in options.rows]
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
         code = read_kind(opened, role, options, batch_rows=batch_rows)
         if code is None or not code.verdicts:
             continue
-        made = _Pass(opened, role=role, code=code, judge=judge, board_bytes=board_bytes)
+        made = _Pass(opened, role=role, code=code, judge=options.judge, board_bytes=board_bytes)
         made.run(batch_rows)
         return made.reduced(unused)
     raise InputError(

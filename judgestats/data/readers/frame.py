@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.data.columns import PARSED_COLUMNS
+from judgestats.data.columns import JUDGMENT, PARSED_COLUMNS
 from judgestats.data.readers.columns import Remark
 from judgestats.data.schema import kinds_by_value
 from judgestats.errors import printable
@@ -18,37 +18,9 @@ from judgestats.files.text import number, short, shorten_text, text
 from judgestats.protocols.base import Status
 from judgestats.protocols.replies import no_verdict
 
-_DEFAULTS: dict[str, Any] = {
-    "experiment": "read",
-    "category": "",
-    "stage": "final",
-    "order": "",
-    "transport": "answered",
-    "failure": "",
-    "raw_text": "",
-    "reply_mode": "text",
-    "finish_reason": "",
-    "prompt_sha": "",
-    "model_reported": "",
-    "fingerprint": "",
-    "temperature": math.nan,
-    "requested": "",
-    "sent": "",
-    "choices_in_request": 1,
-    "tokens_in": math.nan,
-    "tokens_out": math.nan,
-    "tokens_cached": math.nan,
-    "tokens_reasoning": math.nan,
-    "cost_usd": math.nan,
-    "latency_s": math.nan,
-    "attempts": 1,
-    "cached": False,
-    "asked_at": "",
-    "score": math.nan,
-    "choice": "",
-    "explanation": "",
-    "reason": "",
-}
+TOLD = ("judge", "item_id", "cluster", "replicate", "status")
+"""Columns that every reader fills."""
+DEFAULTS = {k: v for k, v in JUDGMENT.items() if k not in {*TOLD, "condition", "verdict_kind"}}
 
 
 def reading_key(label: str) -> tuple[object, ...]:
@@ -129,7 +101,7 @@ def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.
     and times that a file does not tell stay missing: they are never 0.
     """
     frame = columns.reset_index(drop=True)
-    missing = {k: v for k, v in _DEFAULTS.items() if k not in frame.columns}
+    missing = {k: v for k, v in DEFAULTS.items() if k not in frame.columns}
     frame = frame.assign(**missing)
     frame = _plain_names(frame, ("judge", "condition", *factors))
     if "condition" not in frame.columns:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade
-from judgestats.data.readers.logs import Log, Reader, Rows, digest
+from judgestats.data.readers.logs import Log, Reader, Rows, digest, is_missing, object_of
 from judgestats.errors import InputError
 from judgestats.files.guarded import archive
 from judgestats.files.text import number, short, text
@@ -40,10 +40,6 @@ def _fits(log: Log) -> bool:
     return log.kind == "json" and log.has("eval", "status", "version")
 
 
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
@@ -53,7 +49,7 @@ def _read_log(log: Log) -> pd.DataFrame:
     if log.kind == "zip":
         with archive(log.path) as zip_archive:
             whole = "header.json" in zip_archive.names
-            header = _object(zip_archive.json("header.json" if whole else _START))
+            header = object_of(zip_archive.json("header.json" if whole else _START))
             if not whole:
                 rows.note(
                     "The evaluation was interrupted: only the samples that were written are here."
@@ -74,8 +70,8 @@ def _read_log(log: Log) -> pd.DataFrame:
 
 
 def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], named: str) -> None:
-    about = _object(header.get("eval"))
-    grader = _object(_object(about.get("model_roles")).get("grader"))
+    about = object_of(header.get("eval"))
+    grader = object_of(object_of(about.get("model_roles")).get("grader"))
     scorers = _declared(about)
     answers: dict[str, list[str]] = {}
     common = {
@@ -90,7 +86,7 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
         epoch = number(sample.get("epoch"))
         epochs.add(epoch)
         cluster = text(sample.get("id"), 300)
-        metadata = _object(sample.get("metadata"))
+        metadata = object_of(sample.get("metadata"))
         which = _answer_index(sample, answers.setdefault(cluster, []))
         place = {
             **common,
@@ -106,9 +102,9 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
                 "(inspect score, append)."
             )
         scores: dict[str, dict[str, Any] | None] = dict(
-            _named_scores(_object(sample.get("scores")))
+            _named_scores(object_of(sample.get("scores")))
         )
-        stopped = text(_object(sample.get("error")).get("message"), 300)
+        stopped = text(object_of(sample.get("error")).get("message"), 300)
         if not scores and (stopped or not scorers):
             scores = dict.fromkeys(scorers or ("(no scorer)",))
         for name, score in scores.items():
@@ -128,13 +124,13 @@ def _declared(about: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """
     first: dict[tuple[str, str], str] = {}
     declared: dict[str, tuple[str, str]] = {}
-    for scorer in map(_object, _listed(about.get("scorers"))):
+    for scorer in map(object_of, _listed(about.get("scorers"))):
         name = unique = text(scorer.get("name"), 200)
         n = 0
         while unique in declared:
             n += 1
             unique = f"{name}{n}"
-        options = {k: v for k, v in _object(scorer.get("options")).items() if k not in _WHO}
+        options = {k: v for k, v in object_of(scorer.get("options")).items() if k not in _WHO}
         sha = digest(text(options)) if options else ""
         label = text(options.get("protocol"), 40) or "pointwise" if name == _OURS else unique
         if label in first.values():
@@ -145,7 +141,7 @@ def _declared(about: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 def _answer_index(sample: Mapping[str, Any], answers: list[str]) -> int:
     """Which of the answers to its question a sample holds; 0 where it holds none."""
-    output = _object(sample.get("output"))
+    output = object_of(sample.get("output"))
     answer = digest(text(output.get("completion")) or _reply(output))
     if not answer:
         return 0
@@ -157,7 +153,7 @@ def _answer_index(sample: Mapping[str, Any], answers: list[str]) -> int:
 def _named_scores(scores: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each scorer's score; a scorer that gives several values becomes several."""
     for name, given in scores.items():
-        score = dict(_object(given))
+        score = dict(object_of(given))
         value = score.get("value")
         if isinstance(value, dict):
             for part, single in value.items():
@@ -174,7 +170,7 @@ def _calls(sample: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
     spans: dict[str, str] = {}
     inside = ""
     calls: dict[str, list[Mapping[str, Any]]] = {}
-    for event in map(_object, _listed(sample.get("events"))):
+    for event in map(object_of, _listed(sample.get("events"))):
         kind, name = event.get("event"), text(event.get("name"), 200)
         if kind == "span_begin":
             parent = spans.get(text(event.get("parent_id"), 200), "")
@@ -203,12 +199,12 @@ def _add(
     whole = name if name in scorers else name.split(".", 1)[0]
     called, sha = scorers.get(whole, (whole, ""))
     content = score or {}
-    ours = _object(_object(content.get("metadata")).get("judgestats"))
+    ours = object_of(object_of(content.get("metadata")).get("judgestats"))
     asked = calls.get(whole, calls.get(name, []))
     call = asked[-1] if asked else {}
-    output = _object(call.get("output"))
-    config = _object(call.get("config")) or _object(grader.get("config"))
-    usage = _object(output.get("usage"))
+    output = object_of(call.get("output"))
+    config = object_of(call.get("config")) or object_of(grader.get("config"))
+    usage = object_of(output.get("usage"))
     models = dict.fromkeys(text(event.get("model"), 200) for event in asked)
     judge = text(ours.get("judge") or " + ".join(models) or grader.get("model"), 200) or named
     if not judge:
@@ -217,18 +213,18 @@ def _add(
             f"No model's call is recorded for the scorer {name!r}: it stands as the judge itself."
         )
     choices = _listed(output.get("choices"))
-    finish = text(_object(choices[0]).get("stop_reason"), 40) if choices else ""
+    finish = text(object_of(choices[0]).get("stop_reason"), 40) if choices else ""
     raw = text(output.get("completion")) or _reply(output)
     explanation = text(content.get("explanation"))
     why = text(
-        content.get("reason") or _object(content.get("metadata")).get("unscored_reason"), 300
+        content.get("reason") or object_of(content.get("metadata")).get("unscored_reason"), 300
     )
     status = ours.get("status")
     if status in _NONE:
         failure = {"status": status, "score": math.nan, "choice": "", "reason": why}
     elif stopped and content.get("value") is None:
         failure = failed(stopped)
-    elif text(call.get("error")) and _missing(content.get("value")):
+    elif text(call.get("error")) and is_missing(content.get("value")):
         failure = failed(text(call.get("error"), 300))
     else:
         failure = grade(
@@ -259,11 +255,7 @@ def _add(
 def _reply(output: Mapping[str, Any]) -> str:
     """The text of a model's first choice."""
     choices = _listed(output.get("choices"))
-    return text(_object(_object(choices[0]).get("message")).get("content")) if choices else ""
-
-
-def _missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return text(object_of(object_of(choices[0]).get("message")).get("content")) if choices else ""
 
 
 INSPECT = Reader(

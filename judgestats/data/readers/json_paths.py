@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -12,7 +14,7 @@ from pandas import DataFrame, concat
 from judgestats.data.readers.columns import ALIASES, VERDICTS, folded
 from judgestats.errors import InputError, printable
 from judgestats.files.guarded import json_value
-from judgestats.files.text import short, text
+from judgestats.files.text import clean_json, short, text
 
 _MOST_PATHS = 40
 _SEEN = 200
@@ -100,25 +102,42 @@ def _last(path: str) -> str:
 PLACE = "place"
 """Column with an entry's place in its list, from 0."""
 _MOST_LEAVES = 2_000
+_LONGEST_LITERAL = 100_000
+
+
+def json_cell(value: Any, opening: str = "{[") -> Any:
+    """What a cell holds, as it is or as text of JSON or Python that begins with some bracket.
+
+    Examples
+    --------
+    >>> json_cell("{'tone': 3, 'safe': True}"), json_cell("[see below]")
+    ({'tone': 3, 'safe': True}, '[see below]')
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in tuple(opening):
+        return value
+    try:
+        return json_value(value, "a cell")
+    except InputError:
+        pass  # text that begins with a bracket, or a literal of Python
+    if len(value) > _LONGEST_LITERAL:
+        return value
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            found = ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return value
+    return clean_json(found) if isinstance(found, (dict, list)) else value
 
 
 def object_in(value: Any) -> Mapping[str, Any] | None:
     """The object that a cell holds, as it is or as JSON text; None for anything else."""
-    if isinstance(value, str) and value.lstrip()[:1] == "{":
-        try:
-            value = json_value(value, "a cell")
-        except InputError:
-            return None  # text that begins with a bracket
+    value = json_cell(value, "{")
     return value if isinstance(value, Mapping) else None
 
 
 def json_list(value: Any) -> list[Any] | None:
     """The list that a cell holds, as it is or as JSON text; None for anything else."""
-    if isinstance(value, str) and value.lstrip()[:1] == "[":
-        try:
-            value = json_value(value, "a cell")
-        except InputError:
-            return None  # text that begins with a bracket
+    value = json_cell(value, "[")
     if hasattr(value, "tolist"):
         value = value.tolist()
     return value if isinstance(value, list) else None
@@ -214,7 +233,7 @@ def _parts(value: Any, prefix: str, path: str) -> tuple[dict[str, Any], list[Any
     own = {f"{prefix}.{k}" if prefix else k: v for k, v in leaves_of(value).items()}
     listed = own.pop(path, None)
     if listed is None:  # reached by an entry's number
-        listed = _follow_path(value, path.removeprefix(prefix).lstrip(".").split("."))
+        listed = follow_path(value, path.removeprefix(prefix).lstrip(".").split("."))
     return own, listed if isinstance(listed, list) else []
 
 
@@ -249,7 +268,8 @@ def _rows(
             yield {**own, (name,): place, **at, **row}
 
 
-def _follow_path(value: Any, steps: Sequence[str]) -> Any:
+def follow_path(value: Any, steps: Sequence[str]) -> Any:
+    """What stands at a path of keys and numbers of entries; None where nothing does."""
     for step in steps:
         if isinstance(value, Mapping):
             value = value.get(step)

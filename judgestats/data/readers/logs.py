@@ -14,8 +14,9 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.columns import JUDGMENT
 from judgestats.data.readers.columns import Remark
-from judgestats.data.readers.frame import condition_labels, parsed_frame
+from judgestats.data.readers.frame import DEFAULTS, TOLD, condition_labels, parsed_frame
 from judgestats.errors import InputError
 from judgestats.files.guarded import (
     LIMITS,
@@ -29,35 +30,9 @@ from judgestats.files.guarded import (
 from judgestats.files.text import shorten_text
 from judgestats.results.numbers import count_noun
 
-_COLUMNS: dict[str, Any] = {
-    "judge": "",
-    "temperature": math.nan,
-    "item_id": "",
-    "cluster": "",
-    "category": "",
-    "order": "",
-    "replicate": 0,
-    "status": "",
-    "score": math.nan,
-    "choice": "",
-    "reason": "",
-    "raw_text": "",
-    "explanation": "",
-    "finish_reason": "",
-    "prompt_sha": "",
-    "model_reported": "",
-    "tokens_in": math.nan,
-    "tokens_out": math.nan,
-    "cost_usd": math.nan,
-    "latency_s": math.nan,
-    "asked_at": "",
-    "scorer": "",
-    "author": "",
-    "system_a": "",
-    "system_b": "",
-    "label": "",
-    "task": "",
-    "trace_id": "",
+_COLUMNS: Mapping[str, Any] = {
+    **{name: JUDGMENT[name] for name in (*TOLD, *DEFAULTS)},
+    **dict.fromkeys(("scorer", "author", "system_a", "system_b", "label", "task", "trace_id"), ""),
 }
 
 
@@ -286,6 +261,16 @@ def finished(
     if scale is not None:
         frame.attrs["scale"] = scale
     return frame
+
+
+def object_of(value: object) -> dict[str, Any]:
+    """A JSON object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is null or not a number."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def digest(value: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
-from judgestats.data.readers.logs import Log, Reader, Rows, digest, moment, named_text
+from judgestats.data.readers.logs import Log, Reader, Rows, digest, moment, named_text, object_of
 from judgestats.errors import InputError
 from judgestats.files.guarded import database, json_value
 from judgestats.files.text import number, short, text
@@ -34,22 +34,18 @@ def _fits(log: Log) -> bool:
     return log.has("testCase", "gradingResult", "promptIdx")
 
 
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _read_log(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     config: Mapping[str, Any] = {}
     if log.kind == "sqlite":
         listed, config = _database(log, rows)
     elif log.kind == "json" and isinstance(log.document, dict):
-        config = _object(log.first.get("config"))
+        config = object_of(log.first.get("config"))
         listed = [r for r in log.first["results"]["results"] if isinstance(r, dict)]
     else:
         listed = [r for _, r in log.records()]
-    grader = _object(_object(config.get("defaultTest")).get("options")).get("provider")
-    graded = [(r, list(_components(_object(r.get("gradingResult"))))) for r in listed]
+    grader = object_of(object_of(config.get("defaultTest")).get("options")).get("provider")
+    graded = [(r, list(_components(object_of(r.get("gradingResult"))))) for r in listed]
     tests = _tests(listed)
     numeric = _numeric(graded)
     skipped: dict[str, int] = {}
@@ -58,7 +54,7 @@ def _read_log(log: Log) -> pd.DataFrame:
         never += not components
         place = _row_factors(record, tests)
         for component in components:
-            assertion = _object(component.get("assertion"))
+            assertion = object_of(component.get("assertion"))
             kind = text(assertion.get("type"), 100)
             if not _GRADED.match(kind):
                 skipped[kind] = skipped.get(kind, 0) + 1
@@ -90,7 +86,7 @@ def _score_note(numeric: Mapping[str, bool]) -> list[str]:
 def _components(grading: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[str, Any]]:
     """The single assertions; an assert-set holds more of them."""
     listed = grading.get("componentResults")
-    for component in map(_object, listed if isinstance(listed, list) else []):
+    for component in map(object_of, listed if isinstance(listed, list) else []):
         if component.get("componentResults") and depth < 5:
             yield from _components(component, depth + 1)
         elif component.get("assertion"):
@@ -98,7 +94,7 @@ def _components(grading: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[
 
 
 def _vars(record: Mapping[str, Any]) -> str:
-    case = _object(record.get("testCase"))
+    case = object_of(record.get("testCase"))
     return text(case.get("vars") or record.get("vars"))
 
 
@@ -108,7 +104,7 @@ def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:
     for record in listed:
         key = _vars(record)
         if key not in names:
-            content = text(_object(record.get("testCase")).get("description"), 200)
+            content = text(object_of(record.get("testCase")).get("description"), 200)
             index = number(record.get("testIdx"))
             name = named_text(content) or (f"test {index:g}" if not math.isnan(index) else "test")
             names[key] = name if name not in names.values() else f"{name} {digest(key)[:8]}"
@@ -117,19 +113,19 @@ def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:
 
 def _row_factors(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[str, Any]:
     provider = record.get("provider")
-    content = _object(provider)
+    content = object_of(provider)
     who = text(
         content.get("label")
         or content.get("id")
         or (provider if isinstance(provider, str) else ""),
         200,
     )
-    label = text(_object(record.get("prompt")).get("label"))
+    label = text(object_of(record.get("prompt")).get("label"))
     prompt = label if 0 < len(label) <= 60 else f"prompt {number(record.get('promptIdx')):g}"
     answerer = " ".join(filter(None, (who, " ".join(prompt.split()))))
     cluster = tests[_vars(record)] or "test"
-    metadata = _object(record.get("metadata")) or _object(
-        _object(record.get("testCase")).get("metadata")
+    metadata = object_of(record.get("metadata")) or object_of(
+        object_of(record.get("testCase")).get("metadata")
     )
     return {
         "cluster": cluster,
@@ -141,7 +137,7 @@ def _row_factors(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[st
 
 
 def _metric(component: Mapping[str, Any]) -> str:
-    assertion = _object(component.get("assertion"))
+    assertion = object_of(component.get("assertion"))
     kind = text(assertion.get("type"), 100)
     named = text(assertion.get("metric"), 200)
     value = text(assertion.get("value"))
@@ -153,7 +149,7 @@ def _numeric(graded: list[tuple[dict[str, Any], list[Mapping[str, Any]]]]) -> di
     numeric: dict[str, bool] = {}
     for _, components in graded:
         for component in components:
-            if _GRADED.match(text(_object(component.get("assertion")).get("type"), 100)):
+            if _GRADED.match(text(object_of(component.get("assertion")).get("type"), 100)):
                 score = number(component.get("score"))
                 other = not math.isnan(score) and score not in {0.0, 1.0}
                 numeric[_metric(component)] = numeric.get(_metric(component), False) or other
@@ -164,19 +160,19 @@ def _grader(
     component: Mapping[str, Any], record: Mapping[str, Any], default: object
 ) -> tuple[str, float]:
     """The model that graded, and its temperature: the assertion's, the test's, or the default."""
-    options = _object(_object(record.get("testCase")).get("options"))
+    options = object_of(object_of(record.get("testCase")).get("options"))
     for given in (
-        _object(component.get("assertion")).get("provider"),
+        object_of(component.get("assertion")).get("provider"),
         options.get("provider"),
         default,
     ):
         if isinstance(given, str) and given:
             return text(given, 200), math.nan
-        content = _object(given)
-        content = _object(content.get("text")) or content
+        content = object_of(given)
+        content = object_of(content.get("text")) or content
         if content.get("id"):
             return text(content["id"], 200), number(
-                _object(content.get("config")).get("temperature")
+                object_of(content.get("config")).get("temperature")
             )
     return "", math.nan
 
@@ -195,9 +191,9 @@ def _add(
         judge = named or "promptfoo's default grader"
         rows.note("The results do not name the grading model (--judge NAME does).")
     reason = text(component.get("reason"))
-    metadata = _object(component.get("metadata"))
-    http = number(_object(metadata.get("http")).get("status"))
-    used = _object(component.get("tokensUsed"))
+    metadata = object_of(component.get("metadata"))
+    http = number(object_of(metadata.get("http")).get("status"))
+    used = object_of(component.get("tokensUsed"))
     metric = _metric(component)
     if http >= 400:
         # promptfoo 0.121 counts some refused calls as "Grading passed", with score 1.
@@ -219,7 +215,7 @@ def _add(
         judge=judge,
         temperature=temperature,
         scorer=metric,
-        prompt_sha=digest(text(_object(component.get("assertion")).get("value"))),
+        prompt_sha=digest(text(object_of(component.get("assertion")).get("value"))),
         raw_text=reason,
         explanation=reason,
         tokens_in=number(used.get("prompt")) if spent else math.nan,
@@ -265,7 +261,7 @@ def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, 
                     "metadata": fields["metadata"],
                 }
             )
-        return listed, _object(_json(log, config, "config"))
+        return listed, object_of(_json(log, config, "config"))
 
 
 def _json(log: Log, value: object, name: str) -> Any:

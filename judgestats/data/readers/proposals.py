@@ -21,8 +21,8 @@ from judgestats.data.readers.columns import (
     folded,
     resolve_columns,
 )
-from judgestats.data.readers.hints import ORDERS, criteria_names, shapes_of_verdicts
 from judgestats.data.readers.json_paths import PLACE, leaf_paths, projected
+from judgestats.data.readers.layout import ORDERS, criteria_names, shapes_of_verdicts
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
     ANSWERS,

@@ -133,7 +133,7 @@ def holds_trees(column: pd.Series) -> bool:
     (True, False)
     """
     shown = (v for v in column.dropna().head(50) if isinstance(v, str))
-    return nested(column) or any(v.lstrip()[:2] in {"[{", '{"'} for v in shown)
+    return nested(column) or any(v.lstrip()[:2] in {"[{", '{"', "{'"} for v in shown)
 
 
 def understand(

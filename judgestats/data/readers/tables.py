@@ -31,15 +31,19 @@ from judgestats.data.readers.columns import (
     text_column,
 )
 from judgestats.data.readers.frame import bare, parsed_frame
-from judgestats.data.readers.hints import (
-    SYSTEM_CRITERION,
-    criteria_columns,
-    named_runs,
-    run_columns,
-)
 from judgestats.data.readers.json_paths import PLACE, with_leaves
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
-from judgestats.data.readers.layout import exploded, long_of, wide_columns, wide_paths, with_paths
+from judgestats.data.readers.layout import (
+    SYSTEM_CRITERION,
+    criteria_columns,
+    exploded,
+    long_of,
+    named_runs,
+    run_columns,
+    wide_columns,
+    wide_paths,
+    with_paths,
+)
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.proposals import proposed
 from judgestats.data.readers.reading import meanings_of, roles_of

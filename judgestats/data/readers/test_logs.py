@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.data.readers.columns import folded
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
-from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
+from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text, object_of
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.verdict_kinds import numbers_of
 from judgestats.errors import InputError
@@ -173,10 +173,6 @@ def _read_records(log: Log) -> pd.DataFrame:
     return rows.frame()
 
 
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _verdict(value: object, score: object, text: str, error: str) -> dict[str, Any]:
     if value == "error" or error:
         return unparsed_fields(text, error or "no verdict") if text else failed(error)
@@ -187,13 +183,13 @@ def _verdict(value: object, score: object, text: str, error: str) -> dict[str, A
 def _run(log: Log, rows: Rows) -> None:
     anchors = _anchors(log.path, rows)
     run = number(log.first.get("run"))
-    about = _object(log.first.get("fingerprint"))
+    about = object_of(log.first.get("fingerprint"))
     for _, record in log.records():
         if record.get("type") != "judgment":
             continue
         item = text(record.get("id"), 300)
         anchor = anchors.get(item, {})
-        own = {**about, **_object(record.get("fingerprint"))}
+        own = {**about, **object_of(record.get("fingerprint"))}
         common: dict[str, Any] = {
             "judge": text(own.get("model"), 200) or log.judge or "judge",
             "temperature": number(own.get("temperature")),
@@ -258,7 +254,7 @@ def _exported(log: Log, rows: Rows) -> None:
     names = {text(r.get("name"), 300) for r in kept}
     for record in kept:
         item = text(record.get("target_id"), 300)
-        about = _object(record.get("evaluator"))
+        about = object_of(record.get("evaluator"))
         run = number(record.get("run"))
         reply = text(record.get("explanation"))
         rows.add(

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
-from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text
+from judgestats.data.readers.json_paths import json_list
+from judgestats.data.readers.logs import (
+    Log,
+    Reader,
+    Rows,
+    digest,
+    is_missing,
+    named_text,
+    object_of,
+)
 from judgestats.errors import InputError
-from judgestats.files.guarded import json_value
 from judgestats.files.text import decode_json, number, text
 
 _CALL_FAILED = ("invoke judge", "timed out", "timeout", "rate limit", "connection", "api error")
 _META = "mlflow.assessment."
 _RAW = "Raw output:"
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _listed(value: object) -> list[Any]:
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            value = json_value(value, "assessments")
-        except InputError:
-            return []
-    return value if isinstance(value, list) else []
 
 
 def _fits(log: Log) -> bool:
@@ -62,26 +56,26 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
         The parsed frame, not yet validated.
     """
     rows = Rows(path)
-    kept: list[tuple[str, str, str, list[Mapping[str, Any]]]] = []
+    kept: list[tuple[str, str, str, Sequence[Mapping[str, Any]]]] = []
     judges: dict[str, str] = {}
     for trace in traces:
-        info = _object(trace.get("info")) or trace
+        info = object_of(trace.get("info")) or trace
         assessments = [
             a
-            for a in map(_object, _listed(info.get("assessments")))
+            for a in map(object_of, json_list(info.get("assessments")) or [])
             if a.get("valid") is not False
             and (a.get("feedback") is not None or a.get("expectation"))
         ]
         for a in assessments:
-            source = _object(a.get("source"))
+            source = object_of(a.get("source"))
             if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
                 judges[_name(a)] = text(source.get("source_id"), 200)
         trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
         kept.append((trace_id, *_trace_texts(trace, info), assessments))
     rules: set[str] = set()
     people: set[str] = set()
-    for trace_id, asked, answered, assessments in kept:
-        people |= _add_trace(rows, trace_id, asked, answered, assessments, judges, rules, judge)
+    for trace_id, asked, answered, said in kept:
+        people |= _add_trace(rows, trace_id, asked, answered, said, judges, rules, judge)
     if judges and (unmatched := sorted(people - set(judges))):
         rows.note(
             f"People's feedback {', '.join(unmatched[:8])} labels no judgment: labels are what "
@@ -102,18 +96,18 @@ def _name(assessment: Mapping[str, Any]) -> str:
 
 def _trace_texts(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
     """What went in and what came out: from the root span, else from the trace's own record."""
-    metadata = _object(info.get("trace_metadata"))
-    data = _object(trace.get("data"))
+    metadata = object_of(info.get("trace_metadata"))
+    data = object_of(trace.get("data"))
     spans = data.get("spans", trace.get("spans"))
     root = next(
         (
             s
-            for s in map(_object, spans if isinstance(spans, list) else [])
+            for s in map(object_of, spans if isinstance(spans, list) else [])
             if not s.get("parent_span_id")
         ),
         {},
     )
-    attributes = _object(root.get("attributes"))
+    attributes = object_of(root.get("attributes"))
     asked = (
         attributes.get("mlflow.spanInputs")
         or metadata.get("mlflow.traceInputs")
@@ -148,7 +142,7 @@ def _add_trace(
     trace_id: str,
     asked: str,
     answered: str,
-    words: list[Mapping[str, Any]],
+    words: Sequence[Mapping[str, Any]],
     judges: Mapping[str, str],
     rules: set[str],
     named: str,
@@ -157,21 +151,21 @@ def _add_trace(
     cluster = named_text(asked) or "(no input)"
     labels: dict[str, str] = {}
     for a in words:
-        if _object(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
-            content = _object(a.get("feedback") or a.get("expectation")).get("value")
+        if object_of(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
+            content = object_of(a.get("feedback") or a.get("expectation")).get("value")
             labels[_name(a)] = _word(content)
     for a in words:
-        source = text(_object(a.get("source")).get("source_type"), 40)
+        source = text(object_of(a.get("source")).get("source_type"), 40)
         name = _name(a)
         if source == "HUMAN" or a.get("feedback") is None:
             continue
         if name not in judges:
             rules.add(name)
             continue
-        metadata = _object(a.get("metadata"))
+        metadata = object_of(a.get("metadata"))
         rationale = text(a.get("rationale"))
         rows.add(
-            **_feedback(_object(a.get("feedback")), rationale),
+            **_feedback(object_of(a.get("feedback")), rationale),
             judge=judges[name] or named or name,
             scorer=name,
             cluster=cluster,
@@ -197,17 +191,13 @@ def _word(value: object) -> str:
 
 def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
     error = feedback.get("error")
-    if error is not None and _missing(feedback.get("value")):
-        content = _object(error)
+    if error is not None and is_missing(feedback.get("value")):
+        content = object_of(error)
         why = text(content.get("error_message") or content.get("error_code") or error, 300)
         if content.get("error_code") == "FAILED" or any(m in why.lower() for m in _CALL_FAILED):
             return failed(why)
         return unparsed_fields(rationale, f"MLflow could not read the reply: {why}")
     return grade(feedback.get("value"), raw=rationale)
-
-
-def _missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _fits_table(log: Log) -> bool:
@@ -260,9 +250,9 @@ def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[di
         reply = text(words.get(f"{metric}/justification"))
         score = words.get(f"{metric}/score")
         raw = reply.split(_RAW, 1)[1].strip() if _RAW in reply else reply
-        if _missing(score) and "Failed to score model on payload" in reply:
+        if is_missing(score) and "Failed to score model on payload" in reply:
             failure = failed(reply)
-        elif _missing(score):
+        elif is_missing(score):
             failure = unparsed_fields(
                 raw, reply.split(_RAW, 1)[0].strip() or "no score in the table"
             )
