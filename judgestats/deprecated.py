@@ -39,6 +39,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "labels_by_item": 'frame.pivot(index="item", columns="annotator", values="label")',
         "light_kappa": "the mean of stats.cohen_kappa over pairs of raters",
         "majority_stability": "stats.vote_share_reliability(verdicts, k=...)",
+        "many_facet": "TAM::tam.mml.mfr in R, or judgestats analyze: leniency vs. panel",
         "modal_agreement": "the mean over items of the largest share of a verdict",
         "odds_ratio": "scipy.stats.contingency.odds_ratio",
         "omega_ordinal": 'MBESS::ci.reliability(type = "categorical") in R',

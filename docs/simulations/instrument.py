@@ -1,4 +1,4 @@
-"""Recovery: severities, strengths, fairness and levels of simulated judges with known truth.
+"""Recovery: strengths, fairness and levels of simulated judges with known truth.
 
 Writes instrument.csv beside this file; about three minutes on one core:
 
@@ -7,9 +7,6 @@ Writes instrument.csv beside this file; about three minutes on one core:
 Nominal level .95. Estimates are compared with the truth (bias, coverage of the interval), tests
 with .05 where nothing differs (size) and where something does (power).
 
-- ``severity``: three judges, severities -.6, 0, .6 logits, four answers a question; with ``halo``
-  each judge has a normal deviation of .5 on a question.
-- ``system``: three systems .5 logits apart, each met by two of three judges, linked by 60 answers.
 - ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
 - ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.
 - ``levels``: five levels used unequally, 4 scores an item that resemble each other.
@@ -24,7 +21,7 @@ import zlib
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 from tables import write_rows
 
 from judgestats.stats import (
@@ -32,50 +29,15 @@ from judgestats.stats import (
     crossed_components,
     dif_test,
     levels_used,
-    many_facet,
     scale_agreement,
     shared_errors,
 )
 
-SAMPLES = {"severity": 60, "system": 60, "strength": 60}
+SAMPLES = {"strength": 60}
 """Of the settings that begin so; 200 of the others."""
-SEVERITY = np.array([-0.6, 0.0, 0.6])
-STEPS = np.array([-1.2, -0.3, 0.3, 1.2])
 STRENGTH = np.array([0.6, 0.2, 0.0, -0.8])
 Found = list[tuple[str, float, bool]]
 """Of one sample: what, its value, and whether the interval covers (or the test rejects)."""
-
-
-def ratings(theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Scores 1 to 5 by the rating-scale model."""
-    cumulative = np.concatenate([[0.0], np.cumsum(STEPS)])
-    p = softmax(theta[:, None] * np.arange(5) - cumulative, axis=1)
-    return 1 + (rng.random((theta.size, 1)) > p.cumsum(axis=1)).sum(axis=1)
-
-
-def severity(n: int, halo: float, rng: np.random.Generator) -> Found:
-    """Estimates and coverage of one sample of ratings."""
-    answer, judge = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
-    own = halo * rng.normal(size=(n // 4, 3))[answer // 4, judge]
-    said = ratings(rng.normal(0, 1.2, n)[answer] - SEVERITY[judge] + own, rng)
-    fit = many_facet(said, answer=answer, facets={"judge": judge}, cluster=answer // 4)
-    found = fit["judge", "2"].severity
-    return [("severity", found.estimate, _covers(found.interval, 0.6))]
-
-
-def system(rng: np.random.Generator) -> Found:
-    """Quality of the best system where systems met different judges."""
-    n = 300
-    answer, judge = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
-    whose = answer % 3
-    theta = rng.normal(0, 1.2, n)[answer] + np.array([0.5, 0.0, -0.5])[whose]
-    said = ratings(theta - SEVERITY[judge], rng)
-    # The best system meets the stricter judges, the worst the milder ones.
-    met = np.where(whose == 0, judge >= 1, np.where(whose == 2, judge <= 1, True)) | (answer < 60)
-    found = many_facet(said[met], answer=answer[met], facets={"judge": judge[met]},
-                       system=whose[met], cluster=answer[met])  # fmt: skip
-    best = found["system", "0"].severity
-    return [("system quality", best.estimate, _covers(best.interval, 0.5))]
 
 
 def target() -> np.ndarray:
@@ -182,10 +144,6 @@ def main() -> None:
     """Run the settings and write the table."""
     truth = target()
     settings: dict[str, tuple[Callable[[np.random.Generator], Found], float, str]] = {}
-    for halo in (0.0, 0.5):
-        settings[f"severity, 100 answers, halo {halo:g}"] = (
-            lambda r, halo=halo: severity(100, halo, r), 0.6, "coverage")  # fmt: skip
-    settings["system, 300 answers"] = (system, 0.5, "coverage")
     for q in (20, 50):
         settings[f"strength, {q} questions"] = (
             lambda r, q=q: strength(q, truth, r), float(truth[0]), "coverage")  # fmt: skip

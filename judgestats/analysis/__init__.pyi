@@ -31,7 +31,6 @@ from judgestats.analysis.large import column_sums as column_sums
 from judgestats.analysis.large import verdict_counts as verdict_counts
 from judgestats.analysis.large import with_labelled as with_labelled
 from judgestats.analysis.leaderboard import add_scores as add_scores
-from judgestats.analysis.leaderboard import leaderboards as leaderboards
 from judgestats.analysis.measures import measured_results as measured_results
 from judgestats.analysis.pair_methods import credit_by_pair as credit_by_pair
 from judgestats.analysis.pair_methods import fewer_pairs as fewer_pairs

@@ -1,4 +1,4 @@
-"""The judge as an instrument, in an audit: levels used, severities, fairness between sources."""
+"""The judge as an instrument, in an audit: levels used, leniency, fairness between sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from judgestats.errors import InputError
 from judgestats.results import About, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.inference.runs import run_component
-from judgestats.stats.models.many_facet import ManyFacet, many_facet
 from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, levels_used
 from judgestats.stats.robustness.recoding import SHORTER, recoding_loss
 from judgestats.stats.robustness.source_dif import dif_test
@@ -27,9 +26,6 @@ from judgestats.stats.validity.leniency import leniency
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
 """Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""
-LEAST_ANSWERS = 30
-MOST_LEVELS = 20
-MOST_RATINGS = 30_000
 _OF_TWO = 2
 """Effects of a test of two sources: the log odds, and the change of R²."""
 _TERMS = ("effective_levels", "mode_share", "ceiling_share", "heaping")
@@ -40,11 +36,8 @@ def instrument_questions(frame: pd.DataFrame) -> list[Hypothesis]:
     asked = ["levels in use"]
     tests = ["effective levels, ceiling and heaping, intervals over clusters"]
     if len(_raters(frame).unique()) > 1:
-        asked.append("severity of each judge on the same answers")
-        tests.append(
-            "many-facet rating-scale model, first replication, intervals over clusters, from "
-            f"{LEAST_ANSWERS} answers on that several judges scored"
-        )
+        asked.append("leniency of each judge on the same answers")
+        tests.append("mean of a judge minus the mean of all, on the answers that they share")
     if _source(frame):
         asked.append("the same scores for every source at equal quality")
         tests.append("proportional odds given people's label, Wald's test over clusters")
@@ -60,7 +53,7 @@ def instrument_questions(frame: pd.DataFrame) -> list[Hypothesis]:
 def instrument_results(
     frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """Levels used by every condition; severities and differential scoring where data allow.
+    """Levels used by every condition; leniency and differential scoring where data allow.
 
     Parameters
     ----------
@@ -92,9 +85,6 @@ def instrument_results(
         if loss.interval is not None:
             results.append(_name_result(loss.name, name, f"{loss.label}, pairs of levels", loss))
     results += _leniencies(frame, declared)
-    severities, _ = _severities(frame, declared)
-    if severities is not None:
-        results += _facet_results(severities)
     for rater, result in _tried(frame, declared):
         if not isinstance(result, str):
             results.append(
@@ -137,13 +127,15 @@ def leniency_limits(results: Iterable[NamedResult]) -> list[Limit]:
 def instrument_limits(
     frame: pd.DataFrame, declared: AnalysisPlan, results: list[NamedResult]
 ) -> list[str]:
-    """Why severities or differences between sources are not among the results."""
+    """Why leniencies or differences between sources are not among the results."""
     out: list[str] = []
     kinds = {n.id.split(".")[1] for n in results if n.id.startswith("instrument.")}
-    why = "" if "severity" in kinds else _severities(frame, declared)[1]
-    if why:
-        text = f"Severities on one scale were not estimated: {why}"
-        out.append(Limit(text, code="no_severity", short="severities not estimated"))
+    if len(_raters(frame).unique()) > 1 and "leniency" not in kinds:
+        text = (
+            "Leniency was not estimated: too few answers were scored by several judges. Until then "
+            "mean scores do not distinguish a strict judge from poor answers."
+        )
+        out.append(Limit(text, code="no_leniency", short="leniency not estimated"))
     if _source(frame) and "dif_test" not in kinds:
         tried = [r for _, r in _tried(frame, declared) if isinstance(r, str)]
         text = f"Fairness between sources was not tested: {tried[0] if tried else 'no labels.'}"
@@ -213,7 +205,7 @@ def _kind_of(identity: str) -> str:
 
 
 def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Row, ...]:
-    """Severity, fairness between sources, and systems with severity taken out, where known.
+    """Leniency and fairness between sources, where known.
 
     Parameters
     ----------
@@ -229,12 +221,8 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     by_id = {n.id: n.result for n in results if n.id.startswith("instrument.")}
     if not any(i.split(".")[1] in {"leniency", "dif_test"} for i in by_id):
         return ()
-    source = _source(frame)
-    of = pd.DataFrame({
-        "condition": frame["condition"].astype(str), "rater": _raters(frame).astype(str),
-        "source": frame[source].astype(str) if source.startswith("factor_") else "",
-    }).drop_duplicates("condition").set_index("condition")  # fmt: skip
-    raters, sources_of = (dict(zip(map(str, of.index), of[c], strict=True)) for c in of)
+    named = dict(zip(frame["condition"].astype(str), _raters(frame).astype(str), strict=True))
+    raters = {label: named[label] for label in dict.fromkeys(frame["condition"].astype(str))}
     rows = [
         declared_row("leniency", raters, ids="instrument.leniency.{}"),
     ]
@@ -254,10 +242,6 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     elif sources:
         rows.append(
             declared_row("r2_change", raters, ids="instrument.dif_test.{}/r2_change")
-        )  # fmt: skip
-    if source.startswith("factor_"):
-        rows.append(
-            declared_row("quality_points", sources_of, ids="instrument.quality_points.{}")
         )  # fmt: skip
     return tuple(rows)
 
@@ -303,43 +287,6 @@ def _first(frame: pd.DataFrame) -> pd.DataFrame:
     return _rated(frame).drop_duplicates(["_rater", "_answer"]).sort_index()
 
 
-def _severities(frame: pd.DataFrame, declared: AnalysisPlan) -> tuple[ManyFacet | None, str]:
-    """The many-facet model, or why there is none (empty with one rater)."""
-    rated = _first(frame)
-    if rated["_rater"].nunique() < 2:
-        return None, ""
-    shared = rated["_answer"].value_counts()
-    n_shared, levels = int((shared > 1).sum()), rated["score"].nunique()
-    if n_shared < LEAST_ANSWERS:
-        return None, (
-            f"only {n_shared} answers were scored by several judges (at least {LEAST_ANSWERS}). "
-            "Let them score more of the same answers; until then mean scores do not tell a strict "
-            "judge from poor answers."
-        )
-    if levels > MOST_LEVELS:
-        return None, f"{levels} different scores are no levels (at most {MOST_LEVELS})."
-    if len(rated) > MOST_RATINGS:
-        return None, (
-            f"{len(rated)} scores take long: use judgestats.stats.many_facet on a part of them."
-        )
-    source = _source(frame)
-    try:
-        return (
-            many_facet(
-                rated["score"].to_numpy(float),
-                answer=rated["_answer"].to_numpy(str),
-                facets={"judge": rated["_rater"].to_numpy(str)},
-                system=rated[source].to_numpy(str) if source else None,
-                cluster=rated["cluster"].to_numpy(str),
-                level=declared.level,
-                seed=declared.seed,
-            ),
-            "",
-        )
-    except InputError as refusal:
-        return None, str(refusal)
-
-
 def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """Each judge's leniency against all of them, from all repeats of the items they share."""
     rated = _rated(frame)
@@ -360,32 +307,12 @@ def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
             ),
             level=declared.level,
         )  # fmt: skip
-    except InputError:  # no item in common: severities say so
+    except InputError:  # no item in common: a limitation says so
         return []
     return [
         _name_result("leniency", name, "Leniency vs. panel", term)
         for name, term in zip(names, found.terms, strict=True)
     ]
-
-
-def _facet_results(model: ManyFacet) -> Iterator[NamedResult]:
-    for judge in model.facets["judge"]:
-        yield _name_result("severity", judge.level, "Severity, logits", judge.severity)
-        for key in ("infit", "outfit"):
-            yield _name_result(
-                key,
-                judge.level,
-                key.capitalize(),
-                Estimate(
-                    name=key, label=f"{key.capitalize()} of {judge.level}",
-                    estimate=getattr(judge, key), sample=judge.severity.sample,
-                    estimator="squared residuals over their expectation",
-                ),
-            )  # fmt: skip
-    for system in model.systems:
-        what = "Quality, severity of judges taken out"
-        yield _name_result("quality", system.level, f"{what}, logits", system.severity)
-        yield _name_result("quality_points", system.level, f"{what}, points", system.points)
 
 
 def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, Result | str]]:

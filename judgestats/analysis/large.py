@@ -103,7 +103,7 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
             f"The {reduced.n_rows:,} judgments were counted in one pass and are not kept in this "
             "run. Left out: null references of reliabilities, bootstrap intervals and ordinal "
             "models, which read every judgment many times (the jackknife over clusters stands in "
-            "for the bootstrap), and the judge as an instrument (severity, levels used, fit)."
+            "for the bootstrap), and the judge as an instrument (leniency, levels used)."
         )
     ]
     if reduced.board is None:

@@ -21,7 +21,6 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Interval, Sample
 from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.models.bradley_terry import Strengths, bradley_terry, rank_intervals
-from judgestats.stats.models.many_facet import many_facet
 from judgestats.stats.models.ordinal import cluster_df, wald_interval
 
 STRENGTH = Hypothesis(
@@ -263,73 +262,6 @@ class _ScoreRanking:
     how: str
 
 
-def leaderboards(
-    pairs: pd.DataFrame, scores: pd.DataFrame, *, level: float = 0.95, seed: int = 0
-) -> pd.DataFrame:
-    """Systems by pairwise verdicts and by scores, side by side.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        ``choice`` (a, b or tie), ``system_a``, ``system_b``, ``cluster`` (the question) and, where
-        it is known, ``order`` (ab, ba). ``length_a`` and ``length_b``, the lengths of the texts,
-        are taken out as the log of their ratio.
-    scores : DataFrame
-        ``score``, ``system`` (or ``author``), ``cluster``, and with several judges ``judge`` and
-        ``item_id``: their severity is then taken out by the many-facet model.
-    level : float
-    seed : int
-
-    Returns
-    -------
-    DataFrame
-        A row a system, the strongest by pairs first: ``strength`` with ``low`` and ``high``, ranks,
-        the chance of standing below the next one, then ``points`` with its interval (the mean
-        score less the mean of the systems), ``rank_points`` and ``best_rank_points`` and
-        ``worst_rank_points``, which hold for all systems at once. ``attrs``: ``tau``, Kendall's
-        tau-b between both orders, ``points_from``, how points were got, and with lengths
-        ``length_effect``, the log odds that a unit of the log ratio adds.
-
-    Raises
-    ------
-    InputError
-        If the systems differ, fewer than three can be compared, or the model refuses.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> quality = {"x": 1.0, "y": 0.0, "z": -1.0}
-    >>> pairs = pd.DataFrame([
-    ...     {"choice": "a" if rng.random() < 1 / (1 + np.exp(quality[b] - quality[a])) else "b",
-    ...      "system_a": a, "system_b": b, "order": "ab", "cluster": q}
-    ...     for q in range(40) for a in "xyz" for b in "xyz" if a != b])
-    >>> scores = pd.DataFrame([{"score": round(6 + quality[s] + rng.normal()), "system": s,
-    ...                         "cluster": q} for q in range(40) for s in "xyz"])
-    >>> board = leaderboards(pairs, scores)
-    >>> list(board["system"]), board.attrs["tau"]
-    (['x', 'y', 'z'], 1.0)
-    """
-    used = meetings(pairs)
-    if used is None:
-        raise InputError(
-            f"leaderboards: pairs need verdicts a, b or tie between {FEWEST} systems or more "
-            "(system_a, system_b). Two systems are compared by their win rate."
-        )
-    if LENGTH in used and not np.isfinite(used[LENGTH].to_numpy(float)).all():
-        raise InputError(
-            "leaderboards: length_a and length_b must be above 0 in every row with a verdict. "
-            "Leave both columns out where lengths are not known."
-        )
-    strengths = fitted_strengths(used, level, seed)
-    by_scores = _rank_scores(scores, level, seed)
-    board, tau = _side_by_side(strength_table(strengths), by_scores)
-    board.attrs |= {"tau": tau, "points_from": by_scores.how}
-    lengths = [t.estimate for t in strengths.others if t.name == "slope_of_covariate"]
-    if lengths:
-        board.attrs["length_effect"] = lengths[0]
-    return board
-
-
 def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: int) -> Analysis:
     """An audit of pairwise verdicts with the same systems' scores beside.
 
@@ -514,31 +446,28 @@ def _rank_scores(scores: pd.DataFrame, level: float, seed: int) -> _ScoreRanking
             "leaderboards: the scores need a number (score) and the system that it is of: a "
             "column model, system or candidate beside one that names the judge."
         )
-    systems, of = np.unique(read[column].astype(str).to_numpy(str), return_inverse=True)
-    cluster = read["cluster"].astype(str).to_numpy(str)
-    if {"judge", "item_id"} <= set(read) and len(read["judge"].unique()) > 1:
-        once = read.assign(system=systems[of]).drop_duplicates(["judge", "item_id", "system"])
-        fit = many_facet(
-            once["score"].to_numpy(float),
-            answer=(once["item_id"].astype(str) + " / " + once["system"]).to_numpy(str),
-            facets={"judge": once["judge"].to_numpy(str)}, system=once["system"].to_numpy(str),
-            cluster=once["cluster"].astype(str).to_numpy(str), level=level, seed=seed,
-        )  # fmt: skip
-        return _ScoreRanking(
-            tuple(s.level for s in fit.systems), tuple(s.points for s in fit.systems),
-            fit.system_ranks, "many-facet model, severity of judges taken out",
-        )  # fmt: skip
+    how = "mean score"
+    if {"judge", "item_id"} <= set(read) and (n := read["judge"].nunique()) > 1:
+        shared = read.groupby(["item_id", column])["judge"].transform("nunique") == n
+        if not shared.any():
+            raise InputError(
+                f"leaderboards: no answer was scored by all {n} judges, so a strict judge and poor "
+                "answers look alike. Let all judges score the same answers, or give one judge's."
+            )
+        read, how = read[shared], f"mean score of the answers that all {n} judges scored"
     return _centred_means(
-        read["score"].to_numpy(float), systems, of.reshape(-1), cluster, level, seed
+        read["score"].to_numpy(float), read[column], read["cluster"], level, seed, how
     )
 
 
 def _centred_means(
-    score: NDArray[np.float64], systems: NDArray[np.str_], of: NDArray[np.int64],
-    cluster: NDArray[np.str_], level: float, seed: int,
+    score: NDArray[np.float64], system: pd.Series, cluster: pd.Series, level: float, seed: int,
+    how: str,
 ) -> _ScoreRanking:  # fmt: skip
     """Mean scores less the mean of the systems; questions that all answered cancel."""
-    codes = cluster_codes(cluster, score.size, where="leaderboards")
+    systems, of = np.unique(system.astype(str).to_numpy(str), return_inverse=True)
+    of = of.reshape(-1)
+    codes = cluster_codes(cluster.astype(str).to_numpy(str), score.size, where="leaderboards")
     member = (of[:, None] == np.arange(systems.size)).astype(float)
     n = member.sum(axis=0)
     means = score @ member / n
@@ -568,5 +497,5 @@ def _centred_means(
             for name, value, se in zip(names, points, errors, strict=True)
         ),
         rank_intervals(points, covariance, df=df, level=level, seed=seed),
-        "mean score",
+        how,
     )  # fmt: skip

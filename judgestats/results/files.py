@@ -6,7 +6,6 @@ pydantic is imported here when a file is written or read: the records themselves
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +24,6 @@ _AGAIN = (
     "Take the file again from the run's artifacts, or make the results again from the judgments "
     "beside it: judgestats analyze {judgments}"
 )
-
-
-_RENAMED = {"severity_points": "leniency_points"}
-"""Estimands by their names in files of this version that were written before it was released."""
 
 
 @cache
@@ -160,8 +155,6 @@ def read_values(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is no UTF-8 text. {_again(path)}") from error
-    for old, new in _RENAMED.items():
-        text = re.sub(rf'(?<=["./]){old}(?=["./])', new, text)
     try:
         return decode_json(text, nan=False)
     except json.JSONDecodeError as error:

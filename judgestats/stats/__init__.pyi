@@ -195,9 +195,6 @@ from judgestats.stats.models.bradley_terry import (
 from judgestats.stats.models.crossed_effects import (
     crossed_components as crossed_components,
 )
-from judgestats.stats.models.many_facet import (
-    many_facet as many_facet,
-)
 from judgestats.stats.planning.design import (
     plan_study as plan_study,
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import add_scores, leaderboards
+from judgestats.analysis import add_scores
 from judgestats.analysis.audit import audit
 from judgestats.data import parsed_frame
 from judgestats.errors import InputError
@@ -70,22 +70,8 @@ def test_systems_that_never_met_are_not_put_in_order():
     assert "not put in order by pairwise verdicts" in " ".join(map(str, found.limitations))
 
 
-def test_both_leaderboards_agree_where_severity_is_taken_out():
-    board = leaderboards(pairs(), scores())
-    assert board.attrs["points_from"].startswith("many-facet")
-    assert board.attrs["tau"] == 1
-    assert list(board["rank_points"]) == [1, 2, 3]
-    raw = scores().groupby("system")["score"].mean()
-    assert raw["x"] < raw["y"]  # the strict judge's x looks worse than it is
-    one = leaderboards(pairs(), scores(judges=("mild",)))
-    assert one.attrs["points_from"] == "mean score"
-
-
-def test_what_cannot_stand_side_by_side_is_refused():
-    with pytest.raises(InputError, match="stand in one of the two tables only"):
-        leaderboards(pairs(), scores().query("system != 'z'"))
-    with pytest.raises(InputError, match="between 3 systems or more"):
-        leaderboards(pairs(met=("xy",)), scores())
+def audited(table):
+    return audit(parsed_frame(table), n_resamples=19)
 
 
 def test_what_length_adds_is_taken_out_of_strengths():
@@ -98,25 +84,18 @@ def test_what_length_adds_is_taken_out_of_strengths():
             for order in ("ab", "ba"):
                 odds = QUALITY[a] - QUALITY[b] + np.log(long[a] / long[b])
                 won = rng.random() < 1 / (1 + np.exp(-odds))
-                rows.append({"choice": "a" if won else "b", "system_a": a, "system_b": b,
-                             "order": order, "cluster": f"q{q}", "length_a": long[a],
-                             "length_b": long[b]})  # fmt: skip
+                rows.append({"judge": "j", "temperature": 1.0, "replicate": 0, "status": "ok",
+                             "item_id": f"q{q}-{a}{b}", "cluster": f"q{q}", "order": order,
+                             "choice": "a" if won else "b", "system_a": a, "system_b": b,
+                             "length_a": long[a], "length_b": long[b]})  # fmt: skip
     table = pd.DataFrame(rows)
-    board = leaderboards(table, scores())
-    assert list(board["system"]) == ["x", "y", "z"]
-    assert (board["low"] < board["system"].map(QUALITY)).all()
-    assert (board["high"] > board["system"].map(QUALITY)).all()
-    assert board.attrs["length_effect"] == pytest.approx(1, abs=0.35)
-    naive = leaderboards(table.drop(columns=["length_a", "length_b"]), scores())
-    assert (
-        naive.set_index("system")["strength"]["z"] > board.set_index("system")["strength"]["z"] + 1
-    )
-    with pytest.raises(InputError, match="length_a and length_b must be above 0"):
-        leaderboards(table.assign(length_b=0), scores())
-
-
-def audited(table):
-    return audit(parsed_frame(table), n_resamples=19)
+    found = audited(table)
+    taken_out = {s: found[f"strength.{s}.j, T=1"] for s in QUALITY}
+    for system, truth in QUALITY.items():
+        assert taken_out[system].interval.low < truth < taken_out[system].interval.high
+    assert found["strength.slope_of_covariate.j, T=1"].estimate == pytest.approx(1, abs=0.35)
+    naive = audited(table.drop(columns=["length_a", "length_b"]))["strength.z.j, T=1"]
+    assert naive.estimate > taken_out["z"].estimate + 1
 
 
 def test_an_audit_takes_lengths_out_where_every_row_has_them():
@@ -147,6 +126,9 @@ def test_scores_stand_beside_verdicts_and_what_contradicts_is_said():
     assert "all in the same order" in found.headlines[0].says
     [board] = [r.result.table for r in found.described if r.id.startswith("leaderboard.")]
     assert {"strength", "points", "best_rank_points"} <= set(board)
+    raw = scores().groupby("system")["score"].mean()
+    assert raw["x"] < raw["y"]  # the strict judge's x looks worse than it is
+    assert list(board["rank_points"]) == [1, 2, 3]  # on the answers that both judges scored
     turned = add_scores(audited(pairs()), by_scores(x="z", z="x"), level=0.95, seed=0)
     assert turned.headlines[0].says == "by verdicts x leads, by scores z"
     assert "scores put them the other way" in " ".join(map(str, turned.limitations))
@@ -157,6 +139,12 @@ def test_scores_beside_need_an_order_and_systems():
         add_scores(audited(pairs(met=("xy",))), by_scores(), level=0.95, seed=0)
     with pytest.raises(InputError, match="the system that it is of"):
         add_scores(audited(pairs()), pairs(), level=0.95, seed=0)
+    apart = by_scores()
+    apart = apart[(apart["judge"] == "strict") == (apart["author"] == "x")]
+    with pytest.raises(InputError, match="no answer was scored by all 2 judges"):
+        add_scores(audited(pairs()), apart, level=0.95, seed=0)
+    with pytest.raises(InputError, match="stand in one of the two tables only"):
+        add_scores(audited(pairs()), by_scores().query("author != 'z'"), level=0.95, seed=0)
     lone = by_scores()[["score", "author"]].assign(cluster="q")
     with pytest.raises(InputError, match="all of one question"):
         add_scores(audited(pairs()), lone, level=0.95, seed=0)

@@ -88,22 +88,6 @@ def test_what_is_written_is_read_back(tmp_path):
     assert again.family("spread.family").smallest_p <= 0.05
 
 
-def test_an_estimand_s_former_name_is_read_as_its_own(tmp_path):
-    path = tmp_path / "results.json"
-    points = Estimate(
-        id="instrument.leniency_points.severity_points, T=1", title="Leniency", estimate=0.4,
-        hypothesis="", role="secondary", estimand="leniency_points",
-        about=About(conditions=("severity_points, T=1",)),
-    )  # fmt: skip
-    results = replace(some_results(), results=(points,), families=(), headlines=())
-    write_results(path, results)
-    written = path.read_text("utf-8")
-    former = written.replace("leniency_points", "severity_points")
-    path.write_text(former, "utf-8")
-    assert former != written
-    assert read_results(path) == results
-
-
 def test_the_csv_has_a_row_for_every_estimate_test_and_comparison(tmp_path):
     write_csv(tmp_path / "results.csv", some_results())
     with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:

@@ -334,12 +334,6 @@ CALLS["dif_test"] = lambda x: call(
     np.arange(8 * len(x)) % 2,
     quality=np.repeat(column(x, 1), 8),
 )
-CALLS["many_facet"] = lambda x: call(
-    "many_facet",
-    (binary(x) + 2 * binary(x / 2)).ravel(),
-    answer=np.repeat(np.arange(len(x)), x.shape[1]),
-    facets={"judge": np.tile(np.arange(x.shape[1]), len(x))},
-)
 CALLS["shared_errors"] = lambda x: call("shared_errors", verdicts(x)[:, 1:], column(verdicts(x), 0))
 CALLS["attack_success"] = lambda x: call(
     "attack_success", column(x, 0), column(x, 1), success_from=8.0

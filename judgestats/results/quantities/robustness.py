@@ -1,4 +1,4 @@
-"""Declarations of quantities of scale use, severity, and fairness."""
+"""Declarations of quantities of scale use, leniency, and fairness."""
 
 from __future__ import annotations
 
@@ -63,27 +63,9 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="what the source adds to quality in telling the score",
         screen=Screen("fair_source", "DIF between sources", "DIF",
                       "(R² beyond quality)")),
-    Quantity("severity", "severity in logits", unit="logits", nothing=0.0, function="many_facet",
-        glossary="how much stricter than the mean of its facet, on the same answers",
-        better="none"),
-    Quantity("leniency_points", "leniency in points", unit="points", nothing=0.0,
-        function="many_facet", glossary="mean score of a judge minus the mean of its facet",
-        better="none"),
-    Quantity("quality", "quality of a system", unit="logits", nothing=0.0, better="higher",
-        function="many_facet",
-        glossary="mean quality of its answers, severity of raters taken out"),
     Quantity("quality_points", "quality of a system in points", unit="points", nothing=0.0,
-        better="higher", function="many_facet",
-        glossary="mean score from the same judges minus the mean of all systems",
-        screen=Screen("fair_quality", "System quality, severity removed", "Quality",
-                      "(points relative to the mean system)")),
-    Quantity("infit", "infit", unit="ratio", low=0.0, nothing=1.0, function="many_facet",
-        glossary="squared residuals over their expectation, weighted by information",
-        better="none"),
-    Quantity("outfit", "outfit", unit="ratio", low=0.0, nothing=1.0, function="many_facet",
-        glossary="mean of squared residuals over their expectation", better="none"),
-    Quantity("threshold", "threshold", unit="logits", function="many_facet",
-        glossary="quality at which two neighbouring levels are equally likely", better="none"),
+        better="higher", function="",
+        glossary="mean score from the same judges minus the mean of all systems"),
     Quantity("probe_shift", "shift by a change", unit="points", nothing=0.0, better="nothing",
         function="probe_shift",
         glossary="mean score of the perturbed minus the original text, paired by item"),
