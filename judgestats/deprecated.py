@@ -190,6 +190,20 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """Options of commands that this version does not have, with what to use instead."""
 
+RENAMED_METRICS: Mapping[str, str] = MappingProxyType(
+    {
+        "answer/agrees with people": "accuracy",
+        "answer/asked again it changes": "flip_rate",
+        "answer/asked again it moves by": "sem",
+        "answer/lenient by": "leniency",
+        "answer/lets pass": "proportion",
+        "answer/mean score": "mean",
+        "answer/one scores reliability": "icc_1_1",
+        "answer/repeats for .90": "k_needed",
+    }
+)
+"""MLflow metrics of version 0.2, each with the quantity that has its number; `check` takes both."""
+
 RENAMED_PARAMETERS: Mapping[str, str] = MappingProxyType(
     {
         "append": "reply_instruction",

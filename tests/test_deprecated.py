@@ -9,7 +9,7 @@ import judgestats as js
 from judgestats import deprecated
 from judgestats.cli import main
 from judgestats.commands import COMMANDS, PROGRAMS
-from judgestats.results import differing_parameters
+from judgestats.results import differing_parameters, quantities_of
 from judgestats.runner import experiment_names, load_design
 
 TRAINING = "python -m judgestats.training"
@@ -97,6 +97,11 @@ def test_an_earlier_spelling_works_and_is_named_on_standard_error(tmp_path, monk
     first, second, *_ = earlier.err.splitlines()
     assert first == "judgestats: --full is deprecated and will be removed in 0.4.0. Use --all."
     assert second.endswith("Use --require 'NAME<=NUMBER'.")
+
+
+def test_an_earlier_metric_names_its_quantity():
+    for old, new in deprecated.RENAMED_METRICS.items():
+        assert [found.estimand for found in quantities_of(old)] == [new]
 
 
 def test_an_earlier_command_works(tmp_path, monkeypatch, capsys):

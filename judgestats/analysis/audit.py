@@ -12,9 +12,8 @@ from judgestats.analysis.families import AnalysisPlan, Design, Hypothesis, with_
 from judgestats.analysis.leaderboard import STRENGTH
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.score_audit import audit_scores
+from judgestats.analysis.score_audit import audit_scores, single_shot_plan
 from judgestats.analysis.scores import cell_arrays
-from judgestats.analysis.single_shot import single_shot_plan, single_shot_verdict_plan
 from judgestats.analysis.specifications import with_specifications
 from judgestats.analysis.supplements import NOT_REPEATED, not_repeated
 from judgestats.analysis.systems import with_systems
@@ -23,7 +22,7 @@ from judgestats.analysis.validity import label_warnings, marked_as_tuned
 from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
 from judgestats.analysis.validity_rates import read_rates
 from judgestats.analysis.validity_systems import SLICES, SYSTEMS
-from judgestats.analysis.verdict_audit import audit_verdicts
+from judgestats.analysis.verdict_audit import audit_verdicts, single_shot_verdict_plan
 from judgestats.data.matrices import score_array
 from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.data.schema import validate_parsed

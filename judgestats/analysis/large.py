@@ -611,7 +611,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         limits.append(
             "Left out: results on position, which pair each judgment with its swapped twin."
         )
-    limits[:0] = lost_limits(table_of, "could not be read; they count neither for nor against it.")
+    limits[:0] = lost_limits(table_of, "were not parsed; they count neither for nor against it.")
     return Analysis(
         experiment="audit",
         question=declared.question,

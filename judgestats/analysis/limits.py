@@ -164,7 +164,7 @@ def limits_of_conditions(
     limits = first_limits(
         cells,
         n_clusters,
-        "could not be read. They are reported as such and enter no number as a score; if a judge "
+        "were not parsed. They are reported as such and enter no number as a score; if a judge "
         "fails on hard items, what is left flatters it.",
     )
     still = (cells["temperature"] == 0) & (cells["constant_share"] > 0.95)
@@ -251,7 +251,7 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
     --------
     >>> rows = [{"condition": "a", "unread_share": 0.1, "unanswered_share": 0.0},
     ...         {"condition": "b", "unread_share": float("nan"), "unanswered_share": 1.0}]
-    >>> [limit.code for limit in lost_limits(pd.DataFrame(rows), "were not read.")]
+    >>> [limit.code for limit in lost_limits(pd.DataFrame(rows), "were not parsed.")]
     ['unread', 'unanswered']
     """
     gone = (

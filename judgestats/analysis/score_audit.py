@@ -1,22 +1,32 @@
-"""Audit of scores, and scores next to other scores."""
+"""Audit of scores, repeated or not, and scores next to other scores."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.agreement import true_score_of
+from judgestats.analysis.agreement import (
+    judges_named,
+    judges_results,
+    passes_of_items,
+    ratings_of,
+    ratings_results,
+    true_score_of,
+)
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.conversion import with_items
-from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.instrument import (
     instrument_limits,
     instrument_metrics,
+    instrument_questions,
+    instrument_results,
     instrument_rows,
     leniency_limits,
 )
@@ -27,29 +37,26 @@ from judgestats.analysis.limits import (
     not_compared,
 )
 from judgestats.analysis.recommendation import best_reliable
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
-from judgestats.analysis.single_shot import (
-    described_once,
-    other_results,
-    single_shot_conditions,
-    with_people,
-)
-from judgestats.analysis.summary_rows import (
-    DRAWN_SCORES,
-    people_rows,
-    ranked,
-    score_rows,
-)
+from judgestats.analysis.summary_rows import DRAWN_SCORES, people_rows, ranked, score_rows
 from judgestats.analysis.supplements import (
     NOT_REPEATED,
+    OF_REPEATS,
     constant_limits,
     label_limits,
     repeat_limits,
 )
-from judgestats.analysis.validity import validity_metrics
-from judgestats.analysis.validity_raters import drawn_as
-from judgestats.analysis.validity_rates import check_rates
+from judgestats.analysis.validity import score_validity, validity_metrics
+from judgestats.analysis.validity_raters import (
+    PANEL,
+    annotator_results,
+    drawn_as,
+    panel_of_answers,
+    panel_of_ratings,
+)
+from judgestats.analysis.validity_rates import check_rates, choices_by_k, right_answers
+from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.data.matrices import ScoreArray, score_array, scores_of
 from judgestats.data.parse import WEIGHTED
 from judgestats.data.request_fields import label
@@ -58,6 +65,219 @@ from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.inference.result import Comparisons, Estimate, Result
+from judgestats.stats.validity.scores import AccuracyByK
+
+_OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
+
+
+def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
+    """Of each condition, whether no item has two readable scores."""
+    final = frame["score"].notna() & (frame["stage"] == "final")
+    read = frame.loc[final, ["condition", "item_id"]]
+    sizes = read.groupby(["condition", "item_id"], sort=False).size()
+    most = sizes.groupby(level="condition").max() if len(sizes) else pd.Series(dtype=int)
+    return {str(c): int(most.get(c, 0)) < 2 for c in frame["condition"].unique()}
+
+
+def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
+    """The plan for scores, with what once-judged scores and people's ratings can answer.
+
+    Parameters
+    ----------
+    declared : AnalysisPlan
+        For repeated scores.
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    once = single_shot_conditions(frame)
+    questions = [] if all(once.values()) else list(declared.hypotheses)
+    if len(once) == 1:  # nothing to compare with
+        questions = [h for h in questions if h.id not in _OF_SEVERAL]
+    if any(once.values()) and len(once) > 1:
+        questions.append(
+            Hypothesis(
+                id="judges",
+                role="primary",
+                question="Do the judges agree on the items that several of them scored?",
+                test="ICC(2,1), ICC(3,1) and Krippendorff's alpha with intervals and null; "
+                "correlations and paired differences of means, by pair",
+                family="pairs of conditions (differences of means)",
+            )
+        )
+    if right_answers(frame) is not None:
+        questions.append(
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="How often is the best scored answer the right one, and what do repeats "
+                "buy?",
+                test="accuracy by number of scores averaged, over all subsets; the fewest that are "
+                "shown to lose less than .01",
+            )
+        )
+    elif passes_of_items(frame) is not None:
+        questions.append(
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="Do the scores tell what people pass from what they fail?",
+                test="share of pairs of a passed and a failed item that scores order rightly, with "
+                "interval and by number of scores; correlations, whose null shuffles labels over "
+                "items; labels are of the item and are never subtracted from scores",
+            )
+        )
+    elif len(ratings_of(frame)[0]):
+        questions.append(
+            Hypothesis(
+                id="people",
+                role="primary",
+                question="Do the scores agree with people's ratings?",
+                test="Pearson, Spearman and Kendall with intervals; the null shuffles ratings over "
+                "items; paired difference of means. With several people their own distances, and "
+                "the alternative annotator test (epsilon .1), beside",
+            )
+        )
+    rated = len(ratings_of(frame)[0]) and passes_of_items(frame) is None
+    if len(once) > 1 and (rated or right_answers(frame) is not None):
+        questions.append(PANEL)
+    if "author" in frame and len(ratings_of(frame)[0]):
+        questions.append(SYSTEMS)
+    questions += instrument_questions(frame)
+    question = declared.question
+    if all(once.values()):
+        question = "How are these scores distributed, and do judges and people agree on them?"
+    return replace(declared, question=question, hypotheses=tuple(questions))
+
+
+def other_results(
+    frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Agreement between judges where some were asked once, and with people's ratings.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    array : ScoreArray
+    declared : AnalysisPlan
+        From `single_shot_plan`: what it asks is computed.
+
+    Returns
+    -------
+    list of NamedResult
+    """
+    asked = {h.id for h in declared.hypotheses}
+    results: list[NamedResult] = []
+    if "judges" in asked:
+        results += judges_named(judges_results(array, declared))
+    for name in array.conditions if "people" in asked else ():
+        results += [
+            condition_result(i, title, name, result, headline=True)
+            for i, title, result in choices_by_k(name, array, frame, declared)
+        ]
+    ratings, _ = ratings_of(frame)
+    of_passes = passes_of_items(frame) is not None
+    if "systems" in asked:
+        results += system_results(frame, declared)
+    if "panel" in asked:
+        right = right_answers(frame)
+        results += (
+            panel_of_ratings(array, ratings, declared)
+            if right is None
+            else panel_of_answers(array, right, declared)
+        )
+    for name in array.conditions if len(ratings) else ():
+        own = frame[frame["condition"] == name]
+        kinds = {r.id for r in results}  # by question comes before by pairs of all items
+        results += [
+            condition_result(i, title, name, result, headline=True)
+            for i, title, result in (
+                *ratings_results(name, array, ratings, declared, of_passes=of_passes),
+                *score_validity(name, array, own, ratings, declared),
+                *(() if of_passes else annotator_results(own, declared, scores=True)),
+            )
+            if f"{i}.{name}" not in kinds
+        ]  # fmt: skip
+    if "instrument" in asked:
+        results += instrument_results(frame, array, declared)
+    return results
+
+
+def described_once(
+    table: pd.DataFrame, frame: pd.DataFrame, results: list[NamedResult]
+) -> pd.DataFrame:
+    """The table of conditions without what only repetition can tell, with the distribution.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition.
+    frame : DataFrame
+        The parsed judgments.
+    results : list of NamedResult
+        Correlations with people join the row of their condition.
+
+    Returns
+    -------
+    DataFrame
+    """
+    kept = [
+        c for c in map(str, table) if not any(c == s or c.startswith(f"{s}_") for s in OF_REPEATS)
+    ]
+    rows = []
+    for line in table[kept].to_dict("records"):
+        row: dict[str, Any] = {str(k): v for k, v in line.items()}
+        scores = frame.loc[frame["condition"] == row["condition"], "score"].dropna().to_numpy(float)
+        quartiles = np.quantile(scores, [0, 0.25, 0.5, 0.75, 1]) if scores.size else [math.nan] * 5
+        row |= dict(zip(("min", "q1", "median", "q3", "max"), map(float, quartiles), strict=True))
+        row["sd"] = float(scores.std(ddof=1)) if scores.size > 1 else math.nan
+        rows.append(row)
+    return with_people(pd.DataFrame(rows), results)
+
+
+def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame:
+    """The table of conditions with each one's correlations with people's ratings, if any.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a condition.
+    results : list of NamedResult
+
+    Returns
+    -------
+    DataFrame
+    """
+    named = {r.id: r.result for r in results}
+    rows = []
+    for line in table.to_dict("records"):
+        row: dict[str, Any] = {str(k): v for k, v in line.items()}
+        for method in ("pearson", "spearman", "kendall"):
+            value = named.get(f"people.{method}.{row['condition']}")
+            if isinstance(value, Estimate):
+                row[method] = value.estimate
+                bounds = value.interval
+                row[f"{method}_low"] = bounds.low if bounds else math.nan
+                row[f"{method}_high"] = bounds.high if bounds else math.nan
+        by_k = named.get(f"people.by_k.{row['condition']}")
+        if isinstance(by_k, AccuracyByK):
+            row |= _accuracies(by_k) | {"of_pairs": float(by_k.of_pairs)}
+        rows.append(row)
+    return pd.DataFrame(rows) if rows else table
+
+
+def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
+    """Accuracy with one judgment and with all, with the ends of its interval."""
+    row = {"k": float(max(by_k.accuracy))}
+    for key, k in (("accuracy", min(by_k.accuracy)), ("accuracy_all", max(by_k.accuracy))):
+        of = by_k.accuracy[k]
+        row[key] = of.estimate
+        if of.interval is not None:
+            row[f"{key}_low"], row[f"{key}_high"] = of.interval.low, of.interval.high
+    return row
 
 
 def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:

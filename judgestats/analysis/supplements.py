@@ -33,8 +33,8 @@ from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
 
 _TITLES = {
-    "unread": "Share of replies not read",
-    "unanswered": "Share of judgments not answered",
+    "unread": "Unparsed rate",
+    "unanswered": "Share of judgments without a reply",
 }
 
 
@@ -624,7 +624,7 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for condition, part in frame.groupby("condition", sort=False):
         read = part[part["choice"].ne("")]
-        own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(not read)"))
+        own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(unparsed)"))
         row: dict[str, Any] = {"condition": str(condition), "unread": len(part) - len(read)}
         for name, kept in (("", read), ("_unread", own)):
             row[f"commonest{name}"] = (
@@ -769,7 +769,7 @@ _TABLES = {
     "sensitivity.variance": "Within-item variance, each question left out in turn",
     "repeats": "What repeats give, and what a judgment takes",
     "policies.scores": "Scores read, and items of which every judgment was read",
-    "policies.verdicts": "Verdicts with unread ones left out, and as a category",
+    "policies.verdicts": "Verdicts with unparsed ones left out, and as a category",
     "scale_ends": "Share of scores at an end of the scale",
     "places.pairs": "Which place was preferred, ties left out",
     "places.selections": "How often each place was selected",

@@ -416,7 +416,7 @@ _SHORT = {
     "no_better_than_chance": "sensitivity + specificity not above 1",
     "no_class": "one verdict is in no label",
     "few_in_class": "few labels of one verdict",
-    "unread_left_out": "no unread item has a label: rates are of what was read",
+    "unread_left_out": "no unparsed item has a label: rates are of parsed verdicts",
     "convenience": "labels chosen by hand: nothing is corrected",
     "assumes_random": "labels taken as drawn at random (--labels-drawn)",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -214,38 +213,6 @@ def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[
 
 
 _RIGHT = frozenset({"yes", "true", "1", "1.0", "correct", "right"})
-_LEAST = 30
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class AccuracyByCategory(Result):
-    """Accuracy with one and with all judgments in every category, and the fewest that do.
-
-    Attributes
-    ----------
-    rows : DataFrame
-    sample : Sample
-    """
-
-    rows: pd.DataFrame
-    sample: Sample
-
-    def tidy(self) -> pd.DataFrame:
-        """One row a category."""
-        return self.rows
-
-    def sentence(self) -> str:
-        """Where asking again buys most."""
-        gain = self.rows["accuracy_most"] - self.rows["accuracy_1"]
-        text = "; ".join(
-            f"{r['category']} {apa_number(r['accuracy_1'], bounded=True)} -> "
-            f"{apa_number(r['accuracy_most'], bounded=True)} (take {r['recommended']})"
-            for r in self.rows.loc[gain.sort_values(ascending=False).index].to_dict("records")
-        )
-        return f"Accuracy with one and with {self.rows['most'].max()} judgments: {text}."
-
-    def __str__(self) -> str:
-        return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
 
 
 def right_answers(frame: pd.DataFrame) -> pd.Series | None:
@@ -278,7 +245,7 @@ def right_answers(frame: pd.DataFrame) -> pd.Series | None:
 def choices_by_k(
     name: str, array: ScoreArray, frame: pd.DataFrame, declared: AnalysisPlan
 ) -> list[tuple[str, str, Result]]:
-    """How often the best scored answer is the right one, by number of scores and by category.
+    """How often the best scored answer is the right one, by number of scores.
 
     Parameters
     ----------
@@ -310,21 +277,6 @@ def choices_by_k(
     if scores.shape[1] < 2:
         return results
     results.append(("people.by_k", "The same, by number of judgments", whole))
-    first = frame.drop_duplicates("item_id").set_index("item_id")
-    kinds = first["category"].reindex(list(array.items)).astype(str).to_numpy(object)
-    rows = []
-    for kind in sorted(set(kinds) - {""}):
-        own = kinds == kind
-        if np.unique(array.clusters[own]).size < _LEAST:
-            continue
-        try:
-            part = choice_accuracy_by_k(scores[own], correct[own], array.clusters[own], **options)
-        except InputError:
-            continue
-        rows.append(_row(kind, part))
-    if len(rows) > 1:
-        table = AccuracyByCategory(rows=pd.DataFrame(rows), sample=whole.sample)
-        results.append(("people.by_k_category", "The same by category", table))
     return results
 
 
@@ -347,14 +299,3 @@ def _with_all(
         ("people.best_scored", "How often the best scored answer is the right one", share),
         ("people.random_choice", "A random choice among the answers", random_choice),
     ]
-
-
-def _row(kind: str, part: AccuracyByK) -> dict[str, Any]:
-    most = max(part.accuracy)
-    row: dict[str, Any] = {"category": kind, "n_questions": part.sample.n_items, "most": most}
-    for key, k in (("accuracy_1", min(part.accuracy)), ("accuracy_most", most)):
-        of = part.accuracy[k]
-        row[key] = of.estimate
-        row[f"{key}_low"] = of.interval.low if of.interval else math.nan
-        row[f"{key}_high"] = of.interval.high if of.interval else math.nan
-    return row | {"recommended": part.recommended, "shown": part.shown}

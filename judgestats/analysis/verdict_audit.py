@@ -1,23 +1,21 @@
-"""Audit of verdicts: pass rates, tables, and consistency."""
+"""Audit of verdicts, repeated or not: pass rates, tables, and consistency."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import single_shot, summary_rows, validity_systems, verdict_consistency
-from judgestats.analysis.agreement import judges_named, slot_results
+from judgestats.analysis import summary_rows, validity_systems, verdict_consistency
+from judgestats.analysis.agreement import has_slots, judges_named, slot_results
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.coefficients import (
-    condition_metrics,
-    described,
-    is_primary,
-)
-from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
+from judgestats.analysis.coefficients import condition_metrics, described, is_primary
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.recommendation import best_verdicts, repeats_needed
@@ -33,15 +31,163 @@ from judgestats.analysis.validity import (
 )
 from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
 from judgestats.analysis.validity_rates import check_rates
+from judgestats.analysis.verdict_consistency import orders_shown
 from judgestats.data.matrices import status_table
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, quantity_of
 from judgestats.stats.agreement.human import alignment_credit
+from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
+from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.estimate import Estimate, Result
+
+Found = list[tuple[str, str, Result]]
+
+SHARE_OF = "share of "
+_MOST_OPTIONS = 6
+_MOST_JUDGES = 12
+
+
+def single_run_conditions(frame: pd.DataFrame) -> dict[str, bool]:
+    """Of each condition, whether no item was asked for twice in the same order."""
+    sizes = frame.groupby(["condition", "order", "item_id"], sort=False).size()
+    return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
+
+
+def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
+    """The plan for verdicts: what these can answer, and what those asked for once can.
+
+    Parameters
+    ----------
+    declared : AnalysisPlan
+        For repeated verdicts.
+    frame : DataFrame
+        A parsed frame.
+
+    Returns
+    -------
+    AnalysisPlan
+    """
+    once = single_run_conditions(frame)
+    labelled = "label" in frame and bool((frame["label"].astype(str).str.strip() != "").any())
+    orders = frame.groupby("condition")["order"].nunique()
+    answerable = {
+        "reliability": not all(once.values()),
+        "order": bool((orders == 2).any()),
+        "slots": has_slots(frame),
+        "people": labelled,
+        "compare": labelled and len(once) > 1,
+        "systems": labelled and "author" in frame,
+        "panel": labelled and len(once) > 1,
+    }
+    asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]
+    if not any(once.values()) and not is_pass_fail(to_pass_fail(frame)):
+        return replace(declared, hypotheses=tuple(asked))
+    asked.insert(
+        0,
+        Hypothesis(
+            id="verdicts",
+            role="primary",
+            question="How often is each verdict given?",
+            test="share of items with interval over clusters",
+        ),
+    )
+    if len(once) > 1 and any(once.values()):
+        asked.append(
+            Hypothesis(
+                id="judges",
+                role="primary",
+                question="Do the judges agree on the items that several of them judged?",
+                test="Krippendorff's alpha beside its null; Cohen's kappa of every pair",
+            )
+        )
+    return replace(declared, hypotheses=tuple(asked))
+
+
+def verdict_options(asked: pd.DataFrame) -> list[str]:
+    """The different verdicts that were read."""
+    return sorted(set(asked["choice"]) - {""})
+
+
+def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
+    """The share of each verdict among the items read, of one condition.
+
+    Parameters
+    ----------
+    asked : DataFrame
+        Judgments of one condition.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where nothing was read, or where verdicts are more than six different words.
+    """
+    options = verdict_options(asked)
+    if not 1 <= len(options) <= _MOST_OPTIONS:
+        return []
+    read = asked[asked["choice"] != ""]
+    clusters = read.groupby("item_id", sort=False)["cluster"].first()
+    results: Found = []
+    for option in options:
+        share = (read["choice"] == option).groupby(read["item_id"], sort=False).mean()
+        name = f"{SHARE_OF}'{option}'"
+        value = mean_share(
+            share.to_numpy(float),
+            cluster=clusters.loc[share.index].to_numpy(object),
+            level=declared.level,
+            name="share",
+            label=f"{name[0].upper()}{name[1:]}",
+        )
+        results.append((f"verdicts.{name}", f"How often '{option}' is given", value))
+    return results
+
+
+def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
+    """Agreement between conditions on the items that several of them judged.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame with choices; of repeated judgments, and of two orders, the first counts.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    list of (str, str, Result)
+        Empty where fewer than three items have verdicts of two conditions.
+    """
+    first = frame[(frame["order"] == orders_shown(frame)[0]) & (frame["choice"] != "")]
+    first = first.drop_duplicates(["condition", "item_id"])
+    table = first.pivot(index="item_id", columns="condition", values="choice")
+    names = [c for c in dict.fromkeys(frame["condition"]) if c in table]
+    table = table[names].fillna("").astype(object)
+    table = table[(table != "").sum(axis=1) >= 2]
+    if not 2 <= len(names) <= _MOST_JUDGES or len(table) < 3:
+        return []
+    cluster = shared_clusters(clusters_of(first, table.index))
+    common: dict[str, Any] = {"cluster": cluster, **declared.drawn}
+    verdicts = table.to_numpy(object)
+    options = sorted({*verdicts.ravel()} - {""})
+    results: Found = [
+        (
+            "judges.alpha",
+            "Agreement between judges, Krippendorff's alpha",
+            krippendorff_alpha(verdicts, **common),
+        )
+    ]
+    for i, j in itertools.combinations(range(len(names)), 2):
+        pair = f"{names[i]} and {names[j]}"
+        both = (verdicts[:, i] != "") & (verdicts[:, j] != "")
+        if int(both.sum()) < 3:
+            continue
+        kappa = cohen_kappa(verdicts[:, i], verdicts[:, j], categories=options, **common)
+        title = f"Agreement of two judges beyond chance ({pair})"
+        results.append((f"judges.kappa.{pair}", title, kappa))
+    return results
 
 
 def verdict_row(
@@ -120,7 +266,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     rows: list[dict[str, Any]] = []
     agreement: dict[str, pd.Series] = {}
     validity: dict[str, dict[str, float]] = {}
-    once = single_shot.single_run_conditions(frame)
+    once = single_run_conditions(frame)
     shown: dict[str, list[str]] = {}
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
@@ -130,8 +276,8 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             kinds = {kind for kind, _, _ in own}
             named = [*own, *(f for f in named if f[0] not in kinds)]
         elif once[name]:
-            shares = single_shot.shares_of_verdicts(asked, declared)
-            shown[name] = single_shot.verdict_options(asked) if shares else []
+            shares = shares_of_verdicts(asked, declared)
+            shown[name] = verdict_options(asked) if shares else []
             named = [*shares, *named]
         of_condition, needed = named_results(name, named)
         results += of_condition
@@ -143,7 +289,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         if "label" in asked and (asked["label"] != "").any():
             agreement[name] = item_credits(asked)
     if any(once.values()):
-        results += judges_named(single_shot.judges_of_verdicts(frame, declared))
+        results += judges_named(judges_of_verdicts(frame, declared))
     results += _compare(agreement, frame, declared)
     results += panel_of_verdicts(frame, declared)
     results += validity_systems.system_results(frame, declared)
@@ -297,12 +443,12 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
     if strange:
         named = ", ".join(repr(s[:30]) for s in strange[:3]) + (" ..." if len(strange) > 3 else "")
         limits.append(
-            f"Choices that are no outcome of a comparison ({named}) count as unread: neither "
+            f"Choices that are no outcome of a comparison ({named}) count as unparsed: neither "
             "agreement nor disagreement with people."
         )
     if int(table["n_clusters"].min()) < 50:
         limits.append(few_questions(int(table["n_clusters"].min())))
-    limits += lost_limits(table, "could not be read; they count neither for nor against it.")
+    limits += lost_limits(table, "were not parsed; they count neither for nor against it.")
     if len(set(frame["order"].unique())) > 1 and "fleiss_kappa" in table:
         limits.append(
             "Repetitions are compared within each order in which a pair was shown; verdicts in "

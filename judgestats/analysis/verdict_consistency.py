@@ -339,9 +339,9 @@ def _repetition(
     results = repetition_results(tables, **common)
     unread = any((t == "").any() for t in tables)
     if unread and any(((t != "") & (t != None)).any() for t in tables):  # noqa: E711  elementwise
-        named = [np.where(t == "", "(unread)", t) for t in tables]
+        named = [np.where(t == "", "(unparsed)", t) for t in tables]
         [(record, title, value)] = repetition_results(named, only="fleiss_kappa", **common)
-        titled = f"{title}, an unread verdict as an option of its own"
+        titled = f"{title}, unparsed as a category"
         results.append((f"{record}_unread", titled, value))
     return results
 

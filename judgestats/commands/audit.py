@@ -605,11 +605,11 @@ def _lost_counts(statuses: Mapping[str, int]) -> str:
     Examples
     --------
     >>> _lost_counts({"ok": 5, "refused": 2, "failed": 1})
-    '; not read as a verdict: 2 refused; 1 not answered'
+    '; unparsed: 2 refused; 1 not answered'
     """
     gone = {status.value: BECAME[status] for status in (*NO_REPLY, Status.NOT_APPLICABLE)}
     unread = [f"{n:,} {s}" for s, n in statuses.items() if n and s != "ok" and s not in gone]
-    text = f"; not read as a verdict: {', '.join(unread)}" if unread else ""
+    text = f"; unparsed: {', '.join(unread)}" if unread else ""
     return text + "".join(f"; {statuses[s]:,} {gone[s]}" for s in gone if statuses.get(s))
 
 

@@ -198,7 +198,7 @@ def reparse_command(arguments: Args) -> int:
         f"version {READER_VERSION}: {len(differences)} differ. Nothing was asked."
     )
     if causes := unparsed_causes(finals):
-        console.print_result(f"Unread in the run: {causes}.")
+        console.print_result(f"Unparsed in the run: {causes}.")
     for row in differences.head(_SHOWN).to_dict("records"):
         why = f" ({row['reason']})" if row["reason"] else ""
         order = f" {row['order']}" if row["order"] else ""

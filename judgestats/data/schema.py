@@ -21,8 +21,8 @@ from judgestats.protocols.base import Scale, Status
 from judgestats.protocols.replies import ScoreForm, read_reply
 
 BECAME: Mapping[Status, str] = {
-    **dict.fromkeys(Status, "not read"),
-    Status.OK: "read",
+    **dict.fromkeys(Status, "unparsed"),
+    Status.OK: "parsed",
     Status.FAILED: "not answered",
     Status.INVALID: "never asked",
     Status.NOT_APPLICABLE: "not applicable",

@@ -245,7 +245,7 @@ def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
     for outcome, verdicts, words in _STUDY:
         own = [c for c in claims if c.get("verdict") in verdicts]
         if own:
-            text = f"{len(own)} of {len(claims)} claims {words}."
+            text = f"{len(own)} of {len(claims)} claims {words[len(own) > 1]}."
             head.append([Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), Span(text)])
     head += [[Span(line, "dim")] for line in wrap_words(results.title, width)[:2]]
     room = _LINES - 2 - len(head)
@@ -264,10 +264,16 @@ def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
 
 
 _STUDY = (
-    ("PASS", ("stands", "stands in part"), "hold on these data, in whole or in part"),
-    ("FAIL", ("does not stand",), "do not hold"),
-    ("CANNOT TELL", ("open", "not examined"), "are open or could not be examined"),
-)
+    (
+        "PASS", ("stands", "stands in part"),
+        ("holds on these data, in whole or in part", "hold on these data, in whole or in part"),
+    ),
+    ("FAIL", ("does not stand",), ("does not hold", "do not hold")),
+    (
+        "CANNOT TELL", ("open", "not examined"),
+        ("is open or could not be examined", "are open or could not be examined"),
+    ),
+)  # fmt: skip
 _STUDY_STYLES = {"PASS": "good", "FAIL": "bad", "CANNOT TELL": "bold"}
 
 

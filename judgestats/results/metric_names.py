@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from judgestats.deprecated import RENAMED_METRICS
 from judgestats.errors import InputError
 from judgestats.results.quantities import QUANTITIES, name_of, quantity_of
 from judgestats.results.quantities.entry import Direction
@@ -26,8 +27,11 @@ METRICS: Mapping[str, str] = {
 }
 """Quantities of metrics; any other metric ends in the key of its own: ``spread/sem``."""
 
-ALIASES: Mapping[str, str] = {alias: q.key for q in QUANTITIES.values() for alias in q.aliases}
-"""Further names of rows, quantities and metrics."""
+ALIASES: Mapping[str, str] = {
+    **{alias: q.key for q in QUANTITIES.values() for alias in q.aliases},
+    **RENAMED_METRICS,
+}
+"""Further names of rows, quantities and metrics, those of version 0.2 among them."""
 
 _CONTROL = "right_"
 """What the key of a row begins with whose change makes an answer worse: it must score lower."""

@@ -208,7 +208,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         replies = frame[frame["transport"].eq("answered")]
         limit = settings_of(prepared.parameters).get("max_tokens")
         if causes := unparsed_causes(replies, limit):
-            console.print_status(f"Replies not read: {causes}.")
+            console.print_status(f"Unparsed replies: {causes}.")
         recorded = record.with_costs(prepared, analysis, facts["account"])
         results = recorded.records(facts)
         record.write_files(folder, frame, recorded, facts)

@@ -265,8 +265,6 @@ def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask()
     found = js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
     by_k = named(found, "people.by_k.")
     assert by_k.accuracy[5].estimate > by_k.accuracy[1].estimate + 0.1
-    by_category = named(found, "people.by_k_category")
-    assert by_category.rows["category"].tolist() == ["x", "y"]
     best = named(found, "people.best_scored.")
     assert best.estimate == by_k.accuracy[5].estimate
     assert named(found, "people.random_choice").estimate == pytest.approx(1 / 3)

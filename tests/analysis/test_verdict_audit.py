@@ -103,7 +103,7 @@ def test_unread_verdicts_are_counted_and_not_judged():
     rows[0]["choice"] = ""
     found = audit(verdicts(rows), n_resamples=99)
     assert found.conditions.iloc[0]["unread_share"] == pytest.approx(1 / 40)
-    assert any("could not be read" in t for t in found.limitations)
+    assert any("were not parsed" in t for t in found.limitations)
 
 
 def test_nothing_to_say_is_said():

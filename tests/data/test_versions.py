@@ -40,7 +40,7 @@ def test_four_things_can_become_of_a_judgment():
     assert set(data.BECAME) == set(Status)
     assert data.BECAME[Status.INVALID] == "never asked"
     assert data.BECAME[Status.FAILED] == "not answered"
-    assert data.BECAME[Status.REFUSED] == data.BECAME[Status.TRUNCATED] == "not read"
+    assert data.BECAME[Status.REFUSED] == data.BECAME[Status.TRUNCATED] == "unparsed"
 
 
 def test_schemas_refuse_what_does_not_fit():
