@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from judgestats.analysis.systems import (
     run_measures,
     slice_measures,
     system_measures,
+    t_quantile,
 )
 from judgestats.analysis.text_checks import DUPLICATES, LINKED
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
@@ -306,12 +306,9 @@ def _labels_saved(
         yield Measure(key="labels_saved", subject=subject, n=n, reason=why)
         return
     sums = np.column_stack([np.ones(n), x, y, x * x, y * y, x * y])
-    error, _ = _jackknife(sums, clusters.loc[judge.index], lambda s: np.arctanh(_correlation(s)))
-    z = float(np.arctanh(_correlation(sums.sum(axis=0))))
+    z, error, _ = _fisher(sums, clusters.loc[judge.index], _correlation)
     error = max(error, 1 / math.sqrt(n - 3))
-    from scipy.special import stdtrit
-
-    t = float(stdtrit(n - 1, 0.975))
+    t = t_quantile(0.975, n - 1)
     ends = sorted((math.tanh(z - t * error), math.tanh(z + t * error)))
     low = 0.0 if ends[0] <= 0 <= ends[1] else min(ends[0] ** 2, ends[1] ** 2)
     yield Measure(
@@ -328,13 +325,16 @@ def _correlation(sums: Floats) -> Floats:
     return np.asarray(np.clip(r, -1 + 1e-12, 1 - 1e-12))
 
 
-def _jackknife(sums: Floats, clusters: pd.Series, statistic: Any) -> tuple[float, float]:
-    """Standard error and df of a function of sums over items, by leaving out clusters."""
+def _fisher(
+    sums: Floats, clusters: pd.Series, statistic: Callable[[Floats], Floats]
+) -> tuple[float, float, float]:
+    """Fisher's z of a function of sums over items; error and df by leaving out clusters."""
     codes, _ = pd.factorize(clusters)
     by_cluster = np.zeros((codes.max() + 1, sums.shape[1]))  # size: clusters
     np.add.at(by_cluster, codes, sums)
-    left_out = statistic(by_cluster.sum(axis=0) - by_cluster)
-    return jackknife_error(left_out, np.bincount(codes))
+    whole = by_cluster.sum(axis=0)
+    left_out = np.arctanh(statistic(whole - by_cluster))
+    return float(np.arctanh(statistic(whole))), *jackknife_error(left_out, np.bincount(codes))
 
 
 def _repeated_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
@@ -367,16 +367,14 @@ def _of_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     xx = (pairs["score"] ** 2).groupby(pairs["item_id"], sort=False).mean()
     sums = np.column_stack([np.ones(len(x)), x, y, xx, y * y, x * y])
     clusters = each["cluster"].first()
-    kappa = float(_quadratic_kappa(sums.sum(axis=0)))
-    if math.isnan(kappa) or clusters.nunique() < 2:
+    if clusters.nunique() < 2:
         return
-    error, df = _jackknife(sums, clusters, lambda s: np.arctanh(_quadratic_kappa(s)))
-    z = math.atanh(kappa) if abs(kappa) < 1 else math.copysign(math.inf, kappa)
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(df, 0.975)) * error
+    z, error, df = _fisher(sums, clusters, _quadratic_kappa)
+    if math.isnan(z):
+        return
+    half = t_quantile(0.975, df) * error
     yield Measure(
-        key="kappa_weighted", subject=subject, estimate=kappa, low=math.tanh(z - half),
+        key="kappa_weighted", subject=subject, estimate=math.tanh(z), low=math.tanh(z - half),
         high=math.tanh(z + half), shape="correlation", df=df, n=len(x),
         n_clusters=int(clusters.nunique()),
     )  # fmt: skip

@@ -204,7 +204,7 @@ def system_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
             continue
         error = float(d.std(ddof=1) / math.sqrt(len(d)))
         errors.append((_power_factor(len(d) - 1) * error, len(d)))
-        limit = _t(1 - 0.025 / math.comb(n, 2), len(d) - 1) * error
+        limit = t_quantile(1 - 0.025 / math.comb(n, 2), len(d) - 1) * error
         separated.append(abs(float(d.mean())) > limit)
     if not errors:
         return
@@ -256,10 +256,11 @@ def _rank_correlation(labelled: pd.DataFrame, base: Measure) -> Iterator[Measure
 
 
 def _power_factor(df: float) -> float:
-    return _t(0.975, df) + _t(0.8, df)
+    return t_quantile(0.975, df) + t_quantile(0.8, df)
 
 
-def _t(p: float, df: float) -> float:
+def t_quantile(p: float, df: float) -> float:
+    """A quantile of Student's t; scipy.stats takes a second to import."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, p))
