@@ -685,6 +685,17 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             examples=("judgestats show RUN", "judgestats show RUN crosscheck"),
         ),
         "view": _VIEW,
+        "card": Command(
+            "Write the verdict on one judge as a picture (SVG) or JSON", "show:card_command",
+            (
+                Argument("run", _RUN, kind="file"),
+                Option("--judge", "Input", "Judge or condition, if there are several, e.g. gpt-4o",
+                    metavar="NAME", common=True),
+                Option("--out", "Output", "File to write, card.svg or card.json", kind="file",
+                    default="card.svg", common=True),
+            ),
+            examples=("judgestats card RUN --out card.svg",),
+        ),
         "demo": Command(
             "Analyse recorded judgments of real judges", "demo:demo_command",
             RESULTS,

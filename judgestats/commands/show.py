@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output, nearest
 from judgestats.results import Results, Table, print_of, quantity_of, words_of
+from judgestats.results.card import SCHEMA, card_svg, judge_card
 from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
 from judgestats.runner import display as console
@@ -55,6 +58,46 @@ def show_command(arguments: Args) -> int:
             write_json({"record": plain(record)})
         else:
             console.print_result(record_text(record, results))
+    return 0
+
+
+def card_command(arguments: Args) -> int:
+    """Write the card of one judge.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``run``, ``judge`` and ``out``.
+
+    Returns
+    -------
+    int
+        0.
+
+    Raises
+    ------
+    InputError
+        No such run or verdict, or ``--out`` names another kind of file.
+    """
+    from judgestats.reporting.runs import load_run
+
+    out = Path(arguments.out)
+    if out.suffix not in {".svg", ".json"}:
+        raise InputError(f"card: --out takes a .svg or .json file, got {arguments.out!r}.")
+    run = load_run(arguments.run)
+    manifest = run.folder / "manifest.json"
+    digests = json.loads(manifest.read_text("utf-8"))["sha256"] if manifest.is_file() else {}
+    made = datetime.fromtimestamp((run.folder / "results.json").stat().st_mtime, UTC)
+    card = judge_card(
+        run.records, arguments.judge, digest=digests.get("judgments.parquet", ""),
+        date=made.date().isoformat(),
+    )  # fmt: skip
+    text = card_svg(card) if out.suffix == ".svg" else json.dumps(card, indent=1) + "\n"
+    with guard_output(out):
+        if out.exists() and SCHEMA not in out.read_text("utf-8", errors="replace")[:200]:
+            raise InputError(f"card: {out} is another file. Name a new one: --out card.svg")
+        out.write_text(text, encoding="utf-8")
+    console.print_result(str(out))
     return 0
 
 
