@@ -11,53 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import (
-    LEVEL,
-    AnalysisPlan,
-    Hypothesis,
-    claim_headline,
-    jointly,
-    one_family,
-    planned,
-    published,
-    restrict_pairs,
-)
+from judgestats.analysis import families, pair_methods, records, selections
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.pair_methods import (
-    AVERAGE,
-    BEST_METHOD,
-    MARGIN,
-    Method,
-    MethodPairs,
-    baselines,
-    describe_verdicts,
-    fewer_pairs,
-    kappa_with_people,
-    method_pairs,
-    methods_of,
-    pair_option,
-    people_ceiling,
-    reference_results,
-    weighted_methods,
-)
 from judgestats.analysis.recommendation import Costs, best_conditions
-from judgestats.analysis.records import (
-    Analysis,
-    NamedResult,
-    by_role,
-    conditions_of,
-    named_results,
-    results_by_subject,
-)
 from judgestats.analysis.score_audit import weighted_limitations
-from judgestats.analysis.selections import (
-    condition_row,
-    entered,
-    label_shares,
-    metrics_of,
-    selection_limits,
-    share_differences,
-)
 from judgestats.analysis.summary_rows import aligned_rows, declared_row, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
@@ -74,8 +31,6 @@ from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust, p_bounds
 from judgestats.stats.inference.result import Comparisons, Note, TestResult
-
-__all__ = ["MARGIN", "analyse", "plan"]
 
 _DEPENDENT = Note(
     code="dependent_conditions",
@@ -94,29 +49,29 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     asked_at = {c.temperature for c in conditions}
     at = "nan" if asked_at == {None} else f"{parameters['methods_at']:g}"
     rule = str(parameters["disagreement"])
     within = "pairs of methods and baselines, within a judge"
-    declared = planned(
+    declared = families.planned(
         "alignment", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "methods", f"Do the methods differ in their agreement with people (T = {at})?",
             "blocked F on credit, pairs as blocks, p by exchanging the methods of a question's "
             "pairs jointly", "one test per judge", "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "difference", "Which methods differ, and which beat always-tie and random?",
             "difference of mean alignment scores, interval over questions", within,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "equivalence", "Where no difference is seen: is it shown to be small?",
-            f"two one-sided tests, difference within {MARGIN}",
+            f"two one-sided tests, difference within {pair_methods.MARGIN}",
             "pairs, within a judge (and a method, over temperatures)",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "ranks_of_credit", "And by ranks, with the baselines among the methods, as the study "
             "tested it?",
             "Friedman and Nemenyi's comparisons on credit, pairs as blocks, p by permuting a "
@@ -124,31 +79,30 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "one that agrees equally often, so they do not decide", within,
             adjustment="single step",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "temperature", "Does temperature change the agreement with people?",
             "blocked F on credit over temperatures, and differences of means",
             "methods and judges",
         ),
-        BEST_METHOD,
-        Hypothesis(
+        pair_methods.BEST_METHOD,
+        families.Hypothesis(
             "consistency", "Is consistency bought with bias?",
             "agreement of replications, share of pairs judged the same every time and wrong, "
             "consistency between orders, preference for the first place; Spearman over conditions "
             "(described, not tested)",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "alignment", "How often does each method agree with people?",
             "mean credit with interval over questions, beside always-tie, random and what people "
             "score against one another", role="descriptive",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "agreement", "Is the agreement better than chance, and better on decided pairs?",
             "Cohen's kappa with the labels beside its null, accuracy without ties",
             role="descriptive",
         ),
-        published("Friedman and Nemenyi with pairs as independent blocks"),
-        margins={"alignment_score": MARGIN},
-        options={"methods_at": at, "disagreement": rule, **pair_option(parameters)},
+        margins={"alignment_score": pair_methods.MARGIN},
+        options={"methods_at": at, "disagreement": rule, **pair_methods.pair_option(parameters)},
         blocks="The pair is the block: all methods judge the same labelled pairs. Its value is the "
         "credit (1 as the person, .5 exactly one says tie, 0 otherwise), averaged over its "
         "labels and replications: the alignment to be expected of one verdict. Pairs of one "
@@ -159,17 +113,18 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         f"is: {rule}. Equal scores are a tie.",
     )  # fmt: skip
     asked = {str(c.factors["method"]) for c in conditions}
-    methods = len(asked | {AVERAGE}) if "pointwise" in asked else len(asked)
+    methods = len(asked | {pair_methods.AVERAGE}) if "pointwise" in asked else len(asked)
     temperatures = max(Counter((c.judge, c.factors["method"]) for c in conditions).values())
     left: set[str] = set()
     if methods < 2:
         left |= {"methods", "difference", "ranks_of_credit", "best"}
-        left |= {"published"} if temperatures < 3 else set()
         left |= {"equivalence"} if temperatures < 2 else set()
     return declared.drop_hypotheses(*left, *(["temperature"] if temperatures < 2 else []))
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
+def analyse(
+    frame: pd.DataFrame, declared: families.AnalysisPlan, *, items: Sequence[Item]
+) -> records.Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -185,17 +140,17 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     Analysis
     """
     frame = frame[frame["status"] != "invalid_condition"]
-    pairs = method_pairs(items)
-    methods = methods_of(frame, pairs, rule=declared.options["disagreement"])
+    pairs = pair_methods.method_pairs(items)
+    methods = pair_methods.methods_of(frame, pairs, rule=declared.options["disagreement"])
     at = float(declared.options["methods_at"])
-    results: list[NamedResult] = []
-    every = [*methods, *weighted_methods(frame, pairs)]
+    results: list[records.NamedResult] = []
+    every = [*methods, *pair_methods.weighted_methods(frame, pairs)]
     rows = []
     for method in every:
         row, described = _describe(method, pairs, declared)
         rows.append(row)
         results += described
-    ceiling = people_ceiling(pairs, level=declared.level)
+    ceiling = pair_methods.people_ceiling(pairs, level=declared.level)
     shown = pd.DataFrame(rows)
     table = pd.DataFrame(rows[: len(methods)])
     # One method without any readable verdict would leave the others no pair in common.
@@ -204,13 +159,13 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     results += described
     results += _compare_temperatures(readable, pairs, declared)
     results += _consistency(table)
-    results += reference_results(pairs, declared)
+    results += pair_methods.reference_results(pairs, declared)
     headlines = _headlines(compared, table, at)
     results += _best(methods, rows, pairs, at, declared.level)
     called = {
         str(r["condition"]): f"{m.judge}, {m.label}" for m, r in zip(every, rows, strict=True)
     }
-    return Analysis(
+    return records.Analysis(
         experiment="alignment",
         question=declared.question,
         drawing=ranked(
@@ -223,15 +178,15 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         ),
         headlines=headlines,
         conditions=shown,
-        condition_records=tuple(conditions_of(shown, judged=set(frame["condition"]))),
-        results=tuple(by_role(results)),
+        condition_records=tuple(records.conditions_of(shown, judged=set(frame["condition"]))),
+        results=tuple(records.by_role(results)),
         limitations=(
             *_limits(frame, table, items),
             *weighted_limitations(frame),
-            *fewer_pairs(declared, pairs),
+            *pair_methods.fewer_pairs(declared, pairs),
         ),
         metrics={"agreement/people": ceiling.estimate} if ceiling else {},
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
         rows=(
             *aligned_rows(called),
             results_row(
@@ -251,7 +206,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
-    limits = selection_limits(frame, table)
+    limits = selections.selection_limits(frame, table)
     personas = {"strict-expert", "lay-reader", "hurried-reader"}
     if {label.annotator for item in items for label in item.labels} <= personas:
         limits.append(designed_labels())
@@ -259,22 +214,24 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]) -> 
 
 
 def _describe(
-    method: Method, pairs: MethodPairs, declared: AnalysisPlan
-) -> tuple[dict[str, Any], list[NamedResult]]:
+    method: pair_methods.Method, pairs: pair_methods.MethodPairs, declared: families.AnalysisPlan
+) -> tuple[dict[str, Any], list[records.NamedResult]]:
     """One row of the table of conditions, and the estimates behind it."""
     label = f"{method.judge}, {method.label}"
-    row = condition_row(method.described, method.asked)
+    row = selections.condition_row(method.described, method.asked)
     if method.derived:
         row["factor_method"] = method.method
     replications = max(int(row["n_replications"]), 1)
-    used = replications if method.method == AVERAGE else 1  # what one verdict is made of
+    used = (
+        replications if method.method == pair_methods.AVERAGE else 1
+    )  # what one verdict is made of
     each = max(len(pairs.names), 1) * replications
     tokens = (method.asked["tokens_in"] + method.asked["tokens_out"]).sum(skipna=False)
     spent = {"judgments": row["n"], "cost": row["cost_usd"], "tokens": tokens}
     row |= {f"{what}_per_pair": float(amount) / each * used for what, amount in spent.items()}
     row["n_items"] = int(np.sum(~np.isnan(method.credit)))
     common: dict[str, Any] = {"cluster": pairs.table.clusters, "level": declared.level}
-    credit, results = describe_verdicts(
+    credit, results = pair_methods.describe_verdicts(
         row, method.verdicts, pairs, name=label, level=declared.level
     )
     if np.isclose(method.temperature, float(declared.options["methods_at"]), equal_nan=True):
@@ -284,8 +241,8 @@ def _describe(
         again = percent_agreement(method.verdicts, **common)
         row["same_and_wrong"] = _same_and_wrong(method, credit)
     orders = method.orders
-    kappa = kappa_with_people(method.verdicts, pairs, **declared.drawn)
-    results += entered(
+    kappa = pair_methods.kappa_with_people(method.verdicts, pairs, **declared.drawn)
+    results += selections.entered(
         row, label,
         ("kappa", "descriptive", "agreement.kappa", "Kappa with people", kappa),
         ("self_agreement", "descriptive", "consistency.repeated", "Agreement of replications",
@@ -298,7 +255,7 @@ def _describe(
     return row, results
 
 
-def _same_and_wrong(method: Method, credit: Floats) -> float:
+def _same_and_wrong(method: pair_methods.Method, credit: Floats) -> float:
     """Share of pairs with the same verdict every time that earns less than half of the credit."""
     v = method.verdicts
     same = (v != "").all(axis=1) & (v == v[:, :1]).all(axis=1)
@@ -306,7 +263,9 @@ def _same_and_wrong(method: Method, credit: Floats) -> float:
     return float(np.mean(same[present] & (credit[present] < 0.5))) if present.any() else math.nan
 
 
-def _by_category(method: Method, pairs: MethodPairs, label: str, level: float) -> list[NamedResult]:
+def _by_category(
+    method: pair_methods.Method, pairs: pair_methods.MethodPairs, label: str, level: float
+) -> list[records.NamedResult]:
     labels, table = pairs.table.labels, pairs.table
     if len(set(table.categories)) < 2:
         return []
@@ -319,7 +278,7 @@ def _by_category(method: Method, pairs: MethodPairs, label: str, level: float) -
         level=level,
     )
     rows = ((f"alignment.in.{c}", f"Alignment on {c}", part) for c, part in parts.items())
-    return named_results(label, "descriptive", *rows)
+    return records.named_results(label, "descriptive", *rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -329,31 +288,30 @@ class _Compared:
     test: TestResult
     shifts: Comparisons
     equal: EquivalenceResult
-    results: list[NamedResult]
+    results: list[records.NamedResult]
 
 
 def _compared(
     judge: str,
-    methods: Sequence[Method],
-    pairs: MethodPairs,
-    declared: AnalysisPlan,
+    methods: Sequence[pair_methods.Method],
+    pairs: pair_methods.MethodPairs,
+    declared: families.AnalysisPlan,
     *,
     tests: int,
 ) -> _Compared:
-    floor, clusters = baselines(pairs), pairs.table.clusters
+    floor, clusters = pair_methods.baselines(pairs), pairs.table.clusters
     names, all_names = [m.method for m in methods], [*floor, *(m.method for m in methods)]
     credit = np.column_stack([m.credit for m in methods])
     with_floor = np.column_stack([*floor.values(), credit])  # a method less a baseline
     test = _credit_test(credit, names, clusters, declared, tests=tests)
-    shifts = label_shares(
+    shifts = selections.label_shares(
         mean_shift(with_floor, conditions=all_names, cluster=clusters, level=declared.level)
     )
-    _, equal = share_differences(
+    _, equal = selections.share_differences(
         credit, names, cluster=clusters, level=declared.level, quantity=_SCORES,
         margin=declared.margins["alignment_score"],
     )  # fmt: skip
     joint = friedman_test(with_floor, names=all_names, cluster=clusters, **declared.drawn)
-    plain = friedman_test(with_floor, names=all_names, level=declared.level)
     pairs_of_ranks = joint.permutation_pairs(
         n_permutations=declared.n_resamples, seed=declared.seed
     )
@@ -362,23 +320,21 @@ def _compared(
         judge=judge, stratum=f"{judge} at {heat(float(declared.options['methods_at']))}",
         conditions=tuple(levels.values()), varied="method",
     )  # fmt: skip
-    together, independent = "questions kept together", "pairs as independent"
+    together = "questions kept together"
     of: dict[str, Any] = {"about": about, "levels": levels}
     results = [
-        *entered(
+        *selections.entered(
             {}, judge,
             ("", "primary", "methods", "Agreement with people by method", test),
             ("", "secondary", "difference", "Differences of alignment scores", shifts),
             headline=True, **of,
         ),
-        *entered(
+        *selections.entered(
             {}, judge,
             ("", "secondary", "equivalence.methods", "Do the methods agree alike", equal),
             ("", "secondary", "ranks_of_credit", f"Friedman, {together}", joint),
             ("", "secondary", "ranks_of_credit.pairs", f"Nemenyi's comparisons, {together}",
              pairs_of_ranks),
-            ("", "replicated", "published.friedman", f"Friedman, {independent}", plain),
-            ("", "replicated", "published.nemenyi", f"Nemenyi, {independent}", plain.nemenyi()),
             **of,
         ),
     ]  # fmt: skip
@@ -386,7 +342,12 @@ def _compared(
 
 
 def _credit_test(
-    credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan, *, tests: int
+    credit: Floats,
+    names: Sequence[str],
+    clusters: Any,
+    declared: families.AnalysisPlan,
+    *,
+    tests: int,
 ) -> TestResult:
     return blocked_f_test(
         credit, conditions=names, cluster=clusters,
@@ -400,8 +361,10 @@ def _credit_test(
 
 
 def _compare_methods(
-    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
-) -> tuple[dict[str, _Compared], list[NamedResult]]:
+    methods: Sequence[pair_methods.Method],
+    pairs: pair_methods.MethodPairs,
+    declared: families.AnalysisPlan,
+) -> tuple[dict[str, _Compared], list[records.NamedResult]]:
     """Every judge's methods at the one temperature, the tests of all judges in one family."""
     at = float(declared.options["methods_at"])
     here = [m for m in methods if np.isclose(m.temperature, at, equal_nan=True)]
@@ -416,7 +379,7 @@ def _compare_methods(
     if not by_judge:
         return {}, []
     family = adjust_family({j: c.test for j, c in by_judge.items()}, family="methods: judges")
-    results = jointly(
+    results = families.jointly(
         [r for c in by_judge.values() for r in c.results], {f"difference.{j}" for j in by_judge},
         family="differences of alignment scores: judges",
     )  # fmt: skip
@@ -431,7 +394,9 @@ def _compare_methods(
                     by_judge[judge] = replace(one, shifts=held)
     if len(by_judge) > 1:
         title = "Agreement with people by method, adjusted"
-        results.append(NamedResult("methods.family", title, "primary", family, headline=True))
+        results.append(
+            records.NamedResult("methods.family", title, "primary", family, headline=True)
+        )
     return by_judge, results
 
 
@@ -440,20 +405,21 @@ def _restrict_methods(
 ) -> Comparisons:
     """No two methods told apart where the judge's test does not; baselines are not in that test."""
     p, bound = family.p_adjusted[judge], family.p_bound[judge]
-    held = restrict_pairs(pairs, p, claim=f"methods.{judge}", bound=bound)
+    held = families.restrict_pairs(pairs, p, claim=f"methods.{judge}", bound=bound)
     rows = zip(pairs.rows, held.rows, strict=True)
     return held.replace(rows=tuple(h if {r.a, r.b} <= set(methods) else r for r, h in rows))
 
 
 def _compare_temperatures(
-    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
-) -> list[NamedResult]:
+    methods: Sequence[pair_methods.Method],
+    pairs: pair_methods.MethodPairs,
+    declared: families.AnalysisPlan,
+) -> list[records.NamedResult]:
     """Methods that were asked at several temperatures, all of them in one family."""
     clusters = pairs.table.clusters
     tests: dict[str, TestResult] = {}
     shifts: dict[str, Comparisons] = {}
     equal: dict[str, EquivalenceResult] = {}
-    printed: list[NamedResult] = []
     series = {
         key: sorted((m for m in methods if (m.judge, m.method) == key), key=lambda m: m.temperature)
         for key in dict.fromkeys((m.judge, m.method) for m in methods)
@@ -464,30 +430,25 @@ def _compare_temperatures(
         credit = np.column_stack([m.credit for m in own])
         where = f"{name} by {judge}"
         tests[where] = _credit_test(credit, labels, clusters, declared, tests=len(series))
-        shifts[where], equal[where] = share_differences(
+        shifts[where], equal[where] = selections.share_differences(
             credit, labels, cluster=clusters, level=declared.level, quantity=_SCORES,
             margin=declared.margins["alignment_score"],
         )  # fmt: skip
-        if len(own) > 2:
-            plain = friedman_test(credit, names=labels, level=declared.level)
-            title = "Friedman over temperatures"
-            printed += named_results(where, "replicated", ("published.temperature", title, plain))
     if not tests:
         return []
     family = "temperature: methods and judges"
     equal_title = "Equivalence of temperatures"
     return [
-        *results_by_subject("temperature", "Agreement by temperature", "secondary", tests),
-        NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
+        *records.results_by_subject("temperature", "Agreement by temperature", "secondary", tests),
+        records.NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
               adjust_family(tests, family=family), headline=True),
-        NamedResult("temperature.shift", "Differences between temperatures", "secondary",
-              one_family(shifts, family=family)),
-        *results_by_subject("equivalence.temperature", equal_title, "secondary", equal),
-        *printed,
+        records.NamedResult("temperature.shift", "Differences between temperatures", "secondary",
+              families.one_family(shifts, family=family)),
+        *records.results_by_subject("equivalence.temperature", equal_title, "secondary", equal),
     ]  # fmt: skip
 
 
-def _consistency(table: pd.DataFrame) -> list[NamedResult]:
+def _consistency(table: pd.DataFrame) -> list[records.NamedResult]:
     """Over conditions: do those that repeat themselves better also agree better with people?"""
     if "self_agreement" not in table:
         return []
@@ -499,7 +460,7 @@ def _consistency(table: pd.DataFrame) -> list[NamedResult]:
     )
     title = "Agreement with itself and with people, over conditions"
     correlation = test.effects[0].replace(notes=(_DEPENDENT,))
-    return [NamedResult("consistency.over_conditions", title, "secondary", correlation)]
+    return [records.NamedResult("consistency.over_conditions", title, "secondary", correlation)]
 
 
 _BASELINES = ("always tie", "random")
@@ -515,7 +476,7 @@ def _headlines(
     judges = list(compared)
     if not judges:
         return (
-            claim_headline(
+            families.claim_headline(
                 "methods", About(), p=math.nan, estimand="alignment_score",
                 reason="fewer than two methods of a judge were judged and read",
             ),
@@ -536,13 +497,13 @@ def _headlines(
         )
         kinds = ("methods", "equivalence.methods", "difference")
         headlines.append(
-            claim_headline(
+            families.claim_headline(
                 f"methods.{judge}", about, p=p, p_alike=p_alike, p_bound=bound,
                 estimand="alignment_score",
                 rests_on=tuple(f"{kind}.{judge}" for kind in kinds),
                 family="methods.family" if len(judges) > 1 else "",
                 reason=one.test.reason,
-                size=_widest(judge, one) if p < LEVEL else "",
+                size=_widest(judge, one) if p < families.LEVEL else "",
             )
         )  # fmt: skip
         best = str(own.iloc[0]["factor_method"])
@@ -551,7 +512,7 @@ def _headlines(
                 floor = row.b if row.a == best else row.a
                 above = (row.estimate > 0) == (row.a == best)
                 headlines.append(
-                    claim_headline(
+                    families.claim_headline(
                         f"difference.{judge}.{floor}",
                         replace(about, conditions=(str(own.iloc[0]["condition"]),)),
                         p=row.p_adjusted, estimand="alignment_score",
@@ -583,12 +544,12 @@ def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
 
 
 def _best(
-    methods: Sequence[Method],
+    methods: Sequence[pair_methods.Method],
     rows: Sequence[Mapping[str, Any]],
-    pairs: MethodPairs,
+    pairs: pair_methods.MethodPairs,
     at: float,
     level: float,
-) -> tuple[NamedResult, ...]:
+) -> tuple[records.NamedResult, ...]:
     """Comparisons of the methods with the best one, with what each spends."""
     usable = [
         (m, r)
@@ -602,5 +563,5 @@ def _best(
             [r for _, r in usable],
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
         ),
-        margin=MARGIN, level=level, what="agreement with people",
+        margin=pair_methods.MARGIN, level=level, what="agreement with people",
     ) if len(usable) > 1 else ()  # fmt: skip

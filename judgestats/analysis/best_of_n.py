@@ -10,34 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    ClaimedTest,
-    Hypothesis,
-    claimed_tests,
-    clusters_of,
-    direction_of,
-    family_of_tests,
-    most_reliable,
-    planned,
-    shared_clusters,
-)
 from judgestats.analysis.recommendation import MARGIN_ICC, best_votes, repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import omega_declared
-from judgestats.analysis.selections import (
-    Choices,
-    add_estimate,
-    choices_of,
-    condition_row,
-    entered,
-    metrics_of,
-    selection_limits,
-    share_result,
-    sort_results,
-    unanswered,
-)
 from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked, results_row
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
@@ -69,43 +46,43 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
-    return planned(
+    return families.planned(
         "omega", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "reliability", "How reliable is one choice, and how reliable are the shares of all?",
             "vote-share reliability (ANOVA estimator), beside its permutation null", _ESTIMATED,
             "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "temperature", "Does repetition get less consistent as the temperature rises?",
             "Friedman test (two temperatures: Wilcoxon) on each question's share of disagreeing "
             "pairs, and Page's test for a rise, T = 0 left out: there one draw is repeated",
             "one test of each kind per judge",
         ),
-        most_reliable("the reliability of one choice"),
-        Hypothesis(
+        families.most_reliable("the reliability of one choice"),
+        families.Hypothesis(
             "judges", "Do the judges choose alike?",
             "share of pairs of judges that agree, per replication and overall, beside its "
             "permutation null",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "benchmark", "And by benchmark?",
             f"as the reliability, for benchmarks of at least {FEWEST} questions", _ESTIMATED,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "right", "Are the answers right, and do choices fall on right or preferred ones?",
             "share of answers that name the target, by author and benchmark; share of choices that "
             "do, or that fall on the preferred answer, beside a random choice", _ESTIMATED,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "accuracy", "Are choices repeated less where more of the answers are right?",
             "Spearman's correlation, over questions, of the share of disagreeing pairs with the "
             "share of right answers, T = 0 left out", "one test per condition",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "repetition", "How often does asking again change the choice?",
             "flip rate and AC1; the reliability by the kappa estimator (biased downwards for few "
             "questions); replies without a verdict as a category; McDonald's omega of hits (the "
@@ -120,7 +97,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -135,10 +112,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
-    choices = choices_of(frame)
+    choices = selections.choices_of(frame)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        row = condition_row(name, asked)
+        row = selections.condition_row(name, asked)
         results += _reliability(name, choices[name], row, declared)
         results += _benchmarks(name, choices[name], row, declared)
         results += _choices_right(name, asked, row, declared)
@@ -165,8 +142,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         headlines=(*audit_headlines(results), *headlines),
         conditions=table,
-        results=tuple(sort_results(results, declared)),
-        limitations=(*_limits(frame, table), *unanswered(results, declared)),
+        results=tuple(selections.sort_results(results, declared)),
+        limitations=(*_limits(frame, table), *selections.unanswered(results, declared)),
         rows=(
             *choice_rows(table["condition"]),
             results_row(
@@ -177,15 +154,15 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 "choices_of_the_preferred_answer", table["condition"], ids="right.preferred.{}"
             ),
         ),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
     )  # fmt: skip
 
 
 def repeated_choices(
     name: str,
-    choices: Choices,
+    choices: selections.Choices,
     row: dict[str, Any],
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
     *,
     one: str,
     categories: Sequence[str] | None,
@@ -216,7 +193,7 @@ def repeated_choices(
     single = vote_share_reliability(choices.values, **tested)
     row["judgments_for_80"] = single.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = single.details.get("k_for_90", math.nan)
-    return entered(
+    return selections.entered(
         row, name,
         ("vote_share", "primary", "reliability.one", f"One {one}", single),
         ("vote_share_all", "primary", "reliability.all", "Shares of all replications",
@@ -233,7 +210,7 @@ def repeated_choices(
 
 
 def _reliability(
-    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: selections.Choices, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability by both estimators and both policies for what could not be read."""
     kappa, kappa_all = (
@@ -248,7 +225,7 @@ def _reliability(
             name, choices, row, declared, one="choice",
             categories=letters if len(letters) > 1 else None,
         ),
-        *entered(
+        *selections.entered(
             row, name,
             ("vote_share_kappa", "descriptive", "repetition.kappa.one",
              "One choice, kappa estimator", kappa),
@@ -259,7 +236,7 @@ def _reliability(
 
 
 def _benchmarks(
-    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: selections.Choices, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability within each benchmark that has enough questions; none where there is one."""
     groups = {str(c): choices.category == c for c in dict.fromkeys(choices.category)}
@@ -298,14 +275,14 @@ def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
 
 
 def _across_temperatures(
-    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+    choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: families.AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Disagreement of repetitions across temperatures above 0, paired by question.
 
     Three temperatures or more: Friedman's test, and Page's for a rise along them.
     """
-    tests: dict[str, ClaimedTest] = {}
-    rises: dict[str, ClaimedTest] = {}
+    tests: dict[str, families.ClaimedTest] = {}
+    rises: dict[str, families.ClaimedTest] = {}
     for judge, own in table[table["temperature"] > 0].groupby("judge", sort=False):
         if len(own) < 2:
             continue
@@ -321,7 +298,7 @@ def _across_temperatures(
             judge=str(judge), stratum=str(judge), varied="temperature",
             conditions=tuple(table.loc[table["judge"] == judge, "condition"]),
         )  # fmt: skip
-        direction = direction_of(float(np.mean(data[:, -1] - data[:, 0])))
+        direction = families.direction_of(float(np.mean(data[:, -1] - data[:, 0])))
         found: dict[str, tuple[str, TestResult]] = {}
         across = "Disagreement of repetitions across temperatures"
         if len(names) == 2:
@@ -333,19 +310,19 @@ def _across_temperatures(
         found["temperature"] = (across, test)
         for key, (title, result) in found.items():
             [named] = named_results(str(judge), "secondary", (key, title, result))
-            claimed = ClaimedTest(result=named, about=about, direction=direction)
+            claimed = families.ClaimedTest(result=named, about=about, direction=direction)
             if key == "temperature":
                 tests[str(judge)] = claimed
             else:
                 rises[f"{judge}, rising"] = claimed
-    return claimed_tests(
+    return families.claimed_tests(
         "temperature.family", {**tests, **rises},
         "disagreement across temperatures, one test of each kind per judge", estimand="",
     )  # fmt: skip
 
 
 def _across_judges(
-    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+    choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     """Agreement of the judges at each temperature, per replication and overall."""
     results = []
@@ -370,7 +347,7 @@ def _across_judges(
 
 
 def _choices_right(
-    name: str, asked: pd.DataFrame, row: dict[str, Any], declared: AnalysisPlan
+    name: str, asked: pd.DataFrame, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     """Choices against targets and people, where the data know them, beside a random choice.
 
@@ -400,12 +377,14 @@ def _choices_right(
         marked = rows.assign(hit=np.where(hits[rows.index], "yes", "no"))
         wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
         share = option_win_rate(
-            wide.to_numpy(object), option="yes", cluster=clusters_of(rows, wide.index),
+            wide.to_numpy(object), option="yes", cluster=families.clusters_of(rows, wide.index),
             level=declared.level,
         ).replace(name=label.lower().replace(" ", "_"), label=label)  # fmt: skip
-        add_estimate(row, column, share)
+        selections.add_estimate(row, column, share)
         row[f"{column}_by_chance"] = at_random = float(chance.mean())
-        results.append(share_result(f"right.{key}.{name}", title, name, share, at_random))
+        results.append(
+            selections.share_result(f"right.{key}.{name}", title, name, share, at_random)
+        )
     return results
 
 
@@ -429,7 +408,9 @@ def _hits(asked: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
         yield "preferred", rows, rows["choice"] == rows["preferred"]
 
 
-def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+def omega_of_hits(
+    name: str, asked: pd.DataFrame, declared: families.AnalysisPlan
+) -> list[NamedResult]:
     """McDonald's omega of hits over replications: letters have no covariances, hits have.
 
     Parameters
@@ -454,7 +435,7 @@ def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> lis
         wide = marked.pivot(index="item_id", columns="replicate", values="hit")
         if len(wide) < FEWEST or wide.shape[1] < 2:
             continue
-        cluster = shared_clusters(clusters_of(open_rows, wide.index))
+        cluster = families.shared_clusters(families.clusters_of(open_rows, wide.index))
         common: dict[str, Any] = {"cluster": cluster, **declared.drawn}
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))
@@ -482,7 +463,7 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(share=_answer_shares(rows))
 
 
-def _answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
+def _answers_right(frame: pd.DataFrame, declared: families.AnalysisPlan) -> list[NamedResult]:
     """How many answers are right: by author, by benchmark, and of all; none of few questions."""
     once = _once(frame)
     if len(once) < FEWEST:
@@ -522,9 +503,9 @@ def _answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
 
 def _accuracy_relation(
     frame: pd.DataFrame,
-    choices: Mapping[str, Choices],
+    choices: Mapping[str, selections.Choices],
     table: pd.DataFrame,
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
 ) -> list[NamedResult]:
     """Whether choices are repeated less where more of the answers are right, by condition."""
     once = _once(frame)
@@ -544,18 +525,18 @@ def _accuracy_relation(
         tests[str(condition)] = spearman_correlation(
             share[kept],
             changes[kept],
-            cluster=shared_clusters(own_choices.cluster[kept]),
+            cluster=families.shared_clusters(own_choices.cluster[kept]),
             level=declared.level,
             seed=declared.seed,
         )
     title = "Disagreement of repetitions with the share of right answers"
     results = results_by_subject("accuracy", title, "secondary", tests)
     family = "disagreement with accuracy, one test per condition"
-    return [*results, *family_of_tests("accuracy.family", tests, family)]
+    return [*results, *families.family_of_tests("accuracy.family", tests, family)]
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
-    limits = selection_limits(frame, table)
+    limits = selections.selection_limits(frame, table)
     limits.append(
         "Every question was judged in one order of its answers, so a judge that follows place is "
         "reliable here; the experiment grade_score rotates the order."

@@ -9,28 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.crowd_strategies import (
-    REFERENCE,
-    StrategyVerdicts,
-    describe,
-    gold_labels,
-    price_table,
-    strategy_tests,
-    strategy_verdicts,
-)
-from judgestats.analysis.families import (
-    LEVEL,
-    AnalysisPlan,
-    Hypothesis,
-    direction_of,
-    family_of_tests,
-    headline_of_test,
-    headlines_of_rows,
-    jointly,
-    planned,
-    published,
-    restrict_pairs,
-)
+from judgestats.analysis import crowd_strategies, families
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import Analysis, NamedResult, by_role, named_results
 from judgestats.analysis.selections import metrics_of, selection_limits
@@ -58,64 +37,59 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions  # all that matters is in the parameters and the judgments
     names = {
         purpose: ",".join(listed) for purpose, listed in requested_strategies(parameters).items()
     }
-    return planned(
+    return families.planned(
         "crowd", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "strategies", "Do the strategies differ in how often they are right?",
             "Cochran's Q over verdicts, p by permuting strategies jointly within a question; then "
             "McNemar's exact test of every pair of strategies",
             "pairs of strategies, within a judge", "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "gain", "By how much does each strategy differ from the vanilla judge, and is no "
             "difference shown?",
             "difference of mean accuracy, interval over questions; no difference needs it within "
             f"{MARGIN} (two one-sided tests)", FAMILY,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "scaling", "Does accuracy, or the length of the explanation, grow with the number of "
             "crowd judgments?",
             "Page's test over k (0 is vanilla), p by permuting k jointly within a question",
             "per judge", adjustment="none",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "selection", "Which crowd judgments help, and does removing their verdict matter?",
             "Cochran's Q over selections with and without verdicts, at the same k; McNemar's exact "
             "test of every pair", "pairs of selections, within a judge and k",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "accuracy", "How often is each strategy right, on each set and on their average?",
             "share of right verdicts with interval over questions; the average counts every set "
             "alike", role="descriptive",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "order", "Does the verdict hang on the order of the two responses?",
             "consistency between orders, first-position preference", role="descriptive",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "repeat", "Is the final verdict the same when the whole pipeline is repeated?",
             "agreement of repetitions and Fleiss' kappa, with interval over questions",
             role="descriptive",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "cost", "What does a point of accuracy cost?",
             "tokens and dollars beyond the vanilla judge's, per point gained, where a gain is "
             "shown after adjustment; interval from that of the gain", role="descriptive",
         ),
-        Hypothesis(
-            "points", "Does the explanation make more points?",
-            "key points and words by strategy; difference from vanilla paired by pair",
-            role="descriptive",
-        ),
-        published("Tables 1, 2 and 4 of arXiv 2502.12501", "What did the study print?"),
+        families.published("Tables 1, 2 and 4 of arXiv 2502.12501", "What did the study print?"),
         margins={"accuracy": MARGIN},
-        options={**names, "reference": REFERENCE},
+        options={**names, "reference": crowd_strategies.REFERENCE},
         blocks="The pair is the block: all strategies judge the same pairs in the same orders. A "
         "verdict is right if it names the response that the label prefers. Pairs, orders and "
         "repetitions of one question are kept together in every interval and test. What "
@@ -132,7 +106,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
 
 def analyse(
     frame: pd.DataFrame,
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
     *,
     items: Sequence[Item],
     pipelines: pd.DataFrame,
@@ -158,27 +132,29 @@ def analyse(
             "crowd: no pipeline came to its end, so there is no verdict to analyse. Run the same "
             "command again to go on from the journal."
         )
-    gold = gold_labels(items)
-    judges = strategy_verdicts(pipelines, gold)
+    gold = crowd_strategies.gold_labels(items)
+    judges = crowd_strategies.strategy_verdicts(pipelines, gold)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     # So many that the smallest p-value there can be stands in the family of all that is claimed.
     asked = len(set(pipelines["factor_strategy"])) + 1
-    n_permutations = max(declared.n_resamples, math.ceil(2 * asked * len(judges) / LEVEL) - 1)
+    n_permutations = max(
+        declared.n_resamples, math.ceil(2 * asked * len(judges) / families.LEVEL) - 1
+    )
     drawn = replace(declared, n_resamples=n_permutations)
     tests: dict[str, NamedResult] = {}
     for judged in judges:
         for name in judged.strategies:
-            row, described = describe(judged, name, declared)
+            row, described = crowd_strategies.describe(judged, name, declared)
             rows.append(row)
             results += described
-        results += strategy_tests(judged, declared, drawn)
+        results += crowd_strategies.strategy_tests(judged, declared, drawn)
         for result in results:
             if result.id == f"strategies.{judged.name}":
                 tests[judged.name] = result
             elif result.id == f"scaling.accuracy.{judged.name}":
                 tests[f"{judged.name}, trend over k"] = result
-    family = family_of_tests(
+    family = families.family_of_tests(
         "strategies.family",
         {k: r.result for k, r in tests.items() if isinstance(r.result, TestResult)},
         FAMILY,
@@ -195,7 +171,7 @@ def analyse(
     headlines = tuple(_headlines(by_id, judges, tests))
     results = _restrict_strategies(results, headlines)
     for judged in (j for j in judges if j.name in gains):
-        price = price_table(judged, gains[judged.name], declared)
+        price = crowd_strategies.price_table(judged, gains[judged.name], declared)
         title = "Price of a point of accuracy"
         results += named_results(judged.name, "descriptive", ("cost", title, price))
     table = pd.DataFrame(rows)
@@ -243,13 +219,13 @@ def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, .
 
 
 def _jointly(
-    results: Sequence[NamedResult], judges: Sequence[StrategyVerdicts]
+    results: Sequence[NamedResult], judges: Sequence[crowd_strategies.StrategyVerdicts]
 ) -> list[NamedResult]:
     """All that is claimed as one family, and all tests of equivalence as one."""
-    adjusted = jointly(
+    adjusted = families.jointly(
         results, {"strategies.family", *(f"gain.{j.name}" for j in judges)}, family=FAMILY
     )
-    return jointly(
+    return families.jointly(
         adjusted, {f"gain.equivalence.{j.name}" for j in judges},
         family="strategies against vanilla: all judges",
     )  # fmt: skip
@@ -265,7 +241,7 @@ def _restrict_strategies(
         if named.id not in claims or not isinstance(named.result, Comparisons):
             return named
         h = claims[named.id]
-        pairs = restrict_pairs(named.result, h.p_adjusted, claim=h.id, bound=h.p_bound)
+        pairs = families.restrict_pairs(named.result, h.p_adjusted, claim=h.id, bound=h.p_bound)
         return replace(named, result=pairs)
 
     return [restrict(named) for named in results]
@@ -273,7 +249,7 @@ def _restrict_strategies(
 
 def _headlines(
     by_id: Mapping[str, NamedResult],
-    judges: Sequence[StrategyVerdicts],
+    judges: Sequence[crowd_strategies.StrategyVerdicts],
     tests: Mapping[str, NamedResult],
 ) -> Iterator[Headline]:
     """Of each judge: whether strategies differ, which one from vanilla, and whether k matters."""
@@ -286,21 +262,21 @@ def _headlines(
         for name, estimand in ((judged.name, ""), (f"{judged.name}, trend over k", "accuracy")):
             if name in tests:
                 effect = getattr(tests[name].result, "effect", None) if estimand else None
-                yield headline_of_test(
+                yield families.headline_of_test(
                     tests[name], family, about=about, estimand=estimand,
-                    direction=direction_of(effect.estimate) if effect is not None else "",
+                    direction=families.direction_of(effect.estimate) if effect is not None else "",
                 )  # fmt: skip
         gain, equal = by_id.get(f"gain.{judged.name}"), by_id.get(f"gain.equivalence.{judged.name}")
         if gain is not None:
             rows = equal.result.rows if equal and isinstance(equal.result, Comparisons) else ()
-            yield from headlines_of_rows(
+            yield from families.headlines_of_rows(
                 gain, estimand="accuracy_gain", about=about,
                 alike={(r.a, r.b): r.p_adjusted for r in rows},
                 beside=f"gain.equivalence.{judged.name}",
             )  # fmt: skip
 
 
-def _curve_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, Any]]:
+def _curve_rows(table: pd.DataFrame, declared: families.AnalysisPlan) -> list[dict[str, Any]]:
     names = declared.options["scaling"].split(",")
     kept = [
         "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high", "words",
@@ -313,7 +289,7 @@ def _curve_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, A
     ]
 
 
-def _selection_rows(table: pd.DataFrame, declared: AnalysisPlan) -> list[dict[str, Any]]:
+def _selection_rows(table: pd.DataFrame, declared: families.AnalysisPlan) -> list[dict[str, Any]]:
     rows = []
     for name in filter(None, declared.options["selections"].split(",")):
         kind, _, raw = name.partition("@")[0].removeprefix("cce-").partition("-")
@@ -328,7 +304,9 @@ _SELECTED = (
 )  # fmt: skip
 
 
-def _curves(table: pd.DataFrame, declared: AnalysisPlan) -> dict[str, list[tuple[int, float]]]:
+def _curves(
+    table: pd.DataFrame, declared: families.AnalysisPlan
+) -> dict[str, list[tuple[int, float]]]:
     rows = _curve_rows(table, declared)
     several = len({row["temperature"] for row in rows}) > 1
     out: dict[str, list[tuple[int, float]]] = {}
@@ -376,10 +354,10 @@ _LONGEST = 1_500
 
 
 def _side_by_side(
-    judges: Sequence[StrategyVerdicts],
+    judges: Sequence[crowd_strategies.StrategyVerdicts],
     items: Sequence[Item],
     gold: Mapping[str, str],
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
 ) -> dict[str, Any]:
     """The first pair that vanilla gets wrong and the last strategy named gets right.
 
@@ -389,11 +367,16 @@ def _side_by_side(
     """
     names = [n for n in declared.options["strategies"].split(",") if n]
     for judged in judges:
-        other = next((n for n in reversed(names) if n in judged.strategies), REFERENCE)
-        if other == REFERENCE or REFERENCE not in judged.strategies:
+        other = next(
+            (n for n in reversed(names) if n in judged.strategies), crowd_strategies.REFERENCE
+        )
+        if (
+            other == crowd_strategies.REFERENCE
+            or crowd_strategies.REFERENCE not in judged.strategies
+        ):
             continue
         rows = judged.rows[judged.rows["replicate"] == 0].set_index(["item_id", "order"])
-        two = [rows[rows["factor_strategy"] == n] for n in (REFERENCE, other)]
+        two = [rows[rows["factor_strategy"] == n] for n in (crowd_strategies.REFERENCE, other)]
         shared = [key for key in two[0].index if key in two[1].index]
         if not shared:
             continue
@@ -414,7 +397,7 @@ def _side_by_side(
                     "judgments_before": int(own.loc[key, "used"]),
                     "explanation": _short(str(own.loc[key, "explanation"])),
                 }
-                for name, own in zip((REFERENCE, other), two, strict=True)
+                for name, own in zip((crowd_strategies.REFERENCE, other), two, strict=True)
             ],
         }
     return {}

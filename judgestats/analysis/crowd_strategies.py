@@ -30,7 +30,6 @@ from judgestats.stats.agreement.position import first_position_preference, swap_
 from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share, percent_agreement
 from judgestats.stats.comparison.paired_categories import CochranResult, cochran_q_test
 from judgestats.stats.comparison.trend import page_trend_test
-from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Comparisons, Result
 
 _FEWEST = 5
@@ -299,8 +298,7 @@ def strategy_tests(
     """Every test of a judge's strategies.
 
     Cochran's Q and McNemar under both policies for what could not be read, differences from vanilla
-    and whether none is shown, trends of accuracy and length over k, selections at each k, key
-    points and words beyond vanilla's.
+    and whether none is shown, trends of accuracy and length over k, selections at each k.
 
     Parameters
     ----------
@@ -348,9 +346,7 @@ def strategy_tests(
             cluster=judged.cluster, **drawn.drawn, alternative="two-sided",
         )  # fmt: skip
         results += _named(judged, "secondary", (key, title, trend))
-    return [
-        *results, *_selections(judged, declared), *_explanations(judged, named, declared)
-    ]  # fmt: skip
+    return [*results, *_selections(judged, declared)]
 
 
 def _selections(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedResult]:
@@ -369,25 +365,6 @@ def _selections(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedR
             (f"selection.k{k}", f"Right verdicts by selection at k = {k}", test),
             (f"selection.pairs.k{k}", f"Which selections differ at k = {k}", pairs),
         )  # fmt: skip
-    return results
-
-
-def _explanations(
-    judged: StrategyVerdicts, names: Sequence[str], declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Key points and words beyond vanilla's."""
-    results: list[NamedResult] = []
-    for column, what in (("points", "Key points"), ("words", "Words of the explanation")):
-        values = judged.pair_means(column, names)
-        counted = ~np.isnan(values).all(axis=1)
-        if REFERENCE not in names or len(names) < 2 or counted.sum() < 2:
-            continue
-        shifts = mean_shift(
-            values[counted], conditions=names, cluster=judged.cluster[counted],
-            reference=REFERENCE, level=declared.level,
-        )  # fmt: skip
-        row = (f"points.{column}", f"{what} beyond the vanilla judge's", shifts)
-        results += named_results(judged.name, "descriptive", row)
     return results
 
 

@@ -9,15 +9,8 @@ from typing import Literal
 
 import pandas as pd
 
+from judgestats.analysis import families
 from judgestats.analysis.conversion import with_items
-from judgestats.analysis.families import (
-    LEVEL,
-    AnalysisPlan,
-    Stratum,
-    claim_headline,
-    claim_of,
-    restrict_pairs,
-)
 from judgestats.analysis.records import NamedResult, by_role, smallest_adjusted
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.data.matrices import ScoreArray, score_array
@@ -32,7 +25,7 @@ FAMILY = "spread.family"
 
 
 def described_scores(
-    frame: pd.DataFrame, declared: AnalysisPlan
+    frame: pd.DataFrame, declared: families.AnalysisPlan
 ) -> tuple[pd.DataFrame, ScoreArray, ScoreConditions]:
     """The judgments that were asked, the same as an array, and the description of each condition.
 
@@ -70,7 +63,7 @@ class SpreadQuestion:
     id: str
     across: str
     each: str
-    strata: tuple[Stratum, ...]
+    strata: tuple[families.Stratum, ...]
     spreads: Mapping[str, SpreadResult]
     equivalence: Mapping[str, EquivalenceResult]
 
@@ -83,8 +76,8 @@ class SpreadQuestion:
 
 def spread_questions(
     array: ScoreArray,
-    declared: AnalysisPlan,
-    *questions: tuple[str, str, str, Sequence[Stratum]],
+    declared: families.AnalysisPlan,
+    *questions: tuple[str, str, str, Sequence[families.Stratum]],
     reference: str | None = None,
 ) -> tuple[SpreadQuestion, ...]:
     """Answer hypotheses on spread whose tests are one family.
@@ -140,7 +133,7 @@ def _restrict_spreads(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion
 def restrict_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
     """The comparison with its pairs held to the adjusted p of its test (see `restrict_pairs`)."""
     distances = spread.gmd_ratios
-    held = partial(restrict_pairs, p=p, bound=bound, claim=claim)
+    held = partial(families.restrict_pairs, p=p, bound=bound, claim=claim)
     return replace(
         spread,
         ratios=held(spread.ratios),
@@ -151,8 +144,8 @@ def restrict_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> 
 
 def compare_spread(
     array: ScoreArray,
-    strata: Sequence[Stratum],
-    declared: AnalysisPlan,
+    strata: Sequence[families.Stratum],
+    declared: families.AnalysisPlan,
     *,
     reference: str | None = None,
     tests: int | None = None,
@@ -248,7 +241,7 @@ def spread_results(*questions: SpreadQuestion, about_equality: bool = False) -> 
     return by_role(results)
 
 
-def _results(question: SpreadQuestion, stratum: Stratum) -> list[NamedResult]:
+def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[NamedResult]:
     """The test of a stratum, and what stands beside it: trends, ranks, pairs, ratios and shifts."""
     spread, what = question.spreads[stratum.name], question.across
     first = question.id == "spread"
@@ -281,7 +274,7 @@ def _results(question: SpreadQuestion, stratum: Stratum) -> list[NamedResult]:
 
 
 def equivalence_in(
-    array: ScoreArray, strata: Sequence[Stratum], declared: AnalysisPlan
+    array: ScoreArray, strata: Sequence[families.Stratum], declared: families.AnalysisPlan
 ) -> dict[str, EquivalenceResult]:
     """Two one-sided tests of every pair in every stratum, against the declared margin."""
     return {
@@ -323,11 +316,11 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
         test = question.spreads[name].blocked_f
         label = label_of(question, name, questions[1:])
         p, reason = family.p_adjusted[label], test.reason
-        if claim_of(p, p_alike) == "open" and floor > LEVEL:
+        if families.claim_of(p, p_alike) == "open" and floor > families.LEVEL:
             reason = f"with so few questions no p below {apa_number(floor, bounded=True)} exists"
         kinds = ("spread", "equivalence", "ratio", *_compared(question, name))
         headlines.append(
-            claim_headline(
+            families.claim_headline(
                 question.result_id("spread", name), stratum.about,
                 p=p, p_alike=p_alike, p_bound=family.p_bound[label],
                 hypothesis=question.id, estimand="variance_ratio",

@@ -11,29 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
-from judgestats.analysis.families import (
-    LEVEL,
-    AnalysisPlan,
-    ClaimedTest,
-    Hypothesis,
-    claimed_tests,
-    direction_of,
-    planned,
-    published,
-)
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.selections import (
-    Rotations,
-    condition_row,
-    entered,
-    metrics_of,
-    rotations_of,
-    selection_limits,
-    share_result,
-    sort_results,
-    unanswered,
-)
 from judgestats.analysis.summary_rows import declared_row, ranked
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
@@ -67,43 +47,43 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
-    return planned(
+    return families.planned(
         "grade_score", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "grade", "How far are selections free of position?",
             "Grade Score per item, averaged; beside a judge that selects at random (always first "
             "scores 0, consistent 1)", _ESTIMATED, "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "unrelated", "What does an unrelated option do to that?",
             "difference of chance-corrected Grade Scores, paired by item; Wilcoxon's test", _FAMILY,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "wins", "How often is the unrelated option selected?",
             "share of the selections read, beside a random choice", _ESTIMATED,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "prompt", "Does the judge prompt change it?",
             "Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
             "differences from the first prompt with intervals", _FAMILY,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "position", "Are some places selected more than the options there explain?",
             "X2 of places; options exchanged between the rotations of an item", _FAMILY,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "noise", "How much is plain repetition noise?",
             "share of pairs of repetitions of one rotation that differ", _ESTIMATED,
         ),
-        Hypothesis(
+        families.Hypothesis(
             "preferred", "Is the preferred option selected?",
             "share of the selections of items whose preferred option is known, beside a random "
             "choice", _ESTIMATED,
         ),
-        published(
+        families.published(
             "Tables 1-3 of arXiv 2406.12043; cells that cannot be averages are flagged",
             "What did the replicated study print?",
         ),
@@ -114,7 +94,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -127,17 +107,17 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    rotations = rotations_of(frame)
+    rotations = selections.rotations_of(frame)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
-    tests: list[ClaimedTest] = []
+    tests: list[families.ClaimedTest] = []
     # So many that the smallest p-value there can be stands after adjustment in the family of
     # places, prompts and the unrelated option.
-    n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / LEVEL) - 1)
+    n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / families.LEVEL) - 1)
     drawn = replace(declared, n_resamples=n_permutations)
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        row = condition_row(name, asked)
+        row = selections.condition_row(name, asked)
         results += _condition(name, rotations[name], row, declared)
         tests += _positions(name, rotations[name], drawn)
         rows.append(row)
@@ -146,10 +126,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         differences, own = _effects(factor, rotations, table, drawn)
         results += differences
         tests += own
-    tested, headlines = claimed_tests(
+    tested, headlines = families.claimed_tests(
         "position.family", {t.result.title: t for t in tests}, _FAMILY, estimand="grade_score"
     )
-    results = sort_results([*results, *tested], declared)
+    results = selections.sort_results([*results, *tested], declared)
     names = table["condition"]
     return Analysis(
         experiment=declared.experiment,
@@ -158,18 +138,18 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         headlines=(*audit_headlines(results), *headlines),
         conditions=table,
         results=tuple(results),
-        limitations=(*_limits(frame, table, rotations), *unanswered(results, declared)),
+        limitations=(*_limits(frame, table, rotations), *selections.unanswered(results, declared)),
         rows=(
             declared_row("grade_score", names, ids="grade.{}"),
             declared_row("flip_rate", names, ids="noise.{}", note=""),
             declared_row("option_win_rate", names, ids="wins.{}"),
         ),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
     )
 
 
 def _condition(
-    name: str, rotations: Rotations, row: dict[str, Any], declared: AnalysisPlan
+    name: str, rotations: selections.Rotations, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     common: dict[str, Any] = {"cluster": rotations.cluster, "level": declared.level}
     shown: dict[str, Any] = {"n_options": rotations.n_options}
@@ -185,7 +165,7 @@ def _condition(
         )
         for kind in kinds
     )  # fmt: skip
-    results = entered(
+    results = selections.entered(
         row, name,
         ("grade_score", "primary", "grade", "Grade Score", grade),
         ("corrected", "primary", "grade.corrected", "Corrected for chance", corrected),
@@ -195,7 +175,7 @@ def _condition(
     row["least_if_read"], row["most_if_read"] = (float(grade.details[k]) for k in ("low", "high"))
     if row["n_replications"] > 1:
         noise = _noise(rotations, declared)
-        results += entered(
+        results += selections.entered(
             row, name, ("noise", "secondary", "noise", "Repetitions that differ", noise)
         )
     read = np.asarray((rotations.choices != "").any(axis=1))
@@ -215,24 +195,26 @@ def _condition(
             cluster=rotations.cluster[kept], level=declared.level,
         )  # fmt: skip
         share = _count_items(share, rotations, read & kept)
-        entered(row, name, (column, "secondary", "", "", share))
+        selections.entered(row, name, (column, "secondary", "", "", share))
         uniform = float(np.mean(1 / rotations.n_options[kept]))
-        results.append(share_result(f"{key}.{name}", title, name, share, uniform))
+        results.append(selections.share_result(f"{key}.{name}", title, name, share, uniform))
     return results
 
 
-def _count_items(estimate: Estimate, rotations: Rotations, used: NDArray[np.bool_]) -> Estimate:
+def _count_items(
+    estimate: Estimate, rotations: selections.Rotations, used: NDArray[np.bool_]
+) -> Estimate:
     """The estimate with its items counted as items, however often their rotations were repeated."""
     n = len(set(rotations.items[used].tolist()))
     return estimate.replace(sample=replace(estimate.sample, n_items=n))
 
 
-def _common_n(rotations: Rotations) -> int | None:
+def _common_n(rotations: selections.Rotations) -> int | None:
     sizes = set(rotations.n_options.tolist())
     return sizes.pop() if len(sizes) == 1 else None
 
 
-def _noise(rotations: Rotations, declared: AnalysisPlan) -> Estimate:
+def _noise(rotations: selections.Rotations, declared: families.AnalysisPlan) -> Estimate:
     """Selections of the same rotation, repeated: item and rotation are the unit."""
     wide = rotations.repetitions()
     clusters = pd.Series(rotations.cluster, index=rotations.items).groupby(level=0).first()
@@ -241,7 +223,9 @@ def _noise(rotations: Rotations, declared: AnalysisPlan) -> Estimate:
     return _count_items(flips, rotations, np.ones(len(rotations.items), dtype=bool))
 
 
-def _positions(name: str, rotations: Rotations, drawn: AnalysisPlan) -> list[ClaimedTest]:
+def _positions(
+    name: str, rotations: selections.Rotations, drawn: families.AnalysisPlan
+) -> list[families.ClaimedTest]:
     """Over the items with the most common number of options, since places differ with it."""
     n = int(np.bincount(rotations.n_options).argmax())
     own = rotations.n_options == n
@@ -252,7 +236,7 @@ def _positions(name: str, rotations: Rotations, drawn: AnalysisPlan) -> list[Cla
     )
     identity, far = f"position.{name}", largest_position_share(test)
     return [
-        ClaimedTest(
+        families.ClaimedTest(
             result=NamedResult(identity, f"Places selected, {name}", "secondary", test),
             about=About(conditions=(name,), varied="place"),
             size=f"{identity}/{far.name}" if far else "",
@@ -261,8 +245,11 @@ def _positions(name: str, rotations: Rotations, drawn: AnalysisPlan) -> list[Cla
 
 
 def _effects(
-    factor: str, rotations: Mapping[str, Rotations], table: pd.DataFrame, drawn: AnalysisPlan
-) -> tuple[list[NamedResult], list[ClaimedTest]]:
+    factor: str,
+    rotations: Mapping[str, selections.Rotations],
+    table: pd.DataFrame,
+    drawn: families.AnalysisPlan,
+) -> tuple[list[NamedResult], list[families.ClaimedTest]]:
     """What the unrelated option, or another prompt than the first, does to corrected scores."""
     of_option = factor == _OPTION
     key, of_test, varied = (
@@ -270,7 +257,7 @@ def _effects(
         else ("prompt.difference", "prompt", "prompt")
     )  # fmt: skip
     differences: list[NamedResult] = []
-    tests: list[ClaimedTest] = []
+    tests: list[families.ClaimedTest] = []
     for name, levels in _strata(table, factor):
         ordered = sorted(levels) if of_option else list(levels)
         base, scores = ordered[0], _scores(rotations, levels)[ordered]
@@ -284,7 +271,7 @@ def _effects(
             if of_option:
                 title, direction = (
                     "With minus without the unrelated option",
-                    direction_of(less.estimate),
+                    families.direction_of(less.estimate),
                 )
             identity = key if of_option else f"{key}.{level}"
             own += named_results(name, "secondary", (identity, title, less))
@@ -294,7 +281,7 @@ def _effects(
         test = _compared(scores, rotations[levels[base]], drawn, factor)
         differences += own
         tests.append(
-            ClaimedTest(
+            families.ClaimedTest(
                 result=NamedResult(f"{of_test}.{name}", f"{what}, {name}", "secondary", test),
                 about=About(stratum=name, conditions=tuple(levels.values()), varied=varied),
                 direction=direction, beside=tuple(r.id for r in own), size=size,
@@ -321,13 +308,18 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
     return out
 
 
-def _scores(rotations: Mapping[str, Rotations], levels: Mapping[str, str]) -> pd.DataFrame:
+def _scores(
+    rotations: Mapping[str, selections.Rotations], levels: Mapping[str, str]
+) -> pd.DataFrame:
     """Corrected scores of the items that all levels have."""
     return pd.DataFrame({k: rotations[c].item_scores() for k, c in levels.items()}).dropna()
 
 
 def _less(
-    rotations: Mapping[str, Rotations], levels: Mapping[str, str], base: str, confidence: float
+    rotations: Mapping[str, selections.Rotations],
+    levels: Mapping[str, str],
+    base: str,
+    confidence: float,
 ) -> dict[str, Estimate]:
     """Every other level less the base, of chance-corrected scores of the same items."""
     first = rotations[levels[base]]
@@ -349,7 +341,7 @@ def _less(
 
 
 def _compared(
-    scores: pd.DataFrame, first: Rotations, drawn: AnalysisPlan, factor: str
+    scores: pd.DataFrame, first: selections.Rotations, drawn: families.AnalysisPlan, factor: str
 ) -> TestResult:
     """Levels (columns) compared on the same items (rows): Friedman, of two Wilcoxon."""
     clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
@@ -364,9 +356,9 @@ def _compared(
 
 
 def _limits(
-    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, Rotations]
+    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, selections.Rotations]
 ) -> list[str]:
-    limits = selection_limits(frame, table)
+    limits = selections.selection_limits(frame, table)
     sizes = sorted({int(n) for r in rotations.values() for n in r.n_options})
     if len(sizes) > 1:
         limits.append(

@@ -10,31 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.best_of_n import repeated_choices
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    ClaimedTest,
-    Hypothesis,
-    claimed_tests,
-    direction_of,
-    most_reliable,
-    planned,
-    published,
-)
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.recommendation import MARGIN_ICC, best_votes
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.selections import (
-    Choices,
-    choices_of,
-    condition_row,
-    entered,
-    metrics_of,
-    selection_limits,
-    sort_results,
-    unanswered,
-)
 from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
@@ -54,30 +35,30 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
-    return planned(
+    return families.planned(
         "head_to_tail", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "accuracy", "What share of the answers is called correct?",
             "share of the verdicts, interval over questions", _ESTIMATED, "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "reliability", "How reliable is one verdict?",
             "vote-share reliability beside its permutation null", _ESTIMATED, "primary",
         ),
-        most_reliable("the reliability of one verdict"),
-        Hypothesis(
+        families.most_reliable("the reliability of one verdict"),
+        families.Hypothesis(
             "judges", "Do judges differ in the share they call correct?",
             "Wilcoxon's test on each answer's share, pairs of judges at one temperature",
             "all pairs of judges at all temperatures",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "repetition", "How often does asking again change the verdict?",
             "flip rate and AC1; both policies for replies without a verdict", role="descriptive",
         ),
-        published("mean over replications with its standard error across replications"),
+        families.published("mean over replications with its standard error across replications"),
         margins={"icc_1_1": MARGIN_ICC},
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing="A reply without a verdict has a status. Primary: missing, neither correct nor "
@@ -86,7 +67,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -99,12 +80,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     -------
     Analysis
     """
-    choices = choices_of(frame, column="choice")
+    choices = selections.choices_of(frame, column="choice")
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        row = condition_row(name, asked)
+        row = selections.condition_row(name, asked)
         results += _condition(name, choices[name], row, declared)
         rows.append(row)
     table = pd.DataFrame(rows)
@@ -116,7 +97,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         next(iter(choices.values())).cluster,
         one="verdict",
     )  # fmt: skip
-    results = sort_results(results, declared)
+    results = selections.sort_results(results, declared)
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -129,8 +110,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         conditions=table,
         results=tuple(results),
         limitations=(
-            *selection_limits(frame, table),
-            *unanswered(results, declared),
+            *selections.selection_limits(frame, table),
+            *selections.unanswered(results, declared),
             Limit(
                 "Accuracy is what the judge says it is; no person has checked the verdicts.",
                 code="as_judged",
@@ -148,12 +129,12 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             declared_row("accuracy_as_judged", table["condition"], ids="accuracy.{}"),
             *choice_rows(table["condition"], one="verdict"),
         ),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
     )
 
 
 def _condition(
-    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
+    name: str, choices: selections.Choices, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     accuracy, strict = (
         option_win_rate(
@@ -164,7 +145,7 @@ def _condition(
             (choices.with_status, "Accuracy as judged, no verdict counted as not correct"),
         )
     )
-    results = entered(
+    results = selections.entered(
         row, name, ("as_judged", "primary", "accuracy", "Accuracy as judged", accuracy)
     )
     results += repeated_choices(
@@ -173,7 +154,7 @@ def _condition(
     )  # fmt: skip
     printed = _across_replications(choices)
     row["as_judged_se_replications"] = printed.std_error
-    return results + entered(
+    return results + selections.entered(
         row, name,
         ("as_judged_unread_not_correct", "descriptive", "repetition.unread",
          "Unread as not correct", strict),
@@ -181,7 +162,7 @@ def _condition(
     )  # fmt: skip
 
 
-def _across_replications(choices: Choices) -> Estimate:
+def _across_replications(choices: selections.Choices) -> Estimate:
     """The study's figure: accuracy of each replication, their mean and its standard error."""
     read = choices.values != ""
     asked = read.sum(axis=0)
@@ -202,10 +183,10 @@ def _across_replications(choices: Choices) -> Estimate:
 
 
 def _judges(
-    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
+    choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: families.AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Pairs of judges at one temperature, tested on each answer's share, and what is claimed."""
-    tests: dict[str, ClaimedTest] = {}
+    tests: dict[str, families.ClaimedTest] = {}
     for temperature, own in table.groupby("temperature", sort=False, dropna=False):
         listed = own[["condition", "judge"]].astype(str).itertuples(index=False)
         for (one, first), (two, second) in combinations(listed, 2):
@@ -221,12 +202,12 @@ def _judges(
             test = test.replace(effects=(more, *test.effects))
             title = f"{first} and {second} at {heat(temperature)}"
             less = f"{second} less {first} at {heat(temperature)}"
-            tests[title] = ClaimedTest(
+            tests[title] = families.ClaimedTest(
                 result=NamedResult(f"judges.{title}", f"Share correct: {title}", "secondary", test),
                 about=About(stratum=less, varied="judge", conditions=(one, two)),
-                direction=direction_of(more.estimate),
+                direction=families.direction_of(more.estimate),
             )
-    return claimed_tests(
+    return families.claimed_tests(
         "judges.family", tests, "share correct, pairs of judges", estimand="accuracy"
     )
 
@@ -245,7 +226,7 @@ def _difference(shares: Floats, cluster: Any, names: tuple[str, str], level: flo
     )
 
 
-def _item_shares(choices: Choices) -> Floats:
+def _item_shares(choices: selections.Choices) -> Floats:
     read = (choices.values != "").sum(axis=1)
     right = (choices.values == "correct").sum(axis=1)
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)

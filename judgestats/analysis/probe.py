@@ -10,22 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis import probe_tests
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, planned
 from judgestats.analysis.limits import Limit, common_limits
-from judgestats.analysis.probe_tests import (
-    FAMILY,
-    MARGIN,
-    RANK_MARGIN,
-    SHARE_MARGIN,
-    claims_by_judge,
-    described_results,
-    families_of,
-    identity,
-    named_tests,
-    probe_headlines,
-    probe_tests,
-    quantity_of,
-)
 from judgestats.analysis.probed_judges import (
     ProbedJudge,
     on_another_scale,
@@ -98,7 +85,7 @@ def _by_claims(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[P
 
 
 def _row(probe: Probe, where: Sequence[str]) -> Row:
-    estimand = quantity_of(probe)
+    estimand = probe_tests.quantity_of(probe)
     kind = {"attack": "Attack: ", "control": "Control: "}.get(probe.kind, "")
     name = f"{kind}{probe.name}"
     return results_row(
@@ -125,7 +112,9 @@ def _drawn(where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[He
     shown = {scored: sum(moved.count(p.name) for p in own) for scored, own in fair.items()}
     of_verdicts = shown[False] > shown[True] and len(fair[False]) * len(where) >= _FEWEST_DRAWN
     changes = fair[not (of_verdicts or not fair[True])]
-    rows = tuple(f"{identity(p, w)}/{quantity_of(p)}" for p in changes for w in where)
+    rows = tuple(
+        f"{probe_tests.identity(p, w)}/{probe_tests.quantity_of(p)}" for p in changes for w in where
+    )
     if len(rows) < _FEWEST_DRAWN:
         caption = (
             "Mean score of the answers as they are and changed, with 95 % intervals over questions."
@@ -262,9 +251,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     }  # fmt: skip
     small = Hypothesis(
         "small", "Where no effect is seen: is it shown to be small?",
-        f"two one-sided tests within {MARGIN:g} points of 1-10 or {SHARE_MARGIN:g} of the "
-        f"verdicts, a loss of order below {RANK_MARGIN:g}; of attacks the exact binomial test of "
-        f"success on fewer than {100 * TOLERANCE:.0f} % of questions", FAMILY,
+        f"two one-sided tests within {probe_tests.MARGIN:g} points of 1-10 or "
+        f"{probe_tests.SHARE_MARGIN:g} of the verdicts, a loss of order below "
+        f"{probe_tests.RANK_MARGIN:g}; of attacks the exact binomial test of success on fewer than "
+        f"{100 * TOLERANCE:.0f} % of questions", probe_tests.FAMILY,
     )  # fmt: skip
     asked_of = [h for kind, own in hypotheses.items() if kind in kinds for h in own]
     if kinds & {"fair", "scale", "attack"}:
@@ -272,7 +262,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return planned(
         "probe", parameters,
         *(
-            replace(h, role="primary", family=FAMILY, adjustment="Westfall-Young")
+            replace(h, role="primary", family=probe_tests.FAMILY, adjustment="Westfall-Young")
             if h.id in {"moved", "scale", "attack", "control"} else h
             for h in asked_of
         ),
@@ -281,9 +271,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         missing="A judgment that could not be read is left out; an answer that a probe cannot "
         "change is not asked about, and counted.",
         margins={
-            "points": MARGIN * (scale.high - scale.low) / 9,
-            "verdicts": SHARE_MARGIN,
-            "order": RANK_MARGIN,
+            "points": probe_tests.MARGIN * (scale.high - scale.low) / 9,
+            "verdicts": probe_tests.SHARE_MARGIN,
+            "order": probe_tests.RANK_MARGIN,
             "attack": TOLERANCE,
         },
         options={
@@ -314,10 +304,10 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     frame = frame[frame["status"] != "invalid_condition"]
     probes = tuple(PROBES[name] for name in declared.options["probes"].split(","))
     _, judges = probed_judges(frame, items, declared)
-    tests = probe_tests(judges, probes, declared)
-    families = families_of(tests, judges, declared)
-    claims = claims_by_judge(tests, families, judges)
-    headlines = probe_headlines(claims)
+    tests = probe_tests.tests_of_probes(judges, probes, declared)
+    families = probe_tests.families_of(tests, judges, declared)
+    claims = probe_tests.claims_by_judge(tests, families, judges)
+    headlines = probe_tests.probe_headlines(claims)
     shown = _by_claims(probes, headlines)
     scored, array = _score_conditions(frame, declared)
     where = [j.where for j in judges]
@@ -328,8 +318,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         headlines=headlines,
         conditions=table,
         results=(
-            *named_tests(tests, families, judges),
-            *described_results(judges, probes, declared),
+            *probe_tests.named_tests(tests, families, judges),
+            *probe_tests.described_results(judges, probes, declared),
             *_card_counts(claims, judges),
             *(scored.results if scored else ()),
         ),

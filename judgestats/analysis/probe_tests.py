@@ -67,7 +67,7 @@ def quantity_of(probe: Probe) -> str:
     return "probe_shift" if probe.asks == "scores" else "preference_shift"
 
 
-def probe_tests(
+def tests_of_probes(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> Tests:
     """The test of each probe with each judge, by kind; none where nothing was read.

@@ -17,16 +17,8 @@ from judgestats.data.matrices import both_orders, scores_of
 from judgestats.data.request_fields import heat
 from judgestats.items.preference_sets import label_table
 from judgestats.items.records import Item
+from judgestats.protocols import probes
 from judgestats.protocols.base import Scale
-from judgestats.protocols.probes import (
-    OPTIONS,
-    ORIGINAL,
-    PAIRS,
-    PROBES,
-    Asks,
-    Probe,
-    variants_of,
-)
 from judgestats.protocols.probes.base import REVERSED, WORDS
 from judgestats.protocols.probes.pointwise import SCALE_WORDS
 from judgestats.protocols.template import pair_name
@@ -85,8 +77,8 @@ class ProbedJudge:
 
     where: str
     judge: str
-    names: Mapping[Asks, tuple[str, ...]]
-    cluster: Mapping[Asks, Objects]
+    names: Mapping[probes.Asks, tuple[str, ...]]
+    cluster: Mapping[probes.Asks, Objects]
     scores: Mapping[str, Floats] = field(default_factory=dict)
     verdicts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
     turned: Rotations | None = None
@@ -94,13 +86,13 @@ class ProbedJudge:
     conditions: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    def probe_count(self, probe: Probe) -> int:
+    def probe_count(self, probe: probes.Probe) -> int:
         """Of how many things a probe could be built."""
         if probe.measured == "own answers":
             return 0 if self.labelled is None else int(np.sum(self.labelled.own != 0))
         return self.counts.get(probe.changed.name, 0)
 
-    def paired_values(self, probe: Probe) -> PairedValues | None:
+    def paired_values(self, probe: probes.Probe) -> PairedValues | None:
         """What a probe of shifts and places compares; None where nothing was read."""
         if not self.probe_count(probe) or probe.measured == "own answers":
             return None
@@ -114,7 +106,7 @@ class ProbedJudge:
             return None
         return self._paired(probe.asks, values[probe.baseline], values[probe.changed.name])
 
-    def _paired(self, asks: Asks, before: Floats, after: Floats) -> PairedValues | None:
+    def _paired(self, asks: probes.Asks, before: Floats, after: Floats) -> PairedValues | None:
         used = np.all([np.any(~np.isnan(x), axis=1) for x in (before, after)], axis=0)
         if used.sum() < 2:
             return None
@@ -157,7 +149,7 @@ class ProbedJudge:
         )
 
 
-def requested_output(variant: str) -> Asks:
+def requested_output(variant: str) -> probes.Asks:
     """What is asked under a variant.
 
     Examples
@@ -194,7 +186,7 @@ def on_another_scale(variant: str) -> bool:
     return bool(_ALL[variant].scale)
 
 
-_ALL = variants_of(tuple(PROBES.values()))
+_ALL = probes.variants_of(tuple(probes.PROBES.values()))
 
 
 def probed_judges(
@@ -218,10 +210,10 @@ def probed_judges(
     """
     given = {k.removeprefix("own."): v for k, v in declared.options.items() if k.startswith("own.")}
     own = own_authors(frame, items, given)
-    names: dict[Asks, tuple[str, ...]] = {}
-    cluster: dict[Asks, Objects] = {}
-    of: tuple[tuple[Asks, str], ...] = (
-        ("scores", ORIGINAL), ("pairs", PAIRS), ("options", OPTIONS),
+    names: dict[probes.Asks, tuple[str, ...]] = {}
+    cluster: dict[probes.Asks, Objects] = {}
+    of: tuple[tuple[probes.Asks, str], ...] = (
+        ("scores", probes.ORIGINAL), ("pairs", probes.PAIRS), ("options", probes.OPTIONS),
     )  # fmt: skip
     for asks, plain in of:
         wanted = frame["factor_probe"].map(requested_output).eq(asks)
@@ -254,7 +246,7 @@ def probed_judges(
 
 
 def _reply_examples(
-    parts: Mapping[str, pd.DataFrame], names: Mapping[Asks, Sequence[str]]
+    parts: Mapping[str, pd.DataFrame], names: Mapping[probes.Asks, Sequence[str]]
 ) -> dict[str, Any]:
     replies: dict[str, Any] = {"scores": {}, "verdicts": {}}
     for variant, part in parts.items():

@@ -14,26 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    Hypothesis,
-    headlines_of_rows,
-    jointly,
-    one_family,
-    planned,
-    published,
-)
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, by_role, named_results
-from judgestats.analysis.selections import (
-    condition_row,
-    entered,
-    label_shares,
-    metrics_of,
-    selection_limits,
-    spent_on_a_verdict,
-)
 from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
@@ -61,33 +45,33 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     ties = str(parameters["equal_points"])
     several = len(conditions) > len({(c.judge, c.temperature) for c in conditions})
-    compared = Hypothesis(
+    compared = families.Hypothesis(
         "crowd", "Does one strategy choose the best candidate more often than another?",
         "McNemar's exact tests of all pairs of strategies on the same questions, clusters kept "
         "together", _FAMILY, "primary",
     )  # fmt: skip
-    return planned(
+    return families.planned(
         "rejection_sampling", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "best", "How often is the chosen candidate the one that labels prefer?",
             "share of questions, interval over clusters, beside a candidate drawn at random",
             "none: estimates with intervals", "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "gain", "How much more of its labelled comparisons does the chosen candidate win than "
             "a candidate drawn at random?",
             "mean difference, paired by question, interval over clusters", _FAMILY, "primary",
         ),
         *((compared,) if several else ()),
-        Hypothesis(
+        families.Hypothesis(
             "circles", "How often do three candidates beat one another in a circle?",
             "share of circular triads, interval over questions; 1/4 for random verdicts",
         ),
-        published(
+        families.published(
             "Table 3, as printed: models trained on the chosen responses",
             "What did the replicated study print?",
         ),
@@ -103,7 +87,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
 
 def analyse(
     frame: pd.DataFrame,
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
     *,
     items: Sequence[Item],
     pipelines: pd.DataFrame | None = None,
@@ -140,7 +124,7 @@ def analyse(
         selected = choose(
             name, asked, items, rule=declared.options["equal_points"], seed=declared.seed
         )
-        row = condition_row(name, asked)
+        row = selections.condition_row(name, asked)
         results += _describe(name, row, asked, selected, items, shares, declared)
         gain = _gain(row, selected, items, shares, declared)
         if gain is not None:
@@ -154,18 +138,20 @@ def analyse(
         files["chosen/authors.csv"] = authors
     table = pd.DataFrame(rows)
     if gains:
-        together = one_family(gains, family="gain")
+        together = families.one_family(gains, family="gain")
         results.append(NamedResult("gain", "Gain over a candidate at random", "primary", together))
     compared = _compare(chosen, table, items, shares, declared)
     for who, tested in compared.items():
         about = About(stratum=who, varied="strategy")
         between = ("crowd", "Best chosen, strategies compared", tested)
         results += named_results(who, "primary", between, headline=True, about=about)
-    results = jointly(results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY)
+    results = families.jointly(
+        results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY
+    )
     by_id = {r.id: r for r in results}
     headlines = list(audit_headlines(results))
     if gains:
-        claims = headlines_of_rows(
+        claims = families.headlines_of_rows(
             by_id["gain"], estimand="rate_difference", about=About(varied="choice")
         )
         headlines += [
@@ -174,7 +160,9 @@ def analyse(
         ]
     for who in compared:
         about = About(stratum=who, varied="strategy")
-        headlines += headlines_of_rows(by_id[f"crowd.{who}"], estimand="best_chosen", about=about)
+        headlines += families.headlines_of_rows(
+            by_id[f"crowd.{who}"], estimand="best_chosen", about=about
+        )
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -187,7 +175,7 @@ def analyse(
         conditions=table,
         results=tuple(by_role(results)),
         limitations=(
-            *selection_limits(frame, table),
+            *selections.selection_limits(frame, table),
             Limit(
                 "A choice among these candidates: no strategy can choose what none of them holds.",
                 code="candidates",
@@ -208,7 +196,7 @@ def analyse(
             ),
             declared_row("intransitive_triads", table["condition"], ids="circles.{}"),
         ),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
         files=files,
     )  # fmt: skip
 
@@ -220,14 +208,14 @@ def _describe(
     chosen: Selections,
     items: Sequence[Item],
     shares: Sequence[Floats],
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
 ) -> list[NamedResult]:
     clusters = np.array([item.cluster for item in items], dtype=object)
     row["n_pairs"], row["n_items"] = row["n_items"], len(items)
     row["n_chosen"] = sum(i is not None for i in chosen.index)
     row["incomplete"] = sum(s is None for s in chosen.standings)
     row["undecided"] = chosen.undecided / max(1, len(items) - row["incomplete"])
-    row |= spent_on_a_verdict(asked)
+    row |= selections.spent_on_a_verdict(asked)
     cost = row["cost_usd"]
     row["cost_per_chosen"] = cost / row["n_chosen"] if row["n_chosen"] else math.nan
     best = _best(chosen, shares)
@@ -239,7 +227,7 @@ def _describe(
         )  # fmt: skip
         row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, _chance(shares))))
     circles = _circles(chosen, items, declared)
-    return entered(
+    return selections.entered(
         row, name,
         ("best_share", "primary", "best", "Best chosen", share),
         ("circles", "secondary", "circles", "Circular triads", circles),
@@ -271,7 +259,7 @@ def _rates(chosen: Selections, shares: Sequence[Floats]) -> Floats:
     return out
 
 
-def _circles(chosen: Selections, items: Sequence[Item], declared: AnalysisPlan) -> Any:
+def _circles(chosen: Selections, items: Sequence[Item], declared: families.AnalysisPlan) -> Any:
     rows = []
     for item, verdicts in zip(items, chosen.verdicts, strict=True):
         for (i, j), listed in verdicts.items():
@@ -290,7 +278,7 @@ def _gain(
     chosen: Selections,
     items: Sequence[Item],
     shares: Sequence[Floats],
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
 ) -> Comparisons | None:
     rates = _rates(chosen, shares)
     kept = np.isfinite(rates).all(axis=1)
@@ -298,7 +286,7 @@ def _gain(
         return None
     row["gain"] = float(np.mean(rates[kept][:, 1] - rates[kept][:, 0]))
     clusters = np.array([item.cluster for item in items], dtype=object)
-    return label_shares(
+    return selections.label_shares(
         mean_shift(
             rates[kept],
             conditions=["drawn at random", "chosen"],
@@ -313,7 +301,7 @@ def _compare(
     table: pd.DataFrame,
     items: Sequence[Item],
     shares: Sequence[Floats],
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
 ) -> dict[str, Comparisons]:
     """All pairs of strategies of a judge at a temperature, on the questions that all decided."""
     clusters = np.array([item.cluster for item in items], dtype=object)

@@ -10,28 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    Hypothesis,
-    claim_headline,
-    clusters_of,
-    direction_of,
-    one_family,
-    planned,
-)
+from judgestats.analysis import families, pair_methods
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.pair_methods import (
-    BEST_METHOD,
-    MARGIN,
-    MethodPairs,
-    credit_by_pair,
-    describe_verdicts,
-    fewer_pairs,
-    method_pairs,
-    pair_option,
-    reference_results,
-    verdicts_of_scores,
-)
 from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import (
     Analysis,
@@ -77,7 +57,7 @@ class Answers:
         Their questions.
     """
 
-    pairs: MethodPairs
+    pairs: pair_methods.MethodPairs
     names: tuple[str, ...]
     clusters: Objects
 
@@ -85,7 +65,7 @@ class Answers:
         """Scores of each group as verdicts on the pairs, pairs x groups."""
         place = {name: i for i, name in enumerate(self.names)}
         first, second = ([place[n] for n in own] for own in (self.pairs.first, self.pairs.second))
-        return verdicts_of_scores(grouped[first], grouped[second])
+        return pair_methods.verdicts_of_scores(grouped[first], grouped[second])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,48 +131,49 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     several = len({c.judge for c in conditions}) > 1
-    panel = Hypothesis(
+    panel = families.Hypothesis(
         "panel", "Does a panel (one judgment of each judge) agree better than one judge?",
         "difference of mean alignment scores, paired by pair, interval over questions: against one "
         "judgment of each judge, and as many of that judge as the panel asks for",
         "all comparisons with the panel, within a temperature",
     )  # fmt: skip
-    declared = planned(
+    declared = families.planned(
         "self_consistency", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "gain", "Does the mean of the largest k agree better with people than one judgment?",
             "difference of mean alignment scores, paired by pair, interval over questions",
             _OF_JUDGES, "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "equivalence", "Where no gain is seen: is it shown to be small?",
-            f"two one-sided tests, difference within {MARGIN}", "as for the difference",
+            f"two one-sided tests, difference within {pair_methods.MARGIN}",
+            "as for the difference",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "sizes", "And the mean of fewer?", "as for the largest k",
             "sizes k, within a judge and temperature",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "aggregates", "Does the median or the mode agree better than the mean (largest k)?",
             "as above, against the mean", f"median and mode, {_OF_JUDGES}",
         ),
         *((panel,) if several else ()),
-        BEST_METHOD,
-        Hypothesis(
+        pair_methods.BEST_METHOD,
+        families.Hypothesis(
             "reliability", "How reliable is the mean, median or mode of k judgments?",
             "ICC(1,1) over disjoint groups of k, each beside its null; of the mean of all "
             "judgments parallel omega", role="descriptive",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "alignment", "How often does it agree with people?",
             "mean credit with interval over questions, beside always-tie, random and what people "
             "score against one another; accuracy without ties", role="descriptive",
         ),
-        margins={"alignment_score": MARGIN},
-        options=pair_option(parameters),
+        margins={"alignment_score": pair_methods.MARGIN},
+        options=pair_methods.pair_option(parameters),
         blocks="The labelled pair is the block. The replications of an answer are cut into "
         "disjoint groups of k, so that no judgment is used twice at one k; credit is averaged over "
         "groups. Pairs of one question are kept together.",
@@ -204,7 +185,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     return declared
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
+def analyse(
+    frame: pd.DataFrame, declared: families.AnalysisPlan, *, items: Sequence[Item]
+) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -219,9 +202,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     Analysis
     """
     frame = frame[frame["status"] != "invalid_condition"]
-    pairs = method_pairs(items)
+    pairs = pair_methods.method_pairs(items)
     names = tuple(sorted({*pairs.first, *pairs.second}))
-    answers = Answers(pairs=pairs, names=names, clusters=clusters_of(frame, names))
+    answers = Answers(pairs=pairs, names=names, clusters=families.clusters_of(frame, names))
     asked = [
         _averaged_scores(str(condition), own, answers, declared)
         for condition, own in frame.groupby("condition", sort=False)
@@ -234,7 +217,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     described = [*every, *(one.weighted for one in asked if one.weighted is not None)]
     results += [r for one in described for r in one.results]
     results += [r for one in asked for r in _omega(one, answers, declared)]
-    results += reference_results(pairs, declared)
+    results += pair_methods.reference_results(pairs, declared)
     results += _best(every, questions, declared)
     table = pd.DataFrame([one.row for one in described])
     called = [one.name for one in described]
@@ -262,7 +245,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *selection_limits(frame, table),
             _TIES,
             *weighted_limitations(frame),
-            *fewer_pairs(declared, pairs),
+            *pair_methods.fewer_pairs(declared, pairs),
         ),
         condition_records=tuple(conditions_of(table, judged=set(frame["condition"]))),
         condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in described},
@@ -271,7 +254,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
 
 
 def _averaged_scores(
-    condition: str, own: pd.DataFrame, answers: Answers, declared: AnalysisPlan
+    condition: str, own: pd.DataFrame, answers: Answers, declared: families.AnalysisPlan
 ) -> Averaged:
     """One judgment, and mean, median and mode of every size."""
     base = condition_row(condition, own)
@@ -308,7 +291,7 @@ def _aggregated(
     base: Mapping[str, Any],
     grouped: Floats,
     answers: Answers,
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
     *,
     name: str,
     how: str,
@@ -326,7 +309,7 @@ def _aggregated(
     row["cost_per_pair"] = cost / max(len(answers.pairs.names), 1)
     row["tokens_per_pair"] = tokens
     row["n_replications"] = grouped.shape[1]
-    credit, results = describe_verdicts(
+    credit, results = pair_methods.describe_verdicts(
         row, answers.verdicts(grouped), answers.pairs, name=name, level=declared.level
     )
     common: dict[str, Any] = {"cluster": answers.clusters, **declared.drawn}
@@ -343,7 +326,9 @@ def _aggregated(
     return Aggregated(row=row, results=tuple(results), credit=credit)
 
 
-def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[NamedResult]:
+def _omega(
+    one: Averaged, answers: Answers, declared: families.AnalysisPlan
+) -> Iterator[NamedResult]:
     """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
     model = declared.options.get("omega_model", "parallel")
     for value in omega_declared(one.scores, model, cluster=answers.clusters, **declared.drawn):
@@ -353,7 +338,7 @@ def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[
 
 
 def _gains(
-    asked: Sequence[Averaged], questions: Any, declared: AnalysisPlan
+    asked: Sequence[Averaged], questions: Any, declared: families.AnalysisPlan
 ) -> tuple[Comparisons | None, EquivalenceResult | None, list[NamedResult]]:
     """The largest k against one judgment, other sizes, and median and mode against the mean."""
     shifts: dict[str, dict[str, Comparisons]] = {"gain": {}, "aggregates": {}}
@@ -379,8 +364,8 @@ def _gains(
     if not shifts["gain"]:
         return None, None, results
     family = {"gain": f"gain: {_OF_JUDGES}", "aggregates": f"median and mode: {_OF_JUDGES}"}
-    gains, others = (one_family(shifts[key], family=text) for key, text in family.items())
-    smalls, alike = (one_family(equal[key], family=text) for key, text in family.items())
+    gains, others = (families.one_family(shifts[key], family=text) for key, text in family.items())
+    smalls, alike = (families.one_family(equal[key], family=text) for key, text in family.items())
     results += [
         NamedResult("gain", "Gain in agreement with people by averaging", "primary", gains,
               headline=True),
@@ -394,7 +379,7 @@ def _gains(
 
 
 def _against_first(
-    columns: Mapping[str, Floats], questions: Any, declared: AnalysisPlan
+    columns: Mapping[str, Floats], questions: Any, declared: families.AnalysisPlan
 ) -> tuple[Comparisons, EquivalenceResult]:
     """Agreement with people of each column less that of the first, and whether it is alike."""
     names = list(columns)
@@ -405,7 +390,7 @@ def _against_first(
 
 
 def _panels(
-    asked: Sequence[Averaged], answers: Answers, declared: AnalysisPlan
+    asked: Sequence[Averaged], answers: Answers, declared: families.AnalysisPlan
 ) -> tuple[list[Aggregated], list[NamedResult]]:
     """One judgment of each judge, averaged, at every temperature with several judges."""
     panels: list[Aggregated] = []
@@ -437,7 +422,7 @@ def _panels(
             columns[f"one of {one.judge}"] = one.credit(1)
             if size <= one.scores.shape[1]:
                 as_many = answers.verdicts(aggregate_replications(one.scores, k=size))
-                columns[f"mean of {size} of {one.judge}"] = credit_by_pair(
+                columns[f"mean of {size} of {one.judge}"] = pair_methods.credit_by_pair(
                     as_many, answers.pairs.table.labels
                 )
         shifts, small = _against_first(columns, answers.pairs.table.clusters, declared)
@@ -454,14 +439,14 @@ def _headlines(
     """Of each judge and temperature: a gain or loss, equality within the margin, or neither."""
     if gains is None or small is None:
         return (
-            claim_headline(
+            families.claim_headline(
                 "gain", About(), p=math.nan, estimand="alignment_score",
                 reason="Too few replications to average any: at least 3 are needed",
             ),
         )  # fmt: skip
     averaged = [one for one in asked if len(one.sizes) > 1]
     return tuple(
-        claim_headline(
+        families.claim_headline(
             f"gain.{one.where}",
             About(
                 judge=one.judge, stratum=one.where, varied="judgments averaged",
@@ -469,7 +454,7 @@ def _headlines(
                 factors={"temperature": None if math.isnan(one.temperature) else one.temperature},
             ),
             p=row.p_adjusted, p_alike=equal.p_adjusted, p_bound=row.p_bound,
-            estimand="alignment_score", direction=direction_of(row.estimate),
+            estimand="alignment_score", direction=families.direction_of(row.estimate),
             rests_on=(f"gain/{row.a}:{row.b}", f"equivalence.gain/{equal.a}:{equal.b}"),
             family="gain", reason=row.reason,
         )
@@ -478,7 +463,7 @@ def _headlines(
 
 
 def _best(
-    every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
+    every: Sequence[Aggregated], questions: Any, declared: families.AnalysisPlan
 ) -> tuple[NamedResult, ...]:
     """Comparisons of the ways to aggregate with the best one, with what each spends."""
     usable = [a for a in every if not np.isnan(a.credit).all()]

@@ -10,30 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.dispersion_comparison import (
-    SpreadQuestion,
-    compare_spread,
-    described_scores,
-    restrict_spread,
-    spread_family,
-    spread_headlines,
-    spread_questions,
-    spread_results,
-    test_ids,
-)
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    Hypothesis,
-    Stratum,
-    claim_headline,
-    direction_of,
-    most_reliable,
-    one_family,
-    planned,
-    published,
-    restrict_pairs,
-    strata_of,
-)
+from judgestats.analysis import dispersion_comparison, families
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.recommendation import MARGIN_ICC, best_reliable
 from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
@@ -67,7 +44,7 @@ _VARY = "vary."
 Further = tuple[list[NamedResult], list[Headline]]
 
 
-def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
+def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
     """One hypothesis a field of the request that the conditions vary.
 
     Examples
@@ -83,7 +60,7 @@ def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]
             levels.setdefault(short, {})[condition.levels[short]] = None
     ordered = "; Page's L, Spearman and Kendall, the levels being ordered"
     return tuple(
-        Hypothesis(
+        families.Hypothesis(
             f"{_VARY}{name}",
             f"Does the spread of repeated scores differ between levels of {name}?",
             "as the primary test, ratios of variances, two one-sided tests"
@@ -129,13 +106,23 @@ class SpreadExperiment:
     published: str
     about_equality: bool = False
     reference: str | None = None
-    hypotheses: Callable[[Sequence[Condition]], tuple[Hypothesis, ...]] | None = None
+    hypotheses: Callable[[Sequence[Condition]], tuple[families.Hypothesis, ...]] | None = None
     further: (
-        Callable[[ScoreArray, pd.DataFrame, tuple[SpreadQuestion, ...], AnalysisPlan], Further]
+        Callable[
+            [
+                ScoreArray,
+                pd.DataFrame,
+                tuple[dispersion_comparison.SpreadQuestion, ...],
+                families.AnalysisPlan,
+            ],
+            Further,
+        ]
         | None
     ) = None
 
-    def plan(self, parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+    def plan(
+        self, parameters: Mapping[str, Any], conditions: Sequence[Condition]
+    ) -> families.AnalysisPlan:
         """The plan, as it is written to the run before the first call.
 
         Parameters
@@ -150,39 +137,39 @@ class SpreadExperiment:
         """
         across, each = self.across, self.each
         pairs = f"pairs of {across}, within a {each}"
-        return planned(
+        return families.planned(
             self.experiment, parameters,
-            Hypothesis(
+            families.Hypothesis(
                 "spread", f"Does the spread of repeated scores differ between {across}?",
                 "blocked F test on the cell statistic, p by exchanging cells within items",
                 f"one test per {each}", "primary",
             ),
-            Hypothesis(
+            families.Hypothesis(
                 "ratio", self.ratio,
                 "GMD ratio, cells exchanged within clusters, and ratio of pooled within-cell "
                 "variances, intervals over clusters, log scale", pairs,
             ),
-            Hypothesis(
+            families.Hypothesis(
                 "equivalence", "Where no difference is seen: is it shown to be small?",
                 f"two one-sided tests, ratio of variances within 1/{MARGIN} to {MARGIN}", pairs,
             ),
-            Hypothesis(
+            families.Hypothesis(
                 "shift", f"Do mean scores differ between {across}?",
                 "paired difference of means, interval over clusters", pairs,
             ),
-            most_reliable("ICC(1,1)"),
-            Hypothesis(
+            families.most_reliable("ICC(1,1)"),
+            families.Hypothesis(
                 "reliability", "How reliable is one judgment, and the mean of all replications?",
                 "ICC(1) and Cronbach's alpha with jackknife intervals, each beside its null",
                 role="descriptive",
             ),
             *(self.hypotheses(conditions) if self.hypotheses else ()),
-            published(self.published),
+            families.published(self.published),
             blocks=_BLOCKS, missing=_MISSING,
             margins={"variance_ratio": MARGIN, "icc_1_1": MARGIN_ICC},
         )  # fmt: skip
 
-    def analyse(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
+    def analyse(self, frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         """Answer the plan's hypotheses.
 
         Parameters
@@ -195,31 +182,33 @@ class SpreadExperiment:
         -------
         Analysis
         """
-        frame, array, described = described_scores(frame, declared)
+        frame, array, described = dispersion_comparison.described_scores(frame, declared)
         cells, heated = described.table, self.vary == "temperature"
         sampled = cells[cells["temperature"] != 0] if heated else cells
         varied = [h.id for h in declared.hypotheses if h.id.startswith(_VARY)]
-        questions = spread_questions(
+        questions = dispersion_comparison.spread_questions(
             array, declared,
-            ("spread", self.across, self.each, strata_of(sampled, vary=self.vary)),
+            ("spread", self.across, self.each, families.strata_of(sampled, vary=self.vary)),
             *(
                 (key, f"levels of {name}", "stratum",
-                 strata_of(sampled, vary=f"factor_{name}", ordered=True))
+                 families.strata_of(sampled, vary=f"factor_{name}", ordered=True))
                 for key in varied for name in [key.removeprefix(_VARY)]
             ),
             reference=self.reference,
         )  # fmt: skip
-        headlines = spread_headlines(*questions)
+        headlines = dispersion_comparison.spread_headlines(*questions)
         if not any(q.strata for q in (questions[:1] if heated else questions)):
             why = nothing_compared(sampled, self.vary, across=self.across)
-            none = claim_headline(
+            none = families.claim_headline(
                 "spread", About(), p=math.nan, estimand="variance_ratio", reason=why
             )
             headlines = (none, *headlines)
         further, claims = (
             self.further(array, sampled, questions, declared) if self.further else ([], [])
         )
-        compared = spread_results(*questions, about_equality=self.about_equality)
+        compared = dispersion_comparison.spread_results(
+            *questions, about_equality=self.about_equality
+        )
         arrays, spreads = cell_arrays(array), questions[0].spreads
         return Analysis(
             experiment=self.experiment,
@@ -282,7 +271,7 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
     return f"{text}."
 
 
-def _extreme_ratios(question: SpreadQuestion) -> dict[str, float]:
+def _extreme_ratios(question: dispersion_comparison.SpreadQuestion) -> dict[str, float]:
     """The variance ratio of the hottest and the coldest condition of each judge."""
     return {
         f"spread/variance_ratio/{judge}": row.estimate
@@ -295,7 +284,7 @@ def _extreme_ratios(question: SpreadQuestion) -> dict[str, float]:
 def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
     """Lines over temperature; MLflow's steps are whole numbers, hence hundredths."""
     curves: dict[str, list[tuple[int, float]]] = {}
-    for stratum in strata_of(cells, vary="temperature"):
+    for stratum in families.strata_of(cells, vary="temperature"):
         own = cells[cells["condition"].isin(stratum.conditions)].sort_values("temperature")
         steps = [round(100 * t) for t in own["temperature"]]
         for column, name in (("within_variance", "variance"), ("icc1", "icc1"), ("mean", "mean")):
@@ -303,14 +292,14 @@ def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
     return curves
 
 
-def _asked_of_temperature(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
+def _asked_of_temperature(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
     return (
-        Hypothesis(
+        families.Hypothesis(
             "trend", "Does the spread grow with temperature?",
             "Page's L, Spearman and Kendall with intervals over clusters",
             "none: reported beside the primary test",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "judges", "At each temperature: which judge is steadier?",
             "as for the spread, judges in place of temperatures, paired by item; T = 0, where "
             "sampling is off, is described and enters no test",
@@ -323,13 +312,13 @@ def _asked_of_temperature(conditions: Sequence[Condition]) -> tuple[Hypothesis, 
 def _judges_at_temperatures(
     array: ScoreArray,
     cells: pd.DataFrame,
-    questions: tuple[SpreadQuestion, ...],
-    declared: AnalysisPlan,
+    questions: tuple[dispersion_comparison.SpreadQuestion, ...],
+    declared: families.AnalysisPlan,
 ) -> Further:
     """Judges compared at each temperature, paired by item."""
     del questions
-    strata = strata_of(cells, vary="judge")
-    spreads = compare_spread(array, strata, declared)
+    strata = families.strata_of(cells, vary="judge")
+    spreads = dispersion_comparison.compare_spread(array, strata, declared)
     tests = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
     family = adjust_family(tests, family="spread across judges, one test per temperature") if (
         tests
@@ -339,7 +328,7 @@ def _judges_at_temperatures(
         name, spread = stratum.name, spreads[stratum.name]
         if family is not None and name in tests:
             p, bound = family.p_adjusted[name], family.p_bound[name]
-            spread = restrict_spread(spread, p, bound, f"judges.{name}")
+            spread = dispersion_comparison.restrict_spread(spread, p, bound, f"judges.{name}")
         rows: tuple[tuple[str, str, Result], ...] = (
             ("judges", "spread", spread.blocked_f), ("judges_ratio", "ratios", spread.ratios),
         )  # fmt: skip
@@ -358,14 +347,14 @@ WITHOUT = "none"
 """The level of ``reasoning`` that the others are compared with."""
 _FAMILY = "all pairs of judges, temperatures and ways of reasoning"
 _INTERACTION = (
-    Hypothesis(
+    families.Hypothesis(
         "interaction",
         "At each temperature: does reasoning change the spread of all judges alike?",
         "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
         "the log scale; claimed only where the primary family shows that reasoning matters",
         _FAMILY,
     ),
-    Hypothesis(
+    families.Hypothesis(
         "interaction_f",
         "And taken as a difference, not as a factor?",
         "blocked F test of the judges on differences of mean distance (reasoning minus none), p "
@@ -375,10 +364,10 @@ _INTERACTION = (
     ),
 )
 
-Paired = Mapping[str, tuple[Stratum, Stratum]]
+Paired = Mapping[str, tuple[families.Stratum, families.Stratum]]
 
 
-def _asked_of_reasoning(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
+def _asked_of_reasoning(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
     ways = {c.factors["reasoning"] for c in conditions}
     asked = len({c.judge for c in conditions}) > 1 and WITHOUT in ways and len(ways) > 1
     return _INTERACTION if asked else ()
@@ -397,7 +386,9 @@ def judges_with_and_without(cells: pd.DataFrame) -> Paired:
     mapping of "way at temperature" to (Stratum, Stratum)
     """
     by_level = {
-        str(level): {s.name.partition(" and ")[0]: s for s in strata_of(chosen, vary="judge")}
+        str(level): {
+            s.name.partition(" and ")[0]: s for s in families.strata_of(chosen, vary="judge")
+        }
         for level, chosen in cells.groupby("factor_reasoning", sort=False)
     }
     base = by_level.pop(WITHOUT, {})
@@ -412,25 +403,25 @@ def judges_with_and_without(cells: pd.DataFrame) -> Paired:
 def _interaction(
     array: ScoreArray,
     cells: pd.DataFrame,
-    questions: tuple[SpreadQuestion, ...],
-    declared: AnalysisPlan,
+    questions: tuple[dispersion_comparison.SpreadQuestion, ...],
+    declared: families.AnalysisPlan,
 ) -> Further:
     """Whether reasoning changes all judges alike: ratios of variance ratios, and differences."""
     paired = judges_with_and_without(cells)
     results, claims = _interaction_by_differences(array, paired, declared), []
     if paired:
-        ratios = one_family({
+        ratios = families.one_family({
             where: ratio_of_ratios(
                 treated.scores(array), control.scores(array), groups=treated.labels,
                 cluster=array.clusters, level=declared.level,
             )
             for where, (treated, control) in paired.items()
         }, family=_FAMILY)  # fmt: skip
-        tests = spread_family(*questions)
+        tests = dispersion_comparison.spread_family(*questions)
         first = min(tests.p_adjusted, key=lambda name: np.nan_to_num(tests.p_adjusted[name], nan=1))
-        ratios = restrict_pairs(
-            ratios, tests.p_adjusted[first], claim=test_ids(*questions)[first],
-            bound=tests.p_bound[first],
+        ratios = families.restrict_pairs(
+            ratios, tests.p_adjusted[first], bound=tests.p_bound[first],
+            claim=dispersion_comparison.test_ids(*questions)[first],
         )  # fmt: skip
         title = "Is the change by reasoning the same for all judges"
         results.insert(0, NamedResult("interaction", title, "secondary", ratios, headline=True))
@@ -439,17 +430,17 @@ def _interaction(
 
 
 def _interaction_claim(row: Any) -> Headline:
-    return claim_headline(
+    return families.claim_headline(
         f"interaction.{row.a}:{row.b}",
         About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
         p=row.p_adjusted, p_bound=row.p_bound, estimand="variance_ratio",
-        direction=direction_of(row.estimate - 1), rests_on=(f"interaction/{row.a}:{row.b}",),
-        family="interaction", reason=row.reason,
+        direction=families.direction_of(row.estimate - 1), family="interaction",
+        rests_on=(f"interaction/{row.a}:{row.b}",), reason=row.reason,
     )  # fmt: skip
 
 
 def _interaction_by_differences(
-    array: ScoreArray, paired: Paired, declared: AnalysisPlan
+    array: ScoreArray, paired: Paired, declared: families.AnalysisPlan
 ) -> list[NamedResult]:
     tests: dict[str, TestResult] = {}
     for where, (treated, control) in paired.items():

@@ -9,20 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis import summary_rows, validity
+from judgestats.analysis import families, summary_rows, validity
 from judgestats.analysis.agreement import (
     passes_of_items,
     ratings_of,
     ratings_results,
     true_score_of,
-)
-from judgestats.analysis.families import (
-    AnalysisPlan,
-    Hypothesis,
-    clusters_of,
-    family_of_tests,
-    headline_of_test,
-    planned,
 )
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.recommendation import Costs, best_conditions
@@ -49,21 +41,21 @@ MARGIN = 0.05
 Found = list[tuple[str, str, Result]]
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
     scale = parameters["scale"]
     middle = (scale.low + scale.high) / 2
     drawn = "random" if parameters["labels"] == "designed" else parameters["labels_drawn"]
     pass_from = middle if parameters["pass_from"] is None else parameters["pass_from"]
-    return planned(
+    return families.planned(
         "validity", parameters,
-        Hypothesis(
+        families.Hypothesis(
             "related", "Do verdicts and scores go with people's labels at all?",
             "Cohen's kappa (verdicts) or Pearson's r (scores) of people's labels, p by shuffling "
             "labels over answers; over questions where these repeat", _FAMILY, "primary",
         ),
-        Hypothesis(
+        families.Hypothesis(
             "people", "How often is the judge right, how far off are its scores, and what would "
             "people say of all that it judged?",
             "error rates, agreement, bias and concordance; post-stratified pass rate and "
@@ -71,7 +63,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             "none: estimates with intervals over questions", "primary",
         ),
         SLICES,
-        Hypothesis(
+        families.Hypothesis(
             "best", "Which condition agrees most with people?",
             "differences from the best, simultaneous intervals over questions",
         ),
@@ -90,7 +82,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item] = ()) -> Analysis:
+def analyse(
+    frame: pd.DataFrame, declared: families.AnalysisPlan, *, items: Sequence[Item] = ()
+) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -136,7 +130,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         for r in results
         if isinstance(r.result, TestResult) and r.id.startswith("related.")
     }
-    results += family_of_tests("related.family", tests, _FAMILY, role="primary")
+    results += families.family_of_tests("related.family", tests, _FAMILY, role="primary")
     best = _best(agreement, rows, frame, declared)
     results = sort_results([*results, *best], declared)
     headlines = _headlines(results)
@@ -158,7 +152,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     return validity.marked_as_tuned(analysis, labelled)
 
 
-def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
+def _condition(name: str, asked: pd.DataFrame, declared: families.AnalysisPlan) -> Found:
     """What labels say of one condition."""
     if set(asked["choice"]) - {""}:
         own = validity.pass_fail_results(asked, declared)
@@ -208,7 +202,7 @@ def _related(name: str, results: Found) -> list[NamedResult]:
     return []
 
 
-def _limits(frame: pd.DataFrame, table: pd.DataFrame, declared: AnalysisPlan) -> list[str]:
+def _limits(frame: pd.DataFrame, table: pd.DataFrame, declared: families.AnalysisPlan) -> list[str]:
     designed = [designed_labels()] if declared.options["labels"] == "designed" else []
     return [*designed, *selection_limits(frame, table)]
 
@@ -224,12 +218,12 @@ def _best(
     agreement: Mapping[str, pd.Series],
     rows: Sequence[Mapping[str, Any]],
     frame: pd.DataFrame,
-    declared: AnalysisPlan,
+    declared: families.AnalysisPlan,
 ) -> tuple[NamedResult, ...]:
     table = pd.DataFrame(dict(agreement)).dropna()
     if table.shape[1] < 2 or len(table) < 3:
         return ()
-    clusters = clusters_of(frame, table.index)
+    clusters = families.clusters_of(frame, table.index)
     own = [r for r in rows if r["condition"] in table]
     tokens = (frame["tokens_in"] + frame["tokens_out"]).groupby(frame["condition"]).mean()
     return best_conditions(
@@ -254,7 +248,9 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         if isinstance(result, TestResult) and named.id.startswith("related."):
             of_kappa = result.statistic_name == "kappa"
             estimand = "cohen_kappa" if of_kappa else "pearson_correlation"
-            headline = headline_of_test(named, family, estimand=estimand, about=named.about)
+            headline = families.headline_of_test(
+                named, family, estimand=estimand, about=named.about
+            )
             # In no family where its p could not be computed.
             alone = math.isnan(headline.p_adjusted)
             out.append(dataclasses.replace(headline, family="") if alone else headline)
