@@ -18,6 +18,8 @@ import numpy as np
 from scipy import special, stats
 from tables import write_rows
 
+from judgestats.decisions import StoppingRule
+from judgestats.stats import icc, standard_error_of_measurement
 from judgestats.stats.validity.change_process import change_look
 from judgestats.stats.validity.cutoffs import error_counts, joint_share
 from judgestats.stats.validity.effective_votes import effective_judges, effective_judges_limits
@@ -299,6 +301,61 @@ def labels(reps: int) -> None:
         put("labels", f"{name}, 200 labels", "coverage", hits, ">=.92")
 
 
+def stopping(reps: int) -> None:
+    """Coverage at a stop on the width, and false differences at a stop on the answer."""
+    truth_icc, truth_sem = 0.8, 0.5
+    for name, width, truth in (("icc_1_1", 0.15, truth_icc), ("sem", 0.12, truth_sem)):
+        rng = np.random.default_rng([40, len(name)])
+        hits = []
+        for _ in range(reps):
+            x = 2 * truth_sem * rng.normal(size=(300, 1)) + truth_sem * rng.normal(size=(300, 3))
+            rule = StoppingRule.parse(f"{name}:width<={width}", max_items=300)
+            for n in rule.planned:
+                made = icc(x[:n], form="ICC(1,1)", n_permutations=0) if name == "icc_1_1" else (
+                    standard_error_of_measurement(x[:n]))
+                ends = made.interval
+                low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
+                rule = rule.look(n, made.estimate, low, high)
+                if rule.reached:
+                    break
+            hits.append(low <= truth <= high)
+        put("stopping", f"{name}, width {width}, at most 300 items", "coverage", hits, ">=.93")
+    for share in (0.5, 0.9):
+        rng = np.random.default_rng([41, int(10 * share)])
+        hits = []
+        for _ in range(reps):
+            x = rng.random(600) < share
+            rule = StoppingRule.parse("pass_rate:width<=.15", max_items=600)
+            for n in rule.planned:
+                k = int(x[:n].sum())
+                low = stats.beta.ppf(0.025, k, n - k + 1) if k else 0.0
+                high = stats.beta.ppf(0.975, k + 1, n - k) if k < n else 1.0
+                rule = rule.look(n, k / n, float(low), float(high))
+                if rule.reached:
+                    break
+            hits.append(bool(low <= share <= high))
+        put("stopping", f"pass rate {share}, width .15", "coverage", hits, ">=.93")
+    for looks in (5, 20):
+        for shift in (0.0, 0.3):
+            rng = np.random.default_rng([42, looks, int(10 * shift)])
+            said, items = [], []
+            for _ in range(reps):
+                d = shift + rng.normal(size=400)
+                rule = StoppingRule.parse("difference!=0", max_items=400, first=400 // looks,
+                                          step=400 // looks)  # fmt: skip
+                for n in rule.planned:
+                    t = float(stats.t.ppf((1 + rule.next_level) / 2, n - 1))
+                    half = t * d[:n].std(ddof=1) / math.sqrt(n)
+                    rule = rule.look(n, d[:n].mean(), d[:n].mean() - half, d[:n].mean() + half,
+                                     at_bound=True)  # fmt: skip
+                    if rule.reached:
+                        break
+                said.append(rule.reached)
+                items.append(rule.items)
+            cell = f"difference {shift} SD, {looks} looks, {np.mean(items):.0f} items on average"
+            put("stopping", cell, "finds a difference", said, ">=.99" if shift else "<=.05")
+
+
 def main(replicates: int) -> list[dict[str, object]]:
     """All cells; those that cost most with half the replicates."""
     for part in (cutoff, automation, panel):
@@ -306,6 +363,7 @@ def main(replicates: int) -> list[dict[str, object]]:
     cascade(max(replicates // 2, 1))
     labels(max(replicates // 2, 1))
     change(max(replicates // 2, 1))
+    stopping(max(replicates // 2, 1))
     return ROWS
 
 

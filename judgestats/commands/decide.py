@@ -138,6 +138,8 @@ def automate_command(arguments: Args) -> int:
         0; of what is required 1 where it fails and 3 where it cannot be told.
     """
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
+    if arguments.strict and not prices:
+        raise InputError("decide automate: --strict is of a cascade. Add --price.")
     judged = _judged(arguments)
     if arguments.out and Path(arguments.out).exists():
         raise InputError(f"{arguments.out} is there already. Name another file by --out.")
@@ -202,6 +204,7 @@ def _cascade(arguments: Args, judged: Sequence[JudgedItems], prices: dict[str, f
         dict(zip(names, held.confidence.T, strict=True)), held.labels, prices=prices,
         error=arguments.error, cluster=held.cluster, level=arguments.level,
         labels_drawn=arguments.labels_drawn or judged[0].drawn, tuned=judged[0].tuned,
+        strict=arguments.strict,
     )  # fmt: skip
 
 

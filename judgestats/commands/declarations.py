@@ -239,6 +239,8 @@ _DECIDE = Command(
                     kind="switch"),
                 Option("--price", "Statistics", "Prices per item of judges and people: a cascade, "
                     "e.g. cheap=1,dear=10,human=200", metavar="NAME=PRICE,..."),
+                Option("--strict", "Statistics", "Tune the cascade on half of the labels and test "
+                    "it on the other half", kind="switch"),
                 Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 7",
                     kind="number", default=None),
                 _LEVEL,
@@ -609,6 +611,8 @@ _MONITOR = Command(
             kind="switch"),
         Option("--per-period", "Statistics", "Anchors judged again per period, for --plan",
             kind="whole", default=20),
+        Option("--criteria", "Statistics", "Criteria monitored at once with anchors, which share "
+            "the error, e.g. 3", kind="whole", default=1),
         Option("--chart", "Output", "File for the chart of both processes, e.g. change.svg",
             metavar="FILE"),
         Option("--json", "Output", "One JSON document", kind="switch"),

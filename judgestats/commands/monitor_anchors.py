@@ -37,7 +37,7 @@ def anchors_command(arguments: Args) -> int:
     ----------
     arguments : Args
         ``file``, ``anchors``, ``state``, ``rate``, ``item``, ``cluster``, ``scale``, ``tolerance``,
-        ``reopen``, ``plan``, ``per_period``, ``chart``, ``json``, ``require``, ``level``.
+        ``criteria``, ``reopen``, ``plan``, ``per_period``, ``chart``, ``json``, ``require``, ``level``.
 
     Returns
     -------
@@ -46,6 +46,8 @@ def anchors_command(arguments: Args) -> int:
     """
     if not 0 < arguments.level < 1 or not 0 <= arguments.tolerance < 1:
         raise InputError("monitor: --level lies inside 0-1, and --tolerance is at least 0.")
+    if arguments.criteria < 1:
+        raise InputError("monitor: --criteria counts criteria monitored at once, 1 or more.")
     required = read_requirements(arguments.require)
     if strange := sorted(set(required) - {"judge_changed", "system_changed"}):
         raise InputError(
@@ -86,7 +88,7 @@ def anchors_command(arguments: Args) -> int:
 def _stated_terms(arguments: Args) -> Terms:
     low, high = scale_of(arguments.scale or None) or (0.0, 1.0)
     return Terms(
-        alpha=round(1 - arguments.level, 12), tolerance=arguments.tolerance, low=float(low),
+        alpha=round((1 - arguments.level) / arguments.criteria, 12), tolerance=arguments.tolerance, low=float(low),
         high=float(high),
     )  # fmt: skip
 

@@ -29,7 +29,13 @@ from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, Subject
 from judgestats.stats.validity.cutoffs import clustering, least_trials
-from judgestats.stats.validity.fallback_test import Candidate, candidates, certify
+from judgestats.stats.validity.fallback_test import (
+    Candidate,
+    candidates,
+    certify,
+    error_p,
+    fallback_test,
+)
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
 
 HUMAN = "human"
@@ -92,6 +98,8 @@ class Cascade(Decision):
         Cost per item of the other policies.
     recommended : str
         ``cascade``, ``last judge alone`` or ``people alone``.
+    is_strict : bool
+        Whether the cascade was tuned on half of the labels and tested on the other half.
     routes, verdicts, confidence : tuple
         Of the recommended policy, one per item.
     """
@@ -107,6 +115,7 @@ class Cascade(Decision):
     last_judge_alone: Number = math.nan
     recommended: str = PEOPLE
     confidence_source: Source = ""
+    is_strict: bool = False
     routes: tuple[str, ...] = ()
     verdicts: tuple[Number, ...] = ()
     confidence: tuple[Number, ...] = ()
@@ -128,7 +137,8 @@ class Cascade(Decision):
             f"{plain_number(self.cost.estimate)} per item; {last} alone "
             f"{plain_number(self.last_judge_alone)}; people alone {plain_number(self.people_only)}."
         )
-        first = f"{', '.join(parts)}, people {percent(left)}: {bound} (simulated, not proved)."
+        proof = "exact" if self.is_strict else "simulated, not proved"
+        first = f"{', '.join(parts)}, people {percent(left)}: {bound} ({proof})."
         return [f"{first} {costs}", self._advice()]
 
     def _advice(self) -> str:
@@ -155,6 +165,8 @@ def cascade_certificate(
     tuned: bool = False,
     source: Source = "mapped",
     thresholds: Sequence[float] | None = None,
+    strict: bool = False,
+    seed: int = 0,
 ) -> Cascade:
     r"""Certify a cascade of judges by price, and the last judge alone.
 
@@ -176,6 +188,11 @@ def cascade_certificate(
         Where confidences are from.
     thresholds : sequence of float, optional
         Candidates fixed beforehand; by default from confidences of unlabelled items.
+    strict : bool
+        Tune one path of policies on half of the labels, and test it on the other half. The claim
+        is then exact, and on the error of all that is decided.
+    seed : int
+        Of the halves.
 
     Returns
     -------
@@ -227,10 +244,18 @@ def cascade_certificate(
     routes = np.full(n, HUMAN, dtype=object)
     spent = np.zeros(n)
     stages = []
+    codes = judged.codes if judged.clustered else None
+    path = _tested_path(order, said, sure, judged.human, judged.codes, error=error, fixed=fixed,
+                        delta=delta / 2, seed=seed) if strict else {}  # fmt: skip
     for judge in order:
         spent += np.where(rest, prices[judge], 0.0)
-        stage, decided = _stage(judge, prices[judge], rest, said, sure, judged.human, error, own,
-                                judged.codes if judged.clustered else None, fixed)  # fmt: skip
+        if strict:
+            stage, decided = _stage_at(
+                path.get(judge, math.inf), judge, prices[judge], rest, said, sure, judged.human
+            )
+        else:
+            stage, decided = _stage(judge, prices[judge], rest, said, sure, judged.human, error,
+                                    own, codes, fixed)  # fmt: skip
         stages.append(stage)
         routes[decided] = judge
         rest = rest & ~decided
@@ -238,7 +263,7 @@ def cascade_certificate(
     last = order[-1]
     alone, decided_alone = _stage(
         last, prices[last], np.ones(n, dtype=bool), said, sure, judged.human, error, delta / 2,
-        judged.codes if judged.clustered else None, fixed,
+        codes, fixed,
     )  # fmt: skip
     cost_alone = prices[last] + prices[HUMAN] * (1 - alone.share)
     choices = {CASCADE: float(spent.mean()), LAST: cost_alone, PEOPLE: float(prices[HUMAN])}
@@ -265,7 +290,9 @@ def cascade_certificate(
         verdicts=tuple(float(c[0][i]) if c else math.nan for i, c in enumerate(chosen)),
         confidence=tuple(float(c[1][i]) if c else math.nan for i, c in enumerate(chosen)),
         reason="" if best != PEOPLE else "no certified policy is cheaper",
-        method="exact tests in fixed order on the items that reach each stage",
+        is_strict=strict,
+        method="policies tuned on half of the labels, tested in fixed order on the other half"
+        if strict else "exact tests in fixed order on the items that reach each stage",
     )  # fmt: skip
 
 
@@ -329,6 +356,95 @@ def _stage(
         base, decided=int(decided.sum()), share=float(decided.mean()), threshold=top.threshold,
         labels=top.m, errors=top.x, upper=found.upper,
     ), decided  # fmt: skip
+
+
+def _stage_at(
+    threshold: float,
+    judge: str,
+    price: float,
+    reached: Bools,
+    said: Mapping[str, Floats],
+    sure: Mapping[str, Floats],
+    human: Floats,
+) -> tuple[Stage, Bools]:
+    """A stage at a threshold that was tuned and tested before."""
+    decided = reached & (np.nan_to_num(sure[judge], nan=-math.inf) >= threshold)
+    known = decided & ~np.isnan(human)
+    made = Stage(
+        judge=judge, price=price, reached=int(reached.sum()), decided=int(decided.sum()),
+        share=float(decided.mean()), threshold=threshold if decided.any() else math.nan,
+        labels=int(known.sum()), errors=int((said[judge][known] != human[known]).sum()),
+    )  # fmt: skip
+    return made, decided
+
+
+_TUNED = 20
+"""Policies of a path, tuned to error rates up to the one allowed."""
+
+
+def _tested_path(
+    order: Sequence[str],
+    said: Mapping[str, Floats],
+    sure: Mapping[str, Floats],
+    human: Floats,
+    codes: Ints,
+    *,
+    error: float,
+    delta: float,
+    fixed: Floats | None,
+    seed: int,
+) -> dict[str, float]:
+    """Thresholds of the last policy on a tuned path that passes on the other half; empty: none."""
+    known = ~np.isnan(human)
+    names = np.unique(codes[known])
+    drawn = np.random.default_rng(seed).permutation(names)[: names.size // 2]
+    tune = known & np.isin(codes, drawn)
+    test = known & ~tune
+    policies: list[dict[str, float]] = []
+    for allowed in error * np.arange(1, _TUNED + 1) / _TUNED:
+        rest, policy = np.ones(human.size, dtype=bool), {}
+        for judge in order:
+            confidence = np.nan_to_num(sure[judge], nan=-math.inf)
+            seen = rest & ~known & np.isfinite(confidence)
+            tested = fixed if fixed is not None else candidates(confidence[seen])
+            policy[judge] = _tuned_threshold(
+                confidence, said[judge] != human, rest & tune, tested, float(allowed)
+            )
+            rest = rest & (confidence < policy[judge])
+        if policy not in policies:
+            policies.append(policy)
+    sizes, ps = [], []
+    for policy in policies:
+        rest, decided = np.ones(human.size, dtype=bool), np.zeros(human.size, dtype=bool)
+        wrong = np.zeros(human.size, dtype=bool)
+        for judge in order:
+            own = rest & (np.nan_to_num(sure[judge], nan=-math.inf) >= policy[judge])
+            wrong |= own & (said[judge] != human)
+            decided, rest = decided | own, rest & ~own
+        held = test & decided
+        m, x = int(held.sum()), int((wrong & held).sum())
+        effect = 1.0
+        if m and np.unique(codes[test]).size < int(test.sum()):
+            n_own = np.bincount(np.unique(codes[held], return_inverse=True)[1])
+            icc = clustering(wrong[held].astype(float), codes[held]).icc
+            effect = 1 + (float((n_own**2).sum() / m) - 1) * icc
+        sizes.append(m / effect)
+        ps.append(float(error_p(x / effect, m / effect, error)) if m else 1.0)
+    levels = fallback_test(sizes, ps, least=least_trials(error, delta), delta=delta)
+    passed = [i for i, level in enumerate(levels) if level > 0 and ps[i] <= level]
+    return policies[passed[-1]] if passed else {}
+
+
+def _tuned_threshold(
+    confidence: Floats, wrong: Bools, used: Bools, tested: Floats, allowed: float
+) -> float:
+    """The least strict candidate whose smoothed error rate is at most what is allowed."""
+    best = math.inf
+    for threshold in tested.tolist():
+        held = used & (confidence >= threshold)
+        if (float((wrong & held).sum()) + 0.5) / (float(held.sum()) + 1) <= allowed:
+            best = threshold
+    return best
 
 
 def _cost(spent: Floats, codes: Ints, level: float) -> Bounded:

@@ -245,3 +245,38 @@ def test_the_command_takes_prices(tmp_path, capsys):
     assert set(pd.read_csv(out)["route"]) == {"dear"}
     assert main([*common, "--price", "cheap=1,other=10,human=200"]) == 2
     assert "other" in capsys.readouterr().err
+
+
+def strict_cascade(rng, n=6000, labelled=3000, rates=(0.01, 0.4), **more):
+    """Two judges: the cheap one is often wrong where it is unsure."""
+    y, c = rng.random(n) < 0.6, rng.random(n)
+    cheap = np.where(rng.random(n) < np.where(c > 0.5, *rates), ~y, y)
+    dear = np.where(rng.random(n) < 0.02, ~y, y)
+    labels = np.where(np.arange(n) < labelled, y.astype(float), np.nan)
+    made = cascade_certificate(
+        {"cheap": cheap, "dear": dear}, {"cheap": c, "dear": rng.random(n)}, labels,
+        prices={"cheap": 1, "dear": 10, "human": 200}, labels_drawn="random", strict=True, **more,
+    )  # fmt: skip
+    return made, np.where(np.array(made.routes) == "cheap", cheap, dear) != y
+
+
+def test_a_strict_cascade_keeps_its_error_and_says_that_it_is_exact():
+    made, wrong = strict_cascade(np.random.default_rng(1), error=0.1)
+    decided = np.array(made.routes) != "human"
+    assert made.recommended == "cascade"
+    assert wrong[decided].mean() <= 0.1
+    assert made.stages[0].share > 0.4
+    assert "(exact)" in made.screen()[0] + made.screen()[1]
+    again, _ = strict_cascade(np.random.default_rng(1), error=0.1)
+    assert again.routes == made.routes
+
+
+def test_a_strict_cascade_rarely_certifies_what_errs_more():
+    rng = np.random.default_rng(2)
+    false = [
+        any(s.decided for s in strict_cascade(
+            rng, 1200, 600, (0.13, 0.13), error=0.02, level=0.95
+        )[0].stages[:1])
+        for _ in range(40)
+    ]  # fmt: skip
+    assert sum(false) <= 3

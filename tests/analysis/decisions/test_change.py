@@ -157,8 +157,7 @@ monitor.add_period(*period(2))
 """
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.study)])
-def test_killed_at_any_moment_the_state_is_before_or_after(tmp_path, kills):
+def test_killed_at_any_moment_the_state_is_before_or_after(tmp_path):
     monitor = opened(tmp_path / "m.db")
     monitor.add_period(*period(1))
     before = monitor.verdict().to_dict()
@@ -166,7 +165,7 @@ def test_killed_at_any_moment_the_state_is_before_or_after(tmp_path, kills):
     after = ChangeMonitor(tmp_path / "after.db").add_period(*period(2)).to_dict()
     draw = random.Random(0)
     seen = set()
-    for k in range(kills):
+    for k in range(3):
         path = tmp_path / f"k{k}.db"
         shutil.copy(tmp_path / "m.db", path)
         env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
@@ -224,6 +223,17 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     assert main(["monitor", str(folder / "16.csv"), *words, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert (record["period"], record["alpha"], record["earlier"]) == (1, 0.025, ["judge"])
+
+
+def test_criteria_share_the_error(files, capsys):
+    folder, words = files
+    more = [*words, "--criteria", "4", "--json"]
+    assert main(["monitor", str(folder / "1.csv"), *more]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["alpha"] == 0.0125
+    assert record["judge"]["threshold"] == pytest.approx(math.log(2 / 0.0125))
+    assert main(["monitor", str(folder / "2.csv"), *words]) == 2
+    assert main(["monitor", str(folder / "2.csv"), *words, "--criteria", "0"]) == 2
 
 
 def test_a_plan_tells_delay_and_floor(files, capsys):
