@@ -311,8 +311,11 @@ def stopping(reps: int) -> None:
             x = 2 * truth_sem * rng.normal(size=(300, 1)) + truth_sem * rng.normal(size=(300, 3))
             rule = StoppingRule.parse(f"{name}:width<={width}", max_items=300)
             for n in rule.planned:
-                made = icc(x[:n], form="ICC(1,1)", n_permutations=0) if name == "icc_1_1" else (
-                    standard_error_of_measurement(x[:n]))
+                made = (
+                    icc(x[:n], form="ICC(1,1)", n_permutations=0)
+                    if name == "icc_1_1"
+                    else (standard_error_of_measurement(x[:n]))
+                )
                 ends = made.interval
                 low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
                 rule = rule.look(n, made.estimate, low, high)

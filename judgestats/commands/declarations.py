@@ -611,6 +611,8 @@ _MONITOR = Command(
             kind="switch"),
         Option("--per-period", "Statistics", "Anchors judged again per period, for --plan",
             kind="whole", default=20),
+        Option("--label", "Columns", "Column of anchors with human pass / fail labels, in the word "
+            "of --rate or as 0 and 1", metavar="COLUMN"),
         Option("--criteria", "Statistics", "Criteria monitored at once with anchors, which share "
             "the error, e.g. 3", kind="whole", default=1),
         Option("--chart", "Output", "File for the chart of both processes, e.g. change.svg",

@@ -9,13 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgestats.analysis.decisions.change import (
-    ANCHOR,
-    OLD,
-    Change,
-    ChangeMonitor,
-    plan_lines,
-)
+from judgestats.analysis.decisions.change import Change, ChangeMonitor
+from judgestats.analysis.decisions.change_data import ANCHOR, OLD
+from judgestats.analysis.decisions.record import number
 from judgestats.commands.arguments import Args
 from judgestats.commands.label_page import read_table
 from judgestats.data.readers.options import scale_of
@@ -36,8 +32,9 @@ def anchors_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``file``, ``anchors``, ``state``, ``rate``, ``item``, ``cluster``, ``scale``, ``tolerance``,
-        ``criteria``, ``reopen``, ``plan``, ``per_period``, ``chart``, ``json``, ``require``, ``level``.
+        ``file``, ``anchors``, ``state``, ``rate``, ``item``, ``cluster``, ``label``, ``scale``,
+        ``tolerance``, ``criteria``, ``reopen``, ``plan``, ``per_period``, ``chart``, ``json``,
+        ``require``, ``level``.
 
     Returns
     -------
@@ -57,23 +54,23 @@ def anchors_command(arguments: Args) -> int:
     path = Path(arguments.state)
     monitor = ChangeMonitor(path)
     if arguments.reopen:
-        values, old, clusters = _reference(arguments, arguments.file)
-        monitor.reopen(values, old=old, clusters=clusters)
+        values, old, clusters, labels = _reference(arguments, arguments.file)
+        monitor.reopen(values, old=old, clusters=clusters, labels=labels)
         console.print_result(f"New reference of {len(values)} anchors: {path}.")
         return 0
     terms = _stated_terms(arguments)
     if not path.exists():
         source = arguments.anchors or arguments.file
-        values, old, clusters = _reference(arguments, source)
+        values, old, clusters, labels = _reference(arguments, source)
         monitor.open(
-            values, old=old, clusters=clusters, alpha=terms.alpha, tolerance=terms.tolerance,
-            scale=(terms.low, terms.high),
+            values, old=old, clusters=clusters, labels=labels, alpha=terms.alpha,
+            tolerance=terms.tolerance, scale=(terms.low, terms.high),
         )  # fmt: skip
     elif not arguments.plan:
         monitor.check_terms(terms)
         _check_same(arguments, monitor)
     if arguments.plan:
-        console.print_result(*plan_lines(monitor.verdict(), arguments.per_period))
+        console.print_result(*_plan_lines(monitor.verdict(), arguments.per_period))
         return 0
     made = _add(arguments, monitor)
     if arguments.chart:
@@ -88,8 +85,8 @@ def anchors_command(arguments: Args) -> int:
 def _stated_terms(arguments: Args) -> Terms:
     low, high = scale_of(arguments.scale or None) or (0.0, 1.0)
     return Terms(
-        alpha=round((1 - arguments.level) / arguments.criteria, 12), tolerance=arguments.tolerance, low=float(low),
-        high=float(high),
+        alpha=round((1 - arguments.level) / arguments.criteria, 12),
+        tolerance=arguments.tolerance, low=float(low), high=float(high),
     )  # fmt: skip
 
 
@@ -149,13 +146,27 @@ def _read(arguments: Args, file: str) -> pd.DataFrame:
         "value": values,
         "kind": table[_KIND].astype(str) if _KIND in table else "",
         "cluster": table[arguments.cluster].astype(str) if arguments.cluster else "",
+        "label": _labels(table, arguments.label, word, file),
     })  # fmt: skip
+
+
+def _labels(table: pd.DataFrame, column: str, word: str, file: str) -> pd.Series:
+    """Human labels as 0 and 1; NaN where there is none."""
+    if column not in table:
+        return pd.Series(math.nan, index=table.index)
+    cells = table[column].astype(str)
+    if word:
+        return (cells == word).astype(float).where(cells != "")
+    values = pd.to_numeric(cells.where(cells != ""), errors="coerce")
+    if (values.isna() & (cells != "")).any() or set(values.dropna()) - {0.0, 1.0}:
+        raise InputError(f"{file}, column {column}: labels of anchors are 0 or 1, or empty.")
+    return values
 
 
 def _reference(
     arguments: Args, file: str
-) -> tuple[dict[str, list[float | None]], list[float | None], dict[str, str]]:
-    """Judgments of anchors, those of further old answers, and clusters of anchors."""
+) -> tuple[dict[str, list[float | None]], list[float | None], dict[str, str], dict[str, float]]:
+    """Judgments of anchors, those of further old answers, clusters and labels of anchors."""
     read = _read(arguments, file)
     others = read["kind"].isin({OLD, "new"})
     anchors = read[~others]
@@ -165,12 +176,20 @@ def _reference(
     }
     clusters = anchors.drop_duplicates("item").set_index("item")["cluster"].to_dict()
     old = [None if math.isnan(v) else float(v) for v in read.loc[others, "value"]]
-    return held, old, {str(k): str(v) for k, v in clusters.items() if v}
+    labels = anchors.dropna(subset="label").groupby("item", sort=False)["label"].first()
+    if arguments.label and labels.empty:
+        raise InputError(f"{file}: no anchor has a label in column {arguments.label!r}.")
+    return (
+        held,
+        old,
+        {str(k): str(v) for k, v in clusters.items() if v},
+        {str(k): float(v) for k, v in labels.items()},
+    )
 
 
 def _check_same(arguments: Args, monitor: ChangeMonitor) -> None:
     """Refuse another reference than that of the state."""
-    held, _, _ = _reference(arguments, arguments.anchors)
+    held, *_ = _reference(arguments, arguments.anchors)
     anchors = monitor.anchors()
     if set(held) != anchors:
         raise InputError(
@@ -207,3 +226,23 @@ def _draw(made: Change, path: Path) -> None:
     axes.legend(frameon=False)
     with guard_output(path):
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def _plan_lines(made: Change, per_period: int) -> list[str]:
+    """Delay and floor of a reference, for so many anchors per period."""
+    held = made.reference
+    head = (
+        f"PLAN  {held['anchors']:.0f} anchors, {held['repeats']:.3g} judgments each, "
+        f"{per_period} anchors per period, alpha {made.alpha:g}."
+    )
+    floor = f"      No judge shift below {number(made.floor)} of the range can raise an alarm."
+    lines = [head, floor]
+    for delay in made.delays:
+        when = "never"
+        if math.isfinite(delay.anchors):
+            when = (
+                f"after about {delay.anchors:.0f} anchors "
+                f"({math.ceil(delay.anchors / per_period)} periods)"
+            )
+        lines.append(f"      Judge shift {number(delay.shift)}: {when}.")
+    return lines

@@ -9,10 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-import numpy as np
-
+from judgestats.analysis.decisions.change_data import (
+    ANCHOR,
+    LABEL,
+    NEW,
+    OLD,
+    StateData,
+    class_look,
+    look_at,
+    state_data,
+)
 from judgestats.analysis.decisions.record import Decision, number
-from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.files.monitor_state import (
     Look,
@@ -27,14 +34,11 @@ from judgestats.results.verdict import Measure, Subject
 from judgestats.stats.validity.change_process import (
     LEAST,
     ChangeLook,
-    change_look,
     detection_delay,
     detection_floor,
     mixture_limits,
 )
 
-ANCHOR, NEW, OLD = "anchor", "new", "old"
-"""Kinds of observations: re-judged anchors, new answers, and old answers of the reference."""
 Who = Literal["judge", "system", "both", "not_yet"]
 PLANNED = (0.1, 0.2, 0.3)
 """Shifts that a plan tells the delay of."""
@@ -83,6 +87,8 @@ class Change(Decision):
     period : int
         Periods so far.
     judge, system : Shift
+    tpr, tnr : Shift
+        Of today's judge against the old one, on labelled anchors; NaN without labels.
     anchors_used, new_used : int
         Judgments of anchors and of new answers so far.
     reference : mapping
@@ -106,6 +112,8 @@ class Change(Decision):
     period: int = 0
     judge: Shift = Shift()
     system: Shift = Shift()
+    tpr: Shift = Shift()
+    tnr: Shift = Shift()
     anchors_used: int = 0
     new_used: int = 0
     reference: Mapping[str, Number]
@@ -130,14 +138,28 @@ class Change(Decision):
         judge, system = _shift_text(self.judge), _shift_text(self.system)
         if self.verdict == "judge":
             text = f"The judge changed: {judge} on unchanged answers. The system is not shown to "
-            return [f"{text}have changed. {seen}", *self._before()]
+            return [f"{text}have changed. {seen}", *self._harm(), *self._before()]
         if self.verdict == "system":
             text = f"The system changed: {system} as today's judge sees it. The judge is not shown "
             return [f"{text}to have changed. {seen}", *self._before()]
         if self.verdict == "both":
             text = f"The judge changed: {judge} on unchanged answers."
-            return [f"{text} The system changed, too: {system}. {seen}", *self._before()]
+            text = f"{text} The system changed, too: {system}. {seen}"
+            return [text, *self._harm(), *self._before()]
         return [f"Neither is shown after {self.period} periods. {self._delay()}", *self._before()]
+
+    def _harm(self) -> list[str]:
+        """Whether the change hurts, where anchors are labelled."""
+        known = [(name, one) for name, one in (("TPR", self.tpr), ("TNR", self.tnr))
+                 if not math.isnan(one.shift)]  # fmt: skip
+        if not known:
+            return []
+        shown = ", ".join(f"{name} {_shift_text(one)}" for name, one in known)
+        raised = [one for _, one in known if one.raised]
+        if any(one.shift < 0 for one in raised):
+            return [f"On labelled anchors it hurts: {shown}."]
+        what = "better" if raised else "not shown to hurt"
+        return [f"On labelled anchors it is {what}: {shown}."]
 
     def _before(self) -> list[str]:
         return [f"Under earlier references: {', '.join(self.earlier)}."] if self.earlier else []
@@ -215,6 +237,7 @@ class ChangeMonitor:
         *,
         old: Sequence[float | None] = (),
         clusters: Mapping[str, str] | None = None,
+        labels: Mapping[str, float] | None = None,
         alpha: float = 0.05,
         tolerance: float = 0.02,
         scale: tuple[float, float] = (0.0, 1.0),
@@ -229,6 +252,8 @@ class ChangeMonitor:
         old : sequence of float
             Judgments of old answers; by default the anchors stand for them.
         clusters : mapping of anchor to str, optional
+        labels : mapping of anchor to 0 or 1, optional
+            Human labels of pass / fail anchors: they tell whether a change hurts.
         alpha : float
             Of both alarms over all looks.
         tolerance : float
@@ -253,7 +278,7 @@ class ChangeMonitor:
                     "--reopen."
                 )
             state.open(terms)
-            _store_reference(state, reference, old, clusters or {})
+            _store_reference(state, reference, old, clusters or {}, labels or {})
 
     def reopen(
         self,
@@ -261,12 +286,13 @@ class ChangeMonitor:
         *,
         old: Sequence[float | None] = (),
         clusters: Mapping[str, str] | None = None,
+        labels: Mapping[str, float] | None = None,
     ) -> None:
         """Start a new reference with today's judge; what was said before stays in the record.
 
         Parameters
         ----------
-        reference, old, clusters
+        reference, old, clusters, labels
             As `open` takes them.
         """
         with changed_state(self.path, create=False) as state:
@@ -274,7 +300,7 @@ class ChangeMonitor:
             made = _change(state)
             state.add_look(Look(state.periods()[-1], None, None, f"reopened: {made.verdict}"))
             state.rows("DELETE FROM reference")
-            _store_reference(state, reference, old, clusters or {})
+            _store_reference(state, reference, old, clusters or {}, labels or {})
 
     def add_period(
         self,
@@ -392,6 +418,7 @@ def _store_reference(
     reference: Mapping[str, Sequence[float | None]],
     old: Sequence[float | None],
     clusters: Mapping[str, str],
+    labels: Mapping[str, float],
 ) -> None:
     read = {str(a): [v for v in map(_value, values) if v is not None]
             for a, values in reference.items()}  # fmt: skip
@@ -408,88 +435,15 @@ def _store_reference(
     state.add_observations(
         Observation(period, OLD, str(i), 0, _value(v)) for i, v in enumerate(old)
     )
+    if set(labels.values()) - {0.0, 1.0}:
+        raise InputError("monitor: labels of anchors are 0 or 1, as are pass / fail verdicts.")
+    state.add_observations(
+        Observation(period, LABEL, a, 0, float(v)) for a, v in labels.items() if a in held
+    )
     state.add_reference(
         Reference(a, str(clusters.get(a, "")), len(v), math.fsum(v), math.fsum(x * x for x in v))
         for a, v in held.items()
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Data:
-    """A state's judgments since its last reference, scaled to 0-1."""
-
-    n: Floats
-    total: Floats
-    base: Floats
-    repeats: Floats
-    within: float
-    new_n: Floats
-    new_sum: Floats
-    new_squares: Floats | None
-    old: tuple[float, float]
-    n_old: int
-    members: Floats | None
-
-
-def _data(state: MonitorState, terms: Terms) -> _Data:
-    span = terms.high - terms.low
-
-    def scaled(value: float) -> float:
-        return (value - terms.low) / span
-
-    opened = max(
-        n for (n,) in state.rows("SELECT DISTINCT period FROM observation WHERE kind = 'reference'")
-    )
-    periods = [p for p in state.periods() if p > opened]
-    place = {p: i for i, p in enumerate(periods)}
-    raw: dict[str, list[float]] = {}
-    olds: list[float] = []
-    anchors = [row.item for row in state.reference()]
-    index = {a: i for i, a in enumerate(anchors)}
-    shape = (len(periods), len(anchors))
-    n, total = np.zeros(shape), np.zeros(shape)
-    z = [np.zeros(len(periods)) for _ in range(3)]
-    binary = True
-    for row in state.observations():
-        if row.period < opened or row.value is None:
-            continue
-        value = scaled(row.value)
-        binary = binary and value in {0.0, 1.0}
-        if row.kind == "reference":
-            raw.setdefault(row.item, []).append(value)
-        elif row.kind == OLD:
-            olds.append(value)
-        elif row.kind == ANCHOR:
-            n[place[row.period], index[row.item]] += 1
-            total[place[row.period], index[row.item]] += value
-        elif row.kind == NEW:
-            for kept, part in zip(z, (1.0, value, value * value), strict=True):
-                kept[place[row.period]] += part
-    base = np.array([np.mean(raw[a]) for a in anchors])
-    repeats = np.array([float(len(raw[a])) for a in anchors])
-    spreads = [float(np.var(raw[a], ddof=1)) for a in anchors if len(raw[a]) > 1]
-    known = olds or base.tolist()
-    mean = float(np.mean(known))
-    spread = mean * (1 - mean) if binary else float(np.var(known, ddof=1))
-    names = [row.cluster for row in state.reference()]
-    members = None
-    if any(names) and len(set(names)) < len(names):
-        codes = np.unique(names, return_inverse=True)[1]
-        members = np.eye(int(codes.max()) + 1)[codes]
-    return _Data(
-        n=n, total=total, base=base, repeats=repeats,
-        within=float(np.mean(spreads)) if spreads else mean * (1 - mean) / 2,
-        new_n=z[0], new_sum=z[1], new_squares=None if binary else z[2],
-        old=(mean, spread / len(known)), n_old=len(known), members=members,
-    )  # fmt: skip
-
-
-def _look(data: _Data, until: int) -> ChangeLook:
-    squares = None if data.new_squares is None else data.new_squares[:until]
-    return change_look(
-        data.n[:until], data.total[:until], data.base, data.repeats, data.new_n[:until],
-        data.new_sum[:until], squares, data.old, data.members,
-    )  # fmt: skip
 
 
 def _change(state: MonitorState) -> Change:
@@ -497,14 +451,14 @@ def _change(state: MonitorState) -> Change:
     terms = state.terms()
     if terms is None:
         raise InputError(f"{state.path}: the state has not been opened.")
-    data = _data(state, terms)
+    data = state_data(state, terms)
     earlier = tuple(
         look.verdict.removeprefix("reopened: ")
         for look in state.looks() if look.verdict.startswith("reopened: ")
     )  # fmt: skip
     alpha = terms.alpha / 2 ** len(earlier)
     threshold = math.log(2 / alpha)
-    looks = [_look(data, t) for t in range(1, len(data.n) + 1)]
+    looks = [look_at(data, t) for t in range(1, len(data.n) + 1)]
     delays, floor = _plan(data, threshold)
     used = int(data.n.sum())
     base = Change(
@@ -532,8 +486,9 @@ def _change(state: MonitorState) -> Change:
         else "judge" if judge.raised else "system" if system.raised else "not_yet"
     )  # fmt: skip
     certified = said != "not_yet"
+    tpr, tnr = (_rate(data, label, alpha, terms) for label in (1.0, 0.0))
     return replace(
-        base, judge=judge, system=system, verdict=said, certified=certified,
+        base, judge=judge, system=system, tpr=tpr, tnr=tnr, verdict=said, certified=certified,
         reason="" if certified else base.reason,
     )  # fmt: skip
 
@@ -558,7 +513,19 @@ def _shift(
     )  # fmt: skip
 
 
-def _plan(data: _Data, threshold: float) -> tuple[tuple[Delay, ...], float]:
+def _rate(data: StateData, label: float, alpha: float, terms: Terms) -> Shift:
+    """Change of the TPR (label 1) or TNR (label 0) on labelled anchors, at a quarter of alpha."""
+    looks = [class_look(data, label, t) for t in range(1, len(data.n) + 1)]
+    known = [look for look in looks if look is not None]
+    if not known:
+        return Shift()
+    made = _shift(known, "judge", math.log(4 / alpha), terms.tolerance, terms.high - terms.low)
+    if label:
+        return made
+    return replace(made, shift=-made.shift, low=-made.high, high=-made.low)
+
+
+def _plan(data: StateData, threshold: float) -> tuple[tuple[Delay, ...], float]:
     """Delays of planned shifts, and the smallest that can be shown."""
     judgments = float(data.repeats.sum())
     floor = detection_floor(data.within, judgments)
@@ -572,29 +539,3 @@ def _plan(data: _Data, threshold: float) -> tuple[tuple[Delay, ...], float]:
         )
         for shift in PLANNED
     ), floor  # fmt: skip
-
-
-def plan_lines(made: Change, per_period: int) -> list[str]:
-    """Delay and floor of a reference, for so many anchors per period.
-
-    Parameters
-    ----------
-    made : Change
-    per_period : int
-    """
-    held = made.reference
-    head = (
-        f"PLAN  {held['anchors']:.0f} anchors, {held['repeats']:.3g} judgments each, "
-        f"{per_period} anchors per period, alpha {made.alpha:g}."
-    )
-    floor = f"      No judge shift below {number(made.floor)} of the range can raise an alarm."
-    lines = [head, floor]
-    for delay in made.delays:
-        when = "never"
-        if math.isfinite(delay.anchors):
-            when = (
-                f"after about {delay.anchors:.0f} anchors "
-                f"({math.ceil(delay.anchors / per_period)} periods)"
-            )
-        lines.append(f"      Judge shift {number(delay.shift)}: {when}.")
-    return lines

@@ -225,6 +225,54 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     assert (record["period"], record["alpha"], record["earlier"]) == (1, 0.025, ["judge"])
 
 
+def test_labels_of_anchors_say_whether_a_change_hurts(tmp_path):
+    rng = np.random.default_rng(3)
+    human = {f"a{i}": float(i < 120) for i in range(200)}
+    reference = {a: (rng.random(3) < (0.9 if y else 0.1)).astype(int).tolist()
+                 for a, y in human.items()}  # fmt: skip
+
+    def streamed(labels, passes):
+        monitor = ChangeMonitor(tmp_path / f"{len(list(tmp_path.iterdir()))}.db")
+        monitor.open(reference, old=[1] * 1160 + [0] * 840, labels=labels)
+        for _ in range(12):
+            names = rng.choice(sorted(human), 40, replace=False)
+            again = [(a, int(rng.random() < (passes if human[a] else 0.1))) for a in names]
+            made = monitor.add_period(again, [1] * 30 + [0] * 30)
+        return made
+
+    worse = streamed(human, 0.5)
+    assert worse.judge.raised
+    assert worse.tpr.raised
+    assert worse.tpr.low <= worse.tpr.shift <= worse.tpr.high < 0
+    assert not worse.tnr.raised
+    assert worse.tpr.threshold == pytest.approx(math.log(4 / 0.05))
+    assert "On labelled anchors it hurts: TPR −" in " ".join(worse.screen())
+    assert worse.to_dict()["tpr"]["raised"] == worse.tpr.raised
+    without = streamed(None, 0.5)
+    assert math.isnan(without.tpr.shift)
+    assert "labelled" not in " ".join(without.screen())
+    same = streamed(human, 0.9)
+    assert not same.tpr.raised
+    assert not same.tnr.raised
+    with pytest.raises(InputError, match="0 or 1"):
+        streamed({"a0": 7.0}, 0.9)
+
+
+def test_labels_come_from_a_column_of_the_anchors(files, capsys):
+    folder, words = files
+    anchors = pd.read_csv(folder / "anchors.csv")
+    means = anchors.groupby("item")["value"].transform("mean")
+    anchors["human"] = np.where(anchors["kind"] == "anchor", (means > 0.5).astype(float), np.nan)
+    anchors.to_csv(folder / "anchors.csv", index=False)
+    for t in (1, 2):
+        assert (
+            main(["monitor", str(folder / f"{t}.csv"), *words, "--label", "human", "--json"]) == 0
+        )
+    record = json.loads(capsys.readouterr().out.split("\n}\n")[1] + "\n}")
+    assert -1 <= record["tpr"]["shift"] <= 1
+    assert -1 <= record["tnr"]["shift"] <= 1
+
+
 def test_criteria_share_the_error(files, capsys):
     folder, words = files
     more = [*words, "--criteria", "4", "--json"]
