@@ -167,7 +167,11 @@ def _rates(rates: ErrorRates, *, repeats: int) -> Found:
         (
             f"people.{name}",
             f"{title}{of}",
-            rates.rates[name].replace(notes=rates.notes) if i < 2 else rates.rates[name],
+            rates.rates[name].replace(
+                notes=rates.notes if i < 2 else rates.rates[name].notes,
+                details=dict(rates.rates[name].details)
+                | (dict(rates.table) if name == "sensitivity" else {}),
+            ),
         )
         for i, (name, title) in enumerate(_OF_RATES.items())
     ]

@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -41,11 +41,15 @@ class Sink:
         Kinds of pictures to write, of ``svg``, ``png`` and ``summary``.
     has_fallbacks : bool
         Whether Word, LaTeX and Markdown are made of the same cells, as `fallback` says.
+    evidence : function or None
+        Fragment of the interactive page beside the report that shows the data of an address; None
+        where there is no such page.
     """
 
     folder: Path = Path()
     pictures: frozenset[str] = frozenset({"svg"})
     has_fallbacks: bool = False
+    evidence: Callable[[str], str] | None = None
 
     def path(self, name: str) -> Path:
         """The path of a file to write, such as ``tables/pairs.csv``; its folder is made."""

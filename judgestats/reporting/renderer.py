@@ -25,6 +25,7 @@ from judgestats.reporting.document import (
     execute_document,
     read_document,
 )
+from judgestats.reporting.explorer.page import PAGE
 from judgestats.reporting.runs import Run, load_run
 from judgestats.sinks import escape_markdown
 from judgestats.terminal import emit
@@ -239,6 +240,7 @@ def begin_render(
     timestamp: datetime | None = None,
     renderer: str = "auto",
     keep: Sequence[str] = (),
+    evidence: Callable[[str], str] | None = None,
 ) -> Iterator[Publish]:
     """Run a document's cells; pandoc, typst and Quarto work on while the block does.
 
@@ -266,6 +268,8 @@ def begin_render(
         on standard error says so.
     keep : sequence of str
         Folders of the document's `Sink` (``figures``, ``tables``) that are kept in `out_dir`.
+    evidence : function, optional
+        As `Sink` has it.
 
     Yields
     ------
@@ -298,7 +302,9 @@ def begin_render(
         work.mkdir()
         done.mkdir()
         document = read_document(_copy_document(source, work))
-        sink = Sink(folder=work, pictures=_pictures(formats, keep), has_fallbacks=True)
+        sink = Sink(
+            folder=work, pictures=_pictures(formats, keep), has_fallbacks=True, evidence=evidence
+        )
         markdown = execute_document(document, params=params, sink=sink, epoch=epoch)
         if "nocite" not in document.header:
             markdown = drop_empty_references(markdown)
@@ -619,6 +625,8 @@ def begin_report(
         metadata["date"] = f"{max(moments):%Y-%m-%d %H:%M} UTC"
     if detail not in {"brief", "full"}:
         raise InputError(f"render_report: detail must be brief or full, but is {detail!r}.")
+    # the files of a run stand together in its folder, where they are logged from
+    beside = (Path(first.folder if figures else out_dir) / PAGE).is_file()
     kind = "compare" if several else "brief" if detail == "brief" else first.records.kind
     with begin_render(
         document_path(document or kind),
@@ -630,6 +638,7 @@ def begin_report(
         timestamp=max(moments) if moments else None,
         renderer=renderer,
         keep=("figures", "tables") if figures else ("tables",),
+        evidence=first.evidence if beside and not several else None,
     ) as publish_files:
 
         def publish() -> dict[str, Path]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlencode
 
 import pandas as pd
 
@@ -27,6 +28,14 @@ _SHOWN_ELSEWHERE = frozenset(
     {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
 )
 """What describes conditions and data: sections of their own show it."""
+
+
+_MODES = (
+    ("wrong", ("people.", "condition.accuracy", "accuracy", "tpr", "tnr", "alignment")),
+    ("flips", ("reliability.", "condition.flip", "flip_rate", "vote_share", "condition.sem")),
+    ("unparsed", ("unread", "condition.unread")),
+)
+"""Lists of the interactive page, by how the keys of numbers begin that rest on them."""
 
 
 @dataclass(frozen=True)
@@ -217,6 +226,32 @@ class Run:
                 last: datetime = asked.max().to_pydatetime()
                 return last.replace(microsecond=0)
         return None
+
+    def evidence(self, where: str) -> str:
+        """Fragment of the interactive page with the judgments behind a number, by its address.
+
+        Parameters
+        ----------
+        where : str
+            As `judgestats.reporting.numbers.address` writes it.
+        """
+        record, field = (unquote(part) for part in where.partition("#")[::2])
+        part, labels, key = field.split("."), [], record
+        if record == CONDITIONS:
+            labels, key = [str(self.table(CONDITIONS)[int(part[1])].get("condition"))], part[2]
+        elif record in self.records:
+            about = self.records[record].about
+            labels = [*about.conditions] or [about.judge]
+        elif part[0] == "verdicts":
+            verdict = self.records.verdicts[int(part[1])]
+            labels, key = [verdict.subject.label], verdict.requirements[int(part[3])].key
+        judges = {c.label: c.judge for c in self.records.conditions}
+        names = [("mode", mode) for mode, keys in _MODES if key.startswith(keys)]
+        for label in filter(None, labels):
+            judge = judges.get(label, label)
+            rest = label.removeprefix(judge).removeprefix(", ")
+            names += [("judge", judge), *([("condition", rest)] if rest else [])]
+        return urlencode(list(dict.fromkeys(names)))
 
     def of_role(self, *roles: str) -> list[Record]:
         """The results of some roles that are part of no other, in order."""

@@ -20,6 +20,38 @@ CHROMIUM = (
 MISSING = "Chromium is not installed (apt-get install chromium)"
 _CODES = {"Escape": 27, "Enter": 13, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39}
 
+_PALE = r"""(() => {
+  const parse = (text) => {
+    const n = (text.match(/-?[\d.]+(?:e-?\d+)?/g) || []).map(Number);
+    const rgb = text.startsWith("color(") ? n.slice(0, 3) : n.slice(0, 3).map((v) => v / 255);
+    return [...rgb, n.length > 3 ? n[3] : 1];
+  };
+  const over = (a, b) => a.slice(0, 3).map((v, i) => v * a[3] + b[i] * (1 - a[3]));
+  const light = (c) => c.reduce((sum, v, i) => sum + [.2126, .7152, .0722][i]
+    * (v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4), 0);
+  const under = (e) => {
+    if (!e) return matchMedia("(prefers-color-scheme: dark)").matches ? [0, 0, 0] : [1, 1, 1];
+    return over(parse(getComputedStyle(e).backgroundColor), under(e.parentElement));
+  };
+  const faults = new Map();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let checked = 0;
+  for (let node; (node = walker.nextNode());) {
+    const e = node.parentElement, box = e.getBoundingClientRect();
+    if (!node.textContent.trim() || !box.width || !e.checkVisibility()) continue;
+    if (e.closest("script, style, svg, .sr, :disabled")) continue;
+    const paper = under(e), ink = parse(getComputedStyle(e).color);
+    for (let p = e; p; p = p.parentElement) ink[3] *= Number(getComputedStyle(p).opacity);
+    const [a, b] = [light(over(ink, paper)), light(paper)].sort((x, y) => y - x);
+    const ratio = (a + .05) / (b + .05);
+    checked++;
+    const name = `${e.tagName}.${e.className} ${ratio.toFixed(2)}`;
+    if (ratio < 4.5) faults.set(name, node.textContent);
+  }
+  return [checked, [...faults].map((f) => f.join(": "))];
+})()"""
+"""How many texts are shown, and those whose contrast with what is under them is below 4.5."""
+
 
 class Browser:
     """A browser with one page, closed on exit.
@@ -169,3 +201,11 @@ class Browser:
                 if not re.match(r"file:|data:|blob:|about:", url):
                     out.append(url)
         return out
+
+    def pale_texts(self, scheme: str) -> list[str]:
+        """Shown texts with a contrast below 4.5, by their computed colours in a colour scheme."""
+        given = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.ask("Emulation.setEmulatedMedia", features=given)
+        checked, faults = self.js(_PALE)
+        assert checked > 20
+        return faults

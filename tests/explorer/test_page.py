@@ -195,6 +195,9 @@ def test_a_decision_is_made_with_keys_alone(opened: Callable[..., Browser]) -> N
     assert tab.js("decodeURIComponent(location.hash)") == f"#mode=flips&item={third}&column=bob"
     tab.key("h")
     assert tab.js("document.getElementById('save-labels').textContent") == "Save decisions (1)"
+    of = tab.js("judgestats.selection.items.length")
+    told = f"Reviewed 1 of {of}: judge right 0, human right 1, unclear 0"
+    assert tab.js("document.getElementById('review-progress').textContent") == told
     tab.js("document.querySelector('#decide input').focus()")
     tab.key("j")  # in a text field a letter is a letter
     assert tab.js("document.getElementById('detail-title').textContent") == third
@@ -403,3 +406,15 @@ def test_only_a_page_of_judgestats_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="was not written by judgestats"):
         write_page(text, tmp_path / "b.html")
     assert (tmp_path / "b.html").read_text(encoding="utf-8") == "my own"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["score", "choice"])
+def test_every_text_stands_out_from_its_ground(
+    opened: Callable[..., Browser], scheme: str, kind: str
+) -> None:
+    tab = opened(judgments(3, kind=kind), "#mode=wrong&judge=ann")
+    tab.js("document.querySelector('[role=gridcell][data-c=\"0\"]').click()")
+    assert tab.pale_texts(scheme) == []
+    tab.js("document.getElementById('help').showModal()")
+    assert tab.pale_texts(scheme) == []

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import judgestats as js
-from judgestats.reporting import Run, submission_paragraph
+from judgestats.reporting import Run, resolve, submission_paragraph
 from judgestats.reporting.plots import RequirementPlot, RequirementRow
+from judgestats.reporting.sections import people
 from judgestats.reporting.sections.summary import requirement_figure, requirement_table
 from judgestats.results import number_text
 from judgestats.results.quantities import QUANTITIES
@@ -119,3 +120,15 @@ def test_the_paragraph_for_a_paper_has_design_rule_and_every_estimate(gates) -> 
             if r.status != "not_measured":
                 number, _, interval = number_text(r).partition(" ")
                 assert f"{r.label} = {number}, 95% CI {interval}" in text
+
+
+def test_a_confusion_matrix_counts_labelled_items_by_label_and_verdict(gates) -> None:
+    table = people.confusion(gates)
+    assert [c.label for c in table.columns] == ["Human label", "Judge: pass", "Judge: fail"]
+    rows = gate_rows({"good": (0.97, 0.95), "bad": (0.95, 0.5)})
+    for row in table.rows:
+        for verdict in ("pass", "fail"):
+            own = (row["condition"], row["label"], verdict)
+            n = sum((r["judge"], r["label"], r["verdict"]) == own for r in rows)
+            assert str(row[verdict]) == str(n)
+            assert resolve(gates.records, row[verdict].parts[0][1]) == n

@@ -381,7 +381,7 @@ def command(run: Run) -> Markdown:
     """The command that repeats the run."""
     text = str(run.facts.get("command") or run.session.get("command") or "")
     shown = verbatim(text) if text else "The run does not say how it was made."
-    if (run.folder / PAGE).is_file():
+    if current_sink().evidence is not None:
         link = f'<a href="{PAGE}">Every judgment on an interactive page</a>'
         shown += f"\n\n`{link}`{{=html}}"
     return Markdown(shown)

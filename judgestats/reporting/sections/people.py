@@ -9,7 +9,7 @@ from typing import Any
 
 from judgestats.reporting import plots
 from judgestats.reporting.document import current_sink
-from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing
+from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing, label
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import (
     condition_table,
@@ -105,6 +105,43 @@ def _link(run: Run) -> list[Markdown]:
     if not linked(run):
         return []
     return [Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE}]({_FILE}).\n\n:::")]
+
+
+_COUNTED = (
+    ("pass", ("tp", "fn", "tied_positive", "unread_positive")),
+    ("fail", ("fp", "tn", "tied_negative", "unread_negative")),
+)
+"""Human labels, and the counts of judges' verdicts on items with that label."""
+
+
+def confusion(run: Run) -> Table | None:
+    """Labelled items by human label and majority verdict, a confusion matrix per condition."""
+    heads = ("pass", "fail", "tie", "unparsed")
+    rows = []
+    for record in run.records.select(Estimate):
+        if record.estimand != "sensitivity" or "tp" not in record.details:
+            continue
+        for label_, keys in _COUNTED:
+            cells: dict[str, Any] = {
+                head: label(run.records, address(record.id, f"details.{key}"))
+                for head, key in zip(heads, keys, strict=True)
+            }
+            condition = run.called(" and ".join(record.about.conditions))
+            rows.append({"condition": condition, "label": label_, **cells})
+    if not rows:
+        return None
+    shown = [h for h in heads if h in {"pass", "fail"} or any(str(r[h]) != "0" for r in rows)]
+    return Table(
+        columns=(
+            Column(key="label", label="Human label"),
+            *(Column(key=h, label=f"Judge: {h}", align="right") for h in shown),
+        ),
+        rows=tuple(rows),
+        group="condition",
+        caption="Confusion matrix: labelled items by human label and majority verdict.",
+        note="TPR is the first row's share of pass, TNR the second row's share of fail.",
+        label="tbl-confusion",
+    )
 
 
 _MOST_AGREEMENT_ROWS = 44

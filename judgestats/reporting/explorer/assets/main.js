@@ -63,6 +63,7 @@ function explore(payload) {
     byId("save-labels").textContent = `Save decisions (${count(review.decisions.size)})`;
     byId("save-labels").disabled = !review.decisions.size;
     byId("review-kept").hidden = review.kept;
+    byId("review-progress").textContent = review.progress(selection);
   }
 
   function update(redrawFilters, onlyOrder) {
@@ -73,6 +74,7 @@ function explore(payload) {
     if (redrawFilters) makeFilters(store, state, update);
     showActive(store, state, update);
     if (detail.item !== undefined) detail.show(detail.item, detail.column, selection);
+    reviewed();
     const total = selection.items.length;
     const what = `${plural(total, "item")} of ${count(store.nItems)}${store.meta.left_out.items ? " shown items" : ""}`;
     byId("count").textContent = what;

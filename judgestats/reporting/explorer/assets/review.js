@@ -1,7 +1,7 @@
 // Decisions of a reviewer, kept in the browser and written as a labels file.
 
 import { byId, el } from "./dom.js";
-import { fixed } from "./format.js";
+import { count, fixed } from "./format.js";
 import { NONE } from "./store.js";
 
 const LONGEST_COPY = 5e6; // characters that a dialog shows to be copied
@@ -46,6 +46,21 @@ export class Review {
     this.saved = false;
     try { localStorage.setItem(this.key, JSON.stringify([...this.decisions])); }
     catch { this.kept = false; }
+  }
+
+  /** How many items of the selection are decided, and how; empty before the first decision. */
+  progress(selection) {
+    if (!this.decisions.size) return "";
+    const of = { judge: 0, human: 0, unclear: 0 }, items = new Set();
+    const shown = selection ? new Set([...selection.items].map((i) => this.store.items.id[i])) : new Set();
+    for (const [key, d] of this.decisions) {
+      const [id] = JSON.parse(key);
+      if (!shown.has(id)) continue;
+      items.add(id);
+      of[d.resolution]++;
+    }
+    return items.size ? `Reviewed ${count(items.size)} of ${count(shown.size)}: judge right ${count(of.judge)}, `
+      + `human right ${count(of.human)}, unclear ${count(of.unclear)}` : "";
   }
 
   /** The judge's verdict on an item: the majority, or the mean where a score has no word. */

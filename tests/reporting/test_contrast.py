@@ -1,0 +1,64 @@
+"""Text of reports stands out from its ground in both colour schemes; intervals open the page."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+
+from judgestats.reporting import load_run, render_report
+from tests.explorer.browser import CHROMIUM, MISSING, Browser
+from tests.reporting.record_numbers import faults
+
+INTERVAL = re.compile(
+    r'(?P<before>.{0,200})\[<span data-record="[^"]+">[^<]*</span>,\u00a0?<span data-record='
+)
+
+
+@pytest.fixture(scope="module")
+def beside(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report next to the interactive page of its run."""
+    folder = tmp_path_factory.mktemp("beside")
+    (folder / "explore.html").write_text("", encoding="utf-8")
+    return render_report(run_folder, to=("html",), out_dir=folder, renderer="builtin")["html"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_its_ground(beside: Path, tmp_path: Path, scheme: str) -> None:
+    if CHROMIUM is None:
+        pytest.skip(MISSING)
+    page = tmp_path / "page.html"
+    text = re.sub(
+        r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", beside.read_text("utf-8")
+    )
+    page.write_text(text, encoding="utf-8")
+    with Browser(tmp_path / "profile") as tab:
+        tab.ask("Page.navigate", url=page.as_uri())
+        tab.until("document.readyState === 'complete' && document.querySelector('main')")
+        assert tab.pale_texts(scheme) == []
+
+
+def test_every_interval_opens_the_judgments_behind_it(beside: Path, run_folder: Path) -> None:
+    html = beside.read_text("utf-8")
+    intervals = list(INTERVAL.finditer(html))
+    assert len(intervals) > 20
+    for found in intervals:
+        assert re.search(r'<a class="evidence" href="explore\.html#[^"]*">$', found["before"])
+    run = load_run(run_folder)
+    assert faults(beside, run.records) == []
+    judges = {c.judge for c in run.records.conditions}
+    fragments = [unescape(f) for f in re.findall(r'href="explore\.html#([^"]*)"', html)]
+    named = [parse_qs(f) for f in fragments]
+    assert all(set(n.get("judge", [])) <= judges for n in named)
+    assert sum("judge" in n for n in named) > len(named) / 2
+
+
+def test_without_the_page_nothing_links_to_it(run_folder: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(run_folder, tmp_path / "run")
+    made = render_report(run, to=("html",), out_dir=tmp_path / "out", renderer="builtin")
+    assert "explore.html" not in made["html"].read_text("utf-8")
