@@ -168,7 +168,6 @@ def _merged(
         condition_records=tuple(c for a in parts for c in a.condition_records),
         described=tuple(r for a in parts for r in a.described),
         rows=_merged_rows(row for a in parts for row in a.rows),
-        figures=tuple(f for a in parts for f in a.figures),
         results=tuple(r for a in parts for r in a.results),
         headlines=tuple(h for a in parts for h in a.headlines),
         limitations=tuple(

@@ -373,7 +373,6 @@ def _figure_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
         "items": [reduced.items[i] for i in at.tolist()],
         "clusters": [str(c) for c in reduced.cluster[at].tolist()],
         "conditions": list(cells.conditions),
-        "cell_means": cells.mean[at],
         "cell_variances": cells.variance[at],
         "deviations": mean_deviations(cells.variance[at], reduced.cluster[at].tolist()),
     }

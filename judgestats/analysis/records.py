@@ -151,8 +151,6 @@ class Analysis:
         Estimates that the table of conditions shows.
     condition_records : tuple of Condition
         With the ids of the results that describe each; from `conditions` where empty.
-    figures : tuple of Figure
-        What figures need, as records.
     rows : tuple of Row
         The questions that the screen and the first page answer for every condition; cells whose
         result was not made fall out.
@@ -182,7 +180,6 @@ class Analysis:
     headlines: tuple[Headline, ...] = ()
     described: tuple[NamedResult, ...] = ()
     condition_records: tuple[Condition, ...] = ()
-    figures: tuple[Figure, ...] = ()
     rows: tuple[Row, ...] = ()
     drawing: Drawing | None = None
     measures: tuple[Measure, ...] = ()
@@ -261,7 +258,7 @@ def results_of(analysis: Analysis) -> Results:
         conditions=analysis.condition_records or tuple(conditions_of(analysis.conditions)),
         rows=tuple(_rows(analysis.rows, {record.id for record in records})),
         limitations=tuple(_limitation(text) for text in analysis.limitations),
-        figures=(*analysis.figures, *_arrays(analysis.arrays)),
+        figures=tuple(_arrays(analysis.arrays)),
         drawing=analysis.drawing,
         measures=analysis.measures,
         decisions=analysis.decisions,

@@ -30,7 +30,7 @@ from judgestats.analysis.repeat_errors import (
 )
 from judgestats.data.matrices import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
-from judgestats.results import About, Condition, Figure, Quantity, bounds_of, plain, quantity_of
+from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -516,7 +516,7 @@ def condition_row(
 
 
 def cell_arrays(array: ScoreArray) -> dict[str, Any]:
-    """Means and variances of every item x condition cell, for figures.
+    """Variances of every item x condition cell, for figures.
 
     Parameters
     ----------
@@ -525,37 +525,14 @@ def cell_arrays(array: ScoreArray) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``items``, ``clusters``, ``conditions``, ``cell_means`` and ``cell_variances`` of shape
-        (items, conditions), and ``deviations`` (`mean_deviations`).
+        ``items``, ``clusters``, ``conditions``, ``cell_variances`` of shape (items, conditions),
+        and ``deviations`` (`mean_deviations`).
     """
     cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
     return {
         "items": list(array.items),
         "clusters": [str(c) for c in array.clusters],
         "conditions": list(array.conditions),
-        "cell_means": cells.mean,
         "cell_variances": cells.variance,
         "deviations": mean_deviations(cells.variance, list(array.clusters)),
     }
-
-
-def cell_figures(arrays: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """The arrays of `cell_arrays` as records.
-
-    Parameters
-    ----------
-    arrays : mapping
-
-    Returns
-    -------
-    tuple of Figure
-        ``cells.mean`` and ``cells.variance``, items x conditions.
-    """
-    axes = {"item": tuple(arrays["items"]), "condition": tuple(arrays["conditions"])}
-    return tuple(
-        Figure(id=f"cells.{name}", estimand=f"cell_{name}", axes=axes, values=plain(values))
-        for name, values in (
-            ("mean", arrays["cell_means"]),
-            ("variance", arrays["cell_variances"]),
-        )
-    )

@@ -14,7 +14,7 @@ from judgestats.analysis import dispersion_comparison, families
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.recommendation import MARGIN_ICC, best_reliable
 from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
-from judgestats.analysis.scores import cell_arrays, cell_figures
+from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.summary_rows import factor_curve, ranked, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
@@ -221,7 +221,6 @@ class SpreadExperiment:
             described=described.estimates,
             rows=score_rows(cells["condition"]),
             condition_records=described.conditions,
-            figures=cell_figures(arrays),
             conditions=cells,
             results=(
                 *compared, *further, *best_reliable(cells, array), *described.results

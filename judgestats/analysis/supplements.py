@@ -727,7 +727,6 @@ def supplemented(
         "policies.scores": score_sensitivity(scored),
         "policies.verdicts": verdict_sensitivity(verdicts.iloc[:0] if of_scores else verdicts),
         "scale_ends": scale_end_shares(scored, scale),
-        "places.pairs": selections.position_shares_pairs(verdicts),
         "places.selections": selections.position_shares_selections(frame),
     }
     described = tuple(
@@ -771,7 +770,6 @@ _TABLES = {
     "policies.scores": "Scores read, and items of which every judgment was read",
     "policies.verdicts": "Verdicts with unparsed ones left out, and as a category",
     "scale_ends": "Share of scores at an end of the scale",
-    "places.pairs": "Which place was preferred, ties left out",
     "places.selections": "How often each place was selected",
     "categories": "Same verdict as the labels, by category",
 }

@@ -412,17 +412,6 @@ def p_of(record: Test | Comparison, results: Results) -> str:
     return f"{text} ({how}, p {adjusted_p(record)})"
 
 
-def family_sentence(family_id: str, results: Results) -> str:
-    """Which tests of a family stand after adjustment, by their titles."""
-    family = results.family(family_id)
-    p = {}
-    for record in results.members(family):
-        if isinstance(record, (Test, Comparison)):
-            p_values = (record.p_adjusted, adjusted_p(record))
-            p[record.title if record.title not in p else record.id] = p_values
-    return family_text(family.label, family.method, p)
-
-
 def _label(record: Estimate) -> str:
     return record.label or name_of(record.estimand)
 
