@@ -69,7 +69,7 @@ def test_audit_of_verdicts(verdicts: Path, tmp_path: Path) -> None:
     )
     text = text_of(made["html"].read_text())
     for part in (
-        "Order consistency", "Agreement with humans", "Not read",
+        "Order consistency", "Agreement with humans", "Unparsed, of replies",
         "unparsed as a category", "ambiguous", "two verdicts", "Consistency is not validity",
         "judgestats analyze pairs.csv",
     ):  # fmt: skip

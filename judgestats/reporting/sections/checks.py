@@ -41,7 +41,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
     if not frame.empty:
         shares = status_table(frame)
         for key, what, always in (
-            ("unread_share", "Replies that could not be read", True),
+            ("unread_share", "Unparsed replies", True),
             ("unanswered_share", "Judgments that were not answered, or never asked", False),
         ):
             worst = float(shares[key].max())
@@ -208,10 +208,10 @@ def missing_policies(run: Run) -> Table | Markdown:
     of_scores = "score" in frame and bool(frame["score"].notna().any())
     if frame["status"].eq("ok").all() or of_scores:
         return Markdown(
-            "Every judgment was read, so leaving unread judgments out and leaving their items out "
+            "Every judgment was parsed, so leaving unparsed ones out and leaving their items out "
             "altogether give the same numbers."
             if of_scores
-            else "Every verdict was read, so both policies for unread ones give the same numbers."
+            else "Every verdict was parsed, so both policies for unparsed ones give the same numbers."
         )
     for columns, caption in _POLICIES:
         if set(list(columns)[:2]) <= set(run.conditions):
@@ -227,8 +227,8 @@ _POLICIES: tuple[tuple[Mapping[str, str], str], ...] = (
             "grade_score": "Complete items",
         },
         (
-            "Two policies for unread selections: items whose rotations were all read, and bounds "
-            "over all items, whatever the unread selections were."
+            "Two policies for unparsed selections: items whose rotations were all read, and bounds "
+            "over all items, whatever the unparsed selections were."
         ),
     ),
     (
@@ -239,7 +239,7 @@ _POLICIES: tuple[tuple[Mapping[str, str], str], ...] = (
             "as_judged_unread_not_correct": "Judged correct, unparsed as not",
         },
         (
-            "Two policies for unread verdicts: left out, and as a category of their own. A judge "
+            "Two policies for unparsed verdicts: left out, and as a category of their own. A judge "
             "that often gives no verdict on the same items is repeatable in that, which is no "
             "agreement."
         ),
@@ -266,7 +266,7 @@ def _condition_policies(run: Run, labels: Mapping[str, str], caption: str) -> Ta
         for key, text in labels.items()
         if key in run.conditions
     ]
-    lost = Column(key="lost", label="Not read", format="integer")
+    lost = Column(key="lost", label="Unparsed", format="integer")
     return condition_table(run, [lost, *columns], rows, caption=caption, label="tbl-missing")
 
 
@@ -305,7 +305,7 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
         ),
         rows=tuple(rows),
         caption=(
-            "Two policies for judgments without a verdict (not read, or not answered): left out, "
+            "Two policies for judgments without a verdict (unparsed, or no reply): left out, "
             "and as a category of their own (which agrees with nothing that people said)."
         ),
         label="tbl-missing",

@@ -162,7 +162,7 @@ def exclusions(run: Run) -> Table | Markdown:
                 Column(key=s, label=_STATUS_LABELS.get(s, s.replace("_", " ")), format="integer")
                 for s in statuses
             ),
-            Column(key="unread_share", label="Not read of those answered", format="percent"),
+            Column(key="unread_share", label="Unparsed, of replies", format="percent"),
         ),
         rows=tuple(rows),
         caption=(
