@@ -211,7 +211,7 @@ def missing_policies(run: Run) -> Table | Markdown:
             "Every judgment was parsed, so leaving unparsed ones out and leaving their items out "
             "altogether give the same numbers."
             if of_scores
-            else "Every verdict was parsed, so both policies for unparsed ones give the same numbers."
+            else "Every verdict was parsed, so both policies give the same numbers."
         )
     for columns, caption in _POLICIES:
         if set(list(columns)[:2]) <= set(run.conditions):
