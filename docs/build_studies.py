@@ -198,7 +198,18 @@ def designs() -> list[str]:
         for preset, told in presets(n)
     ]
     return ["## The designs", "", "What `-P preset=` sets; a test holds every declared cell to the study.", "",
-            *table(["study", "experiment", "preset", "wording", "sets"], rows)]  # fmt: skip
+            *table(["study", "experiment", "preset", "wording", "sets"], rows), *_BOTH]  # fmt: skip
+
+
+_BOTH = [
+    (
+        "`-P wording=both` (temperature, judges, guidelines, reasoning) sends every arm twice: as the study wrote it, and as a "
+        "paraphrase. The table *Does the claim survive rewording?* gives the ratio of variances under each wording, the ratio of "
+        "the two with a 95% CI over items, and one of four verdicts: same direction and equivalent within the margin (90% CI "
+        "within 1/1.5 to 1.5), same direction, opposite, not estimable."
+    ),
+    "",
+]
 
 
 def wording(name: str) -> str:

@@ -460,7 +460,14 @@ def _keep_last(grid: Lines, room: int) -> Lines:
 
 
 def finding_of(results: Results) -> str:
-    """What an experiment asks, answered; else the first claim, one that shows something first."""
+    """What an experiment asks, answered; then whether a claim of its study survives rewording."""
+    reworded = next((r for r in results.results if r.id == "rewording"), None)
+    said = reworded.text if isinstance(reworded, Table) else ""
+    return f"{_answer_of(results)} {said}".strip()
+
+
+def _answer_of(results: Results) -> str:
+    """The answer; else the first claim, one that shows something first."""
     if answered := answer_sentence(results):
         return _clean(answered)
     claimed = [h for h in results.headlines if h.claim in {"differs", "equivalent"}]

@@ -41,7 +41,7 @@ from judgestats.runner.parameter_types import (
 )
 from judgestats.terminal import option
 
-WORDINGS = ("original", "paraphrase")
+WORDINGS = ("original", "paraphrase", "both")
 """Whose words the prompts of a replicated study are."""
 
 FORMATS = Choices("html", "pdf", "docx", "md", "tex", or_word="none", instead=())
@@ -299,8 +299,8 @@ class CommonParameters(RunParameters, _BudgetParameters):
     )
     wording: Annotated[str, ChoiceParam("", *WORDINGS)] = parameter(
         "",
-        "Prompts with preset=paper: original (the study's text) or paraphrase; by default "
-        "original where study files are found",
+        "Prompts with preset=paper: original (the study's text), paraphrase, or both as "
+        "conditions; by default original where study files are found",
         logged="wording",
         group="Judges",
     )

@@ -36,6 +36,7 @@ from judgestats.runner.study_prompts import (
     StudyWording,
     first_requests,
     original_protocol,
+    reworded,
     study_wording,
     wording_statement,
 )
@@ -370,6 +371,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
     own = {name: spec.settings for name, spec in judges.items() if spec.settings}
     conditions = apply_judge_settings(design.conditions(parameters), own)
+    conditions = reworded(design.name, wording, conditions)
     protocols = {
         c: original_protocol(design.protocol(parameters, c), wording, c.factors) for c in conditions
     }

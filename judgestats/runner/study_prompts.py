@@ -23,9 +23,11 @@ from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Correctness, Pointwise
 from judgestats.protocols.selection import Selection
 from judgestats.protocols.strategies.base import PairStrategy, Wording
+from judgestats.studies.rewording import REWORDED
 from judgestats.studies.texts import StudyRequest, StudyTexts, read_study
 
 if TYPE_CHECKING:
+    from judgestats.data.columns import Condition
     from judgestats.items.records import Item
     from judgestats.runner.common_parameters import CommonParameters
 
@@ -49,7 +51,7 @@ class StudyWording:
 
     Attributes
     ----------
-    kind : {"original", "paraphrase", ""}
+    kind : {"original", "paraphrase", "both", ""}
         Empty where a run replicates no study, or asks with prompts of the user's own.
     texts : StudyTexts or None
         What the original requests are read from.
@@ -122,8 +124,8 @@ def study_wording(
     if own:
         return StudyWording()
     if not study:
-        if wanted == "original":
-            raise InputError("wording=original: no text of this study is public. Leave it out.")
+        if wanted in {"original", "both"}:
+            raise InputError(f"wording={wanted}: no text of this study is public. Leave it out.")
         return StudyWording(kind="paraphrase")
     fetched = Path("data") / study
     found = files or (str(fetched) if (fetched / _FIRST_FILES[study]).is_file() else "")
@@ -131,12 +133,14 @@ def study_wording(
         return StudyWording(kind="paraphrase")
     if not found:
         raise InputError(
-            f"wording=original: the study's texts are not bundled. Run judgestats items fetch "
+            f"wording={wanted}: the study's texts are not bundled. Run judgestats items fetch "
             f"{study}, or give study_files=FOLDER."
         )
     if "reply" in given:
-        raise InputError("reply: wording=original replies as the study asked. Leave reply out.")
-    return StudyWording(kind="original", texts=read_study(study, found))
+        raise InputError(
+            f"reply: wording={wanted or 'original'} replies as the study asked. Leave reply out."
+        )
+    return StudyWording(kind=wanted or "original", texts=read_study(study, found))
 
 
 class OriginalProtocol:
@@ -329,6 +333,30 @@ class OriginalPairs(Wording):
         return self.texts.request(method, {**fields, **pools})
 
 
+def reworded(
+    experiment: str, wording: StudyWording, conditions: Sequence[Condition]
+) -> tuple[Condition, ...]:
+    """The conditions, each under both wordings where ``wording=both``.
+
+    Raises
+    ------
+    InputError
+        The experiment has no claim with a declared margin to compare the wordings by.
+    """
+    if wording.kind != "both":
+        return tuple(conditions)
+    if experiment not in REWORDED:
+        raise InputError(
+            f"wording=both: {experiment} has no claim with a declared margin. Use wording=original "
+            f"and wording=paraphrase in two runs. It works with {', '.join(REWORDED)}."
+        )
+    return tuple(
+        replace(c, factors={**c.factors, "wording": level})
+        for level in ("original", "paraphrase")
+        for c in conditions
+    )
+
+
 def original_protocol(
     protocol: JudgingProtocol, wording: StudyWording, factors: Mapping[str, str]
 ) -> JudgingProtocol:
@@ -341,7 +369,7 @@ def original_protocol(
     factors : mapping
         The condition's levels.
     """
-    if wording.texts is None:
+    if wording.texts is None or factors.get("wording") == "paraphrase":
         return protocol
     if hasattr(protocol, "calls"):
         return _with_pairs(protocol, wording.texts)
@@ -407,4 +435,6 @@ def wording_statement(wording: StudyWording, requests: Mapping[Any, StudyRequest
         if wording.texts and wording.texts.study == "cce"
         else ""
     )
+    if wording.kind == "both":
+        rest += " The condition wording=paraphrase has paraphrases written for judgestats."
     return f"Prompts: the study's text, read from {'; '.join(places)}.{rest}"

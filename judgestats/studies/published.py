@@ -34,6 +34,7 @@ from judgestats.studies.paper_tables import (
     read_printed,
     rejection_table,
 )
+from judgestats.studies.rewording import rewording_results
 
 FloatArray = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -504,6 +505,10 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
     if procedure := _COMPUTED.get(analysis.experiment):
         asked = frame[frame["status"] != "invalid_condition"]  # refused conditions have no scores
         results += procedure(analysis.conditions, score_array(asked))
+    if "factor_wording" in analysis.conditions:
+        asked = frame[frame["status"] != "invalid_condition"]
+        rewording = rewording_results(analysis.experiment, analysis.conditions, score_array(asked))
+        results += rewording
     if analysis.experiment == "omega" and preset in {"paper", "same_answers"}:
         results += omega_results(frame)
     if analysis.experiment == "grade_score":

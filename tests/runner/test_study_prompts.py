@@ -263,3 +263,40 @@ def test_options_are_sent_in_every_rotation(tmp_path: Path) -> None:
         }
         rotations = [EXPECTED[f"prompt_1/rotation_{r}", "o2"]["messages"][1] for r in (1, 2)]
         assert sent == {message["content"] for message in rotations}
+
+
+def test_both_wordings_are_conditions_and_the_claim_is_compared(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each arm is sent as the study wrote it and as a paraphrase; a table compares the claim."""
+    run = pointwise("reasoning", wording="both", temperatures="1")
+    assert [c.factors["wording"] for c in run.conditions] == ["original"] * 3 + ["paraphrase"] * 3
+    assert {c.factors["wording"] for c in run.requests} == {"original"}
+    assert "The condition wording=paraphrase has paraphrases" in run.wording_statement
+    items = [
+        {"id": f"q{i}", "question": f"What is {i} + {i}?", "response": f"It is {2 * i}."}
+        for i in range(12)
+    ]
+    (workplace / "items.jsonl").write_text("\n".join(map(json.dumps, items)))
+    arguments = ["--preset", "paper", "--judges", "sim-typical", "--items", "items.jsonl"]
+    files = ["--study_files", str(STANDINS / "llmasjudge"), "--wording", "both"]
+    few = ["--temperatures", "1", "--repeats", "4", "--report", "none"]
+    assert main(["run", "reasoning", *arguments, *files, *few]) == 0
+    assert "Rewording, 2 contrasts of the claim" in " ".join(capsys.readouterr().out.split())
+    [path] = workplace.glob("mlruns/*/*/artifacts/results.json")
+    [table] = [r for r in json.loads(path.read_text())["results"] if r["id"] == "rewording"]
+    assert [row[0] for row in table["rows"]] == [
+        "before over none, sim-typical at T=1",
+        "after over none, sim-typical at T=1",
+    ]
+    assert {row[-1] for row in table["rows"]} <= {
+        "same direction and equivalent within the margin",
+        "same direction",
+        "opposite",
+        "not estimable",
+    }
+
+
+def test_both_wordings_need_a_claim_with_a_margin() -> None:
+    with pytest.raises(InputError, match="head_to_tail has no claim with a declared margin"):
+        original("head_to_tail", items=str(head_to_tail_file()), map="", wording="both")

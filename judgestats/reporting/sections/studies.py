@@ -105,6 +105,21 @@ def study_tests(run: Run) -> Table | None:
     )
 
 
+def rewording(run: Run) -> Table | None:
+    """The contrasts of the study's claim under its prompts and paraphrases; None of other runs."""
+    record = next((r for r in run.records.results if r.id == "rewording"), None)
+    if not isinstance(record, TableRecord):
+        return None
+    names = [column.key for column in record.columns]
+    return Table(
+        columns=tuple(Column(key=name, label=name[0].upper() + name[1:]) for name in names),
+        rows=tuple(dict(zip(names, row, strict=True)) for row in record.rows),
+        caption="Does the claim survive rewording? Ratios of variances with 95% CI over items.",
+        note=record.text,
+        label="tbl-rewording",
+    )
+
+
 def _study_rows(pair: _Pair, results: Results) -> Iterator[dict[str, Any]]:
     begun = f"published.{pair.begun}"
     for record in results.results:
