@@ -1,0 +1,99 @@
+"""Contact sheets of the interactive page, a summary page, and figures, for docs/images/.
+
+    python docs/build_contact_sheets.py
+
+Runs `judgestats run temperature` on simulated judges in an empty folder, opens its pages in
+headless Chromium at three widths in both colour schemes, and writes one picture per page and
+scheme. A picture larger than 150 kB, or text below a contrast of 4.5, ends the script.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from judgestats.cli import main as judgestats  # noqa: E402
+from tests.explorer.browser import CHROMIUM, MISSING, Browser  # noqa: E402
+
+WIDTHS, SCHEMES = (390, 514, 1280), ("light", "dark")
+HIGH, SCALE, GAP = 1500, 0.5, 12
+"""Height of a page that is kept, the size of its picture, and pixels between pictures."""
+MOST_BYTES = 150_000
+READY = """document.readyState === 'complete'
+  && !document.querySelector('#loading:not([hidden])')"""
+FIGURES = """(() => { const main = document.querySelector('main');
+  main.replaceChildren(...document.querySelectorAll('main figure:has(img)'));
+  document.querySelector('nav#TOC')?.remove(); })()"""
+"""Leaves only the figures of a report."""
+
+
+def made(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Pages of a run: file, and what is done on it before it is kept."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        code = judgestats(["run", "temperature", "--report", "html", "--detail", "full"])
+    finally:
+        os.chdir(before)
+    if code not in {0, 1}:
+        sys.exit(f"judgestats run temperature ended with {code}")
+    [report] = folder.rglob("artifacts/report.html")
+    text = report.read_text(encoding="utf-8")
+    # the policy of a report allows no script, not even that of this one
+    report.write_text(re.sub(r'<meta http-equiv="Content-Security[^>]*>', "", text), "utf-8")
+    explorer = report.parent / "explore.html"
+    return {"explore": (explorer, ""), "summary": (report, ""), "figures": (report, FIGURES)}
+
+
+def sheet(tab: Browser, page: Path, prepare: str, scheme: str) -> Image.Image:
+    """A page at every width, next to each other."""
+    pictures = []
+    for width in WIDTHS:
+        tab.size(width)
+        tab.ask("Page.navigate", url=page.as_uri())
+        tab.until(READY)
+        if prepare:
+            tab.js(prepare)
+        if faults := tab.pale_texts(scheme):
+            sys.exit(f"{page.name} at {width} px, {scheme}: contrast below 4.5: {faults[:3]}")
+        clip = {"x": 0, "y": 0, "width": width, "height": HIGH, "scale": SCALE}
+        shot = tab.ask("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
+        pictures.append(Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB"))
+    wide = sum(p.width for p in pictures) + GAP * (len(pictures) - 1)
+    whole = Image.new("RGB", (wide, max(p.height for p in pictures)), "#808080")
+    left = 0
+    for picture in pictures:
+        whole.paste(picture, (left, 0))
+        left += picture.width + GAP
+    return whole
+
+
+def main() -> None:
+    """Write the sheets."""
+    if CHROMIUM is None:
+        sys.exit(MISSING)
+    target = ROOT / "docs" / "images"
+    with tempfile.TemporaryDirectory() as work:
+        pages = made(Path(work))
+        with Browser(Path(work) / "profile") as tab:
+            for name, (page, prepare) in pages.items():
+                for scheme in SCHEMES:
+                    path = target / f"sheet-{name}-{scheme}.webp"
+                    sheet(tab, page, prepare, scheme).save(path, quality=60, method=6)
+                    if (size := path.stat().st_size) > MOST_BYTES:
+                        sys.exit(f"{path.name} has {size} bytes, at most {MOST_BYTES}")
+                    print(f"{path.name}: {size} bytes")
+
+
+if __name__ == "__main__":
+    main()
