@@ -41,6 +41,7 @@ check: $(VENV)/.installed
 	$(BIN)/python docs/build_findings.py --check
 	$(BIN)/python docs/build_glossary.py --check
 	$(BIN)/python docs/build_screens.py --check
+	$(BIN)/python docs/build_ledger.py --check
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/build_validation.py
@@ -53,6 +54,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/build_findings.py
 	$(BIN)/python docs/build_glossary.py
 	$(BIN)/python docs/build_screens.py
+	$(BIN)/python docs/build_ledger.py
 	$(BIN)/python docs/build_notebooks.py
 	$(BIN)/python docs/build_gallery.py
 	$(BIN)/python .ci/size.py --write

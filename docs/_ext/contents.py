@@ -12,7 +12,7 @@ REFERENCE = (
 GROUPS = {
     "Get started": "first-minute which-number notebooks/index",
     "How-to": (
-        "readers collection items simulated-judges labels view verdict decisions drift gate mlflow "
+        "readers collection items simulated-judges labels view verdict ledger decisions drift gate mlflow "
         "inspect agents large training-data"
     ),
     "Experiments and findings": "experiments/index findings/index studies examples/scores "
