@@ -29,7 +29,8 @@ ARENA = "Arena pairs, Chen Lab, MIT"
 HEAD = """# Ledger of judges
 
 What a good and a bad judge look like: verdicts of `judgestats analyze` on published judgments,
-with the defaults of each purpose. The deciding number is the one nearest to its threshold. [What the outcomes mean](verdict.md).
+with the defaults of each purpose. The deciding number is the one nearest to its threshold.
+[What the outcomes mean](verdict.md).
 
 | data set | judge | items | labels | verdict | deciding number |
 |---|---|---|---|---|---|

@@ -12,8 +12,8 @@ REFERENCE = (
 GROUPS = {
     "Get started": "first-minute which-number notebooks/index",
     "How-to": (
-        "readers collection items simulated-judges labels view verdict ledger decisions drift gate mlflow "
-        "inspect agents large training-data"
+        "readers collection items simulated-judges labels view verdict ledger decisions drift gate "
+        "mlflow inspect agents large training-data"
     ),
     "Experiments and findings": "experiments/index findings/index studies examples/scores "
     "examples/verdicts",

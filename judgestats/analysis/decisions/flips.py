@@ -137,20 +137,22 @@ def attribute_flips(
     expected = low = high = math.nan
     if enough.any():
         prior = _prior(np.concatenate([k, l]), np.concatenate([m, n]))
-        posterior[enough] = _unchanged(*(x[enough] for x in (k, m, l, n)), *prior)
+        posterior[enough] = _unchanged(k[enough], m[enough], l[enough], n[enough], *prior)
         draws = _noise(k, m, l, n, posterior, prior, np.random.default_rng(seed))
         expected, (low, high) = float(draws.mean()), np.quantile(draws, [0.025, 0.975])
-    texts = both[["text_before", "text_after"]]
-    known = texts.ne("").all(axis=1).to_numpy()
-    same = known & (texts["text_before"] == texts["text_after"]).to_numpy()
-    rows = [
-        Flip(
-            item=str(both.index[i]), before=both["first_before"].iloc[i],
-            after=both["first_after"].iloc[i], unchanged=float(posterior[i]),
-            cause=_CAUSES[_cause(float(posterior[i]), same[i], known[i], judge_changed)],
-        )
-        for i in np.flatnonzero((both["first_before"] != both["first_after"]).to_numpy())
-    ]  # fmt: skip
+    rows = []
+    for row, unchanged in zip(
+        both.reset_index(names="item").to_dict("records"), posterior.tolist(), strict=True
+    ):
+        first, second = str(row["first_before"]), str(row["first_after"])
+        if first != second:
+            known = bool(row["text_before"] and row["text_after"])
+            same = known and bool(row["text_before"] == row["text_after"])
+            cause = _CAUSES[_cause(unchanged, same, known, judge_changed)]
+            rows.append(
+                Flip(item=str(row["item"]), before=first, after=second, cause=cause,
+                     unchanged=unchanged)
+            )  # fmt: skip
     order = [*list(_CAUSES.values())[1:], _CAUSES["same"]]
     rows.sort(key=lambda f: (order.index(f.cause), f.unchanged))
     return Flips(
@@ -191,7 +193,7 @@ def _unchanged(k: Floats, m: Floats, l: Floats, n: Floats, a: float, b: float) -
     changed = 0.1
     for _ in range(200):
         posterior: Floats = ratio * (1 - changed) / (ratio * (1 - changed) + changed)
-        changed = float(np.clip((1 - posterior).mean(), 0.5 / k.size, 1 - 0.5 / k.size))
+        changed = float(np.clip(np.mean(1 - posterior), 0.5 / k.size, 1 - 0.5 / k.size))
     return posterior
 
 
@@ -208,7 +210,8 @@ def _noise(
     passes, repeats = k + l * shared, m + n * shared
     p = rng.beta(passes + a, repeats - passes + b)
     flips: Bools = rng.random(p.shape) < 2 * p * (1 - p)
-    return flips.sum(axis=1).astype(float)
+    totals: Floats = flips.sum(axis=1).astype(float)
+    return totals
 
 
 def _cause(unchanged: float, same: bool, known: bool, judge_changed: bool) -> str:
