@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+import judgestats
 from judgestats import read_judgments
 from judgestats.analysis.audit import audit
 from judgestats.cli import main
@@ -177,3 +178,24 @@ def test_the_command_shows_the_curve_and_its_document(table, capsys):
 def test_the_joint_test_needs_the_curve(table, capsys):
     assert main(["analyze", str(table), "--joint"]) == 2
     assert "Add --specs" in capsys.readouterr().err
+
+
+def test_the_report_draws_the_curve_of_each_claim():
+    frame = scores(0.3, lost=0.05, wild=0.02, per=2)
+    found = judgestats.audit(frame, n_resamples=99, specs="yes")
+    drawn = {one.label: one for one in found.figures._drawn.values() if "specific" in one.label}
+    assert set(drawn) == {"fig-specifications-1", "fig-specifications-2"}
+    by_title = {one.figure.x_label: one for one in drawn.values()}
+    curve = curves(found.analysis)["specs.shift.b, T=1:a, T=1"]
+    [mean] = [
+        one
+        for title, one in by_title.items()
+        if title.startswith("Mean") or "difference of means" in title.casefold()
+    ]
+    every = [r.estimate for r in mean.figure.rows if r.group.startswith("All combinations")]
+    assert every == sorted(every)
+    assert len(every) == len([s for s in curve.every if s.verdict != "not estimable"])
+    assert mean.figure.rows[0].label == "declared"
+    assert mean.figure.rows[0].estimate == pytest.approx(curve.default.estimate)
+    assert f"of {len(every)} have the sign and verdict" in mean.caption
+    assert mean.figure._repr_png_().startswith(b"\x89PNG")

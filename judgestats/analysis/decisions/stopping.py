@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -169,8 +170,7 @@ class StoppingRule(Decision):
         looks = len(self.looks) + 1
         if self.stop == "width" or looks > len(self.planned):
             return math.nan
-        shares = [n / self.max_items for n in self.planned[:looks]]
-        return float(spending_bounds(shares, 1 - self.level)[-1])
+        return _bounds(self.planned, 1 - self.level)[looks - 1]
 
     @property
     def next_level(self) -> float:
@@ -334,6 +334,12 @@ class StoppingRule(Decision):
         lines = super().screen()
         word = "GO ON" if self.items < self.max_items else "ENDED"
         return lines if self.reached else [lines[0].replace("STOPPED", f"{word}  ", 1), *lines[1:]]
+
+
+@functools.lru_cache(maxsize=16)
+def _bounds(planned: tuple[int, ...], alpha: float) -> tuple[float, ...]:
+    """Bounds for z at each planned look; the last is at the maximum."""
+    return tuple(spending_bounds([n / planned[-1] for n in planned], alpha).tolist())
 
 
 def _widened(

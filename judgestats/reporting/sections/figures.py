@@ -31,6 +31,7 @@ from judgestats.results import (
     Test,
     quantity_of,
 )
+from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import TARGETS, bounds_of
 
 _CENTRED = "published.centred"
@@ -42,7 +43,8 @@ FILLED = "Filled squares: significant after adjustment for all pairs. Intervals 
 def compared(run: Run) -> list[Captioned]:
     """The figures of pairs and ranks: ranks, ratios, and differences beside their margin."""
     ratios = variance_ratios(run)
-    return [*critical_differences(run), *([ratios] if ratios else []), *equivalence(run)]
+    ranked = [*critical_differences(run), *([ratios] if ratios else [])]
+    return [*ranked, *equivalence(run), *specification_curves(run)]
 
 
 def _judges(run: Run) -> list[str]:
@@ -351,6 +353,56 @@ def equivalence(run: Run) -> list[Captioned]:
                 ),
             )
         )
+    return shown
+
+
+_SPECS = {
+    "default": "Declared analysis",
+    "decides": "One change",
+    "reveals": "Other clusters (does not decide)",
+    "apart": "Other estimands (drawn apart)",
+    "all": "All combinations, by estimate",
+}
+"""Groups of a specification curve, from top to bottom."""
+
+
+def specification_curves(run: Run) -> list[Captioned]:
+    """The specification curve of each claim on two conditions: estimate and interval, sorted."""
+    shown: list[Captioned] = []
+    for record in run.records.select(TableRecord, top=True):
+        if not record.id.startswith("specs."):
+            continue
+        found = [r for r in run.table(record.id) if not math.isnan(number_of(r["estimate"]))]
+        rows = [
+            plots.EffectRow(
+                label=f"{r['choice']}: {r['value']}" if r["choice"] != "declared" else "declared",
+                estimate=number_of(r["estimate"]), low=number_of(r["low"]),
+                high=number_of(r["high"]), group=_SPECS[role],
+                verdict="undecided" if r["verdict"] == "open" else "different",
+            )
+            for role in _SPECS for r in found if r["role"] == role
+        ]  # fmt: skip
+        every = [r for r in found if r["role"] == "all"]
+        if len(rows) < 2:
+            continue
+        ratio = record.id.startswith("specs.gmd")
+        own = next((r["verdict"] for r in found if r["role"] == "default"), "")
+        same = sum(r["verdict"] == own for r in every)
+        ends = [number_of(r["estimate"]) for r in every] or [math.nan]
+        shown.append(
+            Captioned(
+                figure=plots.Forest(
+                    rows=tuple(rows[:_MOST_ROWS]), log=ratio, reference=1 if ratio else 0,
+                    x_label=record.title.removeprefix("Specification curve: "),
+                ),
+                label=f"fig-specifications-{len(shown) + 1}",
+                caption=(
+                    f"Filled squares: significant. {len(every)} combinations, estimates "
+                    f"{number(min(ends))} to {number(max(ends))}; {same} of {len(every)} have the "
+                    "sign and verdict of the declared analysis, which stays the headline."
+                ),
+            )
+        )  # fmt: skip
     return shown
 
 

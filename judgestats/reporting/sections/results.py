@@ -30,6 +30,7 @@ from judgestats.reporting.sections.conditions import (
     titled,
 )
 from judgestats.reporting.sections.data import described_keys, numbers_of, stands_above
+from judgestats.reporting.sections.figures import specification_curves
 from judgestats.reporting.sections.pairs import pair_table, systems
 from judgestats.reporting.sections.summary import above
 from judgestats.reporting.tables import Column, Markdown, Showable, Table
@@ -189,6 +190,7 @@ def results(run: Run, *, full: bool = False) -> list[Showable]:
         table_of_tests(run, tests, full=full),
         estimates_table(run, estimates, full=full),
         pair_table(run, full=full),
+        *specification_curves(run),
     ]
     if full:
         rows = [r for r in listed if isinstance(r, TableRecord) and r.id != "disagreements"]
