@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgestats.reporting.runs import load_run
-from judgestats.reporting.sections.figures import answer_figure
+from judgestats.reporting.sections.answer import answer_figure
 from judgestats.studies import VERDICTS, load_study, study_names
 from judgestats.studies.claims import verdicts
 from judgestats.studies.records import shipped_records
