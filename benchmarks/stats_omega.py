@@ -10,11 +10,9 @@ import importlib.util
 
 import numpy as np
 import pandas as pd
-import pingouin
 from timing import Row, compare, print_rows, with_r
 
 from judgestats.stats.inference.keywords import one_blas_thread
-from judgestats.stats.reliability.internal_consistency import cronbach_alpha
 from judgestats.stats.reliability.omega import omega_total
 from judgestats.stats.reliability.one_factor import minres_one_factor, ml_one_factor
 from judgestats.stats.reliability.published_omega import factor_analysis, minres_factors, oblimin
@@ -74,14 +72,6 @@ def rows() -> list[Row]:
     loop = "replicate(1000, factanal(d[sample(300, 300, TRUE), ], 1))"
     with_r(part, "R factanal loop", narrow, loop, quoted=2.1)
     out += part
-
-    frame = pd.DataFrame(narrow)
-    out += compare(
-        "alpha with exact interval, 300 x 6",
-        lambda: cronbach_alpha(narrow, interval="feldt", n_permutations=0).estimate,
-        {"pingouin": lambda: pingouin.cronbach_alpha(data=frame)[0]},
-        gap=lambda a, b: abs(a - float(b)),
-    )
 
     peers = {"factor_analyzer": lambda: factor_analysis(r_27, n_factors=3, rotation="oblimin")}
     absent = {"reliabilipy": "not installed"}

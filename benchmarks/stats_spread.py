@@ -19,8 +19,6 @@ from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.ratios import variance_ratio
-from judgestats.stats.planning.design import plan_study
-from judgestats.stats.planning.pilot import PilotComponents
 
 ITEMS, CONDITIONS, REPLICATIONS = 80, 11, 10
 PERMUTATIONS = 10_000
@@ -113,11 +111,6 @@ def rows() -> list[Row]:
     out += compare(
         "spread_test with Page, Spearman, Kendall, 80 x 11 x 10",
         lambda: spread_test(x, n_permutations=PERMUTATIONS, ordered=True),
-    )
-    pilot = PilotComponents(item_variance=1, residual_variance=(0.5,), heterogeneity=1)
-    out += compare(
-        "plan_study, 16 designs x 400 simulations",
-        lambda: plan_study(pilot, goal="spread", effect=1.5, target_power=0.8),
     )
     return out
 

@@ -19,7 +19,6 @@ PAGES = {
     "comparison": "ranks",
     "dispersion": "spread",
     "models": "instrument",
-    "planning": "planning",
     "reliability": "reliability",
     "robustness": "instrument",
     "validity": "validity",

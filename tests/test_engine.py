@@ -6,9 +6,8 @@ import pytest
 from judgestats import engine as engine_module
 from judgestats.engine import Engine, map_blocks, parse_engine
 from judgestats.errors import InputError, JudgestatsError
-from judgestats.stats import cluster_bootstrap, omega_total, plan_study
+from judgestats.stats import cluster_bootstrap, omega_total
 from judgestats.stats.inference import permutation_distribution
-from judgestats.stats.planning import PilotComponents
 
 
 def _everything() -> list[np.ndarray]:
@@ -22,13 +21,7 @@ def _everything() -> list[np.ndarray]:
         x, lambda data: float(np.var(data.mean(axis=1))), scheme="replications", n_permutations=100
     )
     omega = omega_total(x, cluster=cluster, n_resamples=300)
-    pilot = PilotComponents(item_variance=2.0, residual_variance=(0.5, 0.5))
-    planned = plan_study(
-        pilot, goal="mean", effect=0.3, target_power=0.8, items=(10, 20), replications=(2,),
-        n_simulations=20,
-    )  # fmt: skip
     return [
-        planned.table[["power", "width"]].to_numpy(float),
         boot.distribution,
         null.distribution,
         np.array([omega.interval.low, omega.interval.high]),

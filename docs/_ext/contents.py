@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 REFERENCE = (
-    "reliability verdicts spread ranks people validity instrument order planning judgments items "
+    "reliability verdicts spread ranks people validity instrument order judgments items "
     "judges training reports experiments decisions"
 )
 GROUPS = {

@@ -29,7 +29,7 @@ from scipy import stats
 from tables import write_rows
 
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
-from judgestats.stats.reliability.internal_consistency import cronbach_alpha
+from judgestats.stats.reliability.intraclass import icc
 from judgestats.stats.reliability.omega import omega_total
 from judgestats.stats.reliability.omega_fit import weighted_covariances
 from judgestats.stats.reliability.one_factor import fit_stack, omegas
@@ -41,7 +41,7 @@ LEVEL = 0.95
 ANALYTIC_SAMPLES = 600
 BOOTSTRAP_SAMPLES = 150
 RESAMPLES = 200
-ANALYTIC = {"parallel": ("feldt",), "congeneric": ()}
+ANALYTIC = {"parallel": ("f",), "congeneric": ()}
 BOOTSTRAP = ("percentile", "bca", "bootstrap-logit")
 
 
@@ -74,7 +74,7 @@ def truth(population: str, model: str, R: int) -> float:
 
 def analytic(X: np.ndarray, method: str) -> tuple[float, float, float]:
     """Estimate and analytic interval of one sample."""
-    result = cronbach_alpha(X, interval=method, level=LEVEL, n_permutations=0)
+    result = icc(X, form="ICC(3,k)", interval=method, level=LEVEL, n_permutations=0)
     if result.interval is None:
         return result.estimate, math.nan, math.nan
     return result.estimate, result.interval.low, result.interval.high

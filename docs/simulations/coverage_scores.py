@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals of alpha, ICC(1,1) and ICC(3,1), and their bias.
 
 Run ``python docs/simulations/coverage_scores.py``: it writes coverage_scores.csv beside itself in a
-few minutes. The defaults of `cronbach_alpha` and `icc` follow from the table.
+few minutes. The defaults of `omega_total` and `icc` follow from the table.
 
 Scores are item + error (true ICC .5), in three kinds: ``normal``; ``ties``: the same, cut so that
 nearly all scores are 8 or 9 (the errors then differ by item, as a judge's do); ``clusters``: four
@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 from tables import write_rows
 
-from judgestats.stats.designs.score_matrix import mean_squares, resampled_mean_squares
+from judgestats.stats.designs.score_matrix import MeanSquares, mean_squares
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.reliability.intraclass import icc
 
@@ -55,6 +55,27 @@ def truth(kind: str) -> float:
     inside = second - ordered.sum(axis=0) ** 2
     between = float(weights @ mean**2 - (weights @ mean) ** 2)
     return between / (between + float(weights @ inside))
+
+
+def resampled_mean_squares(x: np.ndarray, weights: np.ndarray) -> MeanSquares:
+    """Mean squares of resamples of the items of a complete layout, from item counts (B, n)."""
+    k = x.shape[1]
+    x = x - x.mean()
+    rows = x.mean(axis=1)
+    deviations = x - rows[:, None]
+    n = weights.sum(axis=1)
+    between = k * (weights @ rows**2 - n * (weights @ rows / n) ** 2)
+    inside = weights @ (deviations**2).sum(axis=1)
+    shifts = n * ((weights @ deviations / n[:, None]) ** 2).sum(axis=1)
+    return MeanSquares(
+        items=between / (n - 1),
+        replications=shifts / (k - 1),
+        residual=(inside - shifts) / ((n - 1) * (k - 1)),
+        within=inside / (n * (k - 1)),
+        n=n,
+        k=float(k),
+        df_within=n * (k - 1),
+    )
 
 
 def joint(x: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ with .05 where nothing differs (size) and where something does (power).
 - ``levels``: five levels used unequally, 4 scores an item that resemble each other.
 - ``crossed``: items x 3 judges x 4 prompts x 2 repeats, eight components; those that items carry.
 - ``scales``: the same answers on 1-10 and 1-5; ``moved`` by 1 SD on the second scale.
-- ``copies``: p of the pair where items alone are hard, and where one judge copies 60 %.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from judgestats.stats import (
     dif_test,
     levels_used,
     scale_agreement,
-    shared_errors,
 )
 
 SAMPLES = {"strength": 60}
@@ -125,17 +123,6 @@ def scales(moved: float, rng: np.random.Generator) -> Found:
     ]
 
 
-def copies(copied: float, rng: np.random.Generator) -> Found:
-    """Kappa of errors of a pair, and whether p rejects."""
-    hard = np.where(rng.random(200) < 0.4, 0.7, 0.1)[:, None]
-    truth = rng.integers(4, size=200)
-    miss = rng.random((200, 6)) < hard
-    said = np.where(miss, (truth[:, None] + rng.integers(1, 4, (200, 6))) % 4, truth[:, None])
-    said[:, 1] = np.where(rng.random(200) < copied, said[:, 0], said[:, 1])
-    row = shared_errors(said, truth).rows[0]
-    return [("copies", row.estimate, row.p_value < 0.05)]
-
-
 def _covers(interval, truth: float) -> bool:
     return bool(interval.low <= truth <= interval.high)
 
@@ -158,12 +145,6 @@ def main() -> None:
         settings[f"scales, moved {moved:g}"] = (
             lambda r, moved=moved: scales(moved, r), float("nan"), "power" if moved else "size",
         )  # fmt: skip
-    for c in (0.0, 0.6):
-        settings[f"copies, {c:g}"] = (
-            lambda r, c=c: copies(c, r),
-            float("nan"),
-            "power" if c else "size",
-        )
     rows = []
     for name, (draw, value, kind) in settings.items():
         rng = np.random.default_rng(zlib.crc32(name.encode()))

@@ -51,7 +51,6 @@ from judgestats.stats.inference.bootstrap import (
 from judgestats.stats.inference.result import Comparisons, Estimates, Interval, Note, NullReference
 from judgestats.stats.reliability.omega_fit import OmegaEstimate
 from judgestats.stats.reliability.published_omega import PublishedOmega
-from judgestats.stats.reliability.schmid_leiman import HierarchicalOmega
 
 Ends = tuple[float, float]
 _Z = 1.959963984540054 * math.sqrt(2)
@@ -248,12 +247,6 @@ def _parts(result: of.Estimate) -> list[tuple[str, str, float, NullReference | N
             return [
                 ("single", "icc_3_1", result.single, None),
                 ("mean_of_all", "alpha", result.mean_of_all, None),
-            ]
-        case HierarchicalOmega():
-            return [
-                ("total", "omega_total", result.omega_total, None),
-                ("asymptotic", "omega_asymptotic", result.omega_asymptotic, None),
-                ("alpha", "alpha_standardized", result.alpha, None),
             ]
         case PublishedOmega():
             return [("alpha", "published_alpha_2412_12509", result.alpha, result.alpha_null)]

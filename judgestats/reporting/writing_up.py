@@ -427,7 +427,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("How many items, questions, judges, repetitions", "GRRAS 6, 11",
      lambda r, _: _design_facts(r, "items", "clusters", "replicates"), "give the numbers"),
     ("Why that many", "GRRAS 6", lambda *_: "",
-     "say how the size was chosen (judgestats.stats.plan_study, judgestats labels plan)"),
+     "say how the size was chosen (judgestats labels plan)"),
     ("Were repetitions made anew, not copied", "GRRAS 9",
      lambda r, _: _design_facts(r, "choices_per_request"),
      "say whether each repetition was a request of its own"),

@@ -195,32 +195,14 @@ from judgestats.stats.models.bradley_terry import (
 from judgestats.stats.models.crossed_effects import (
     crossed_components as crossed_components,
 )
-from judgestats.stats.planning.design import (
-    plan_study as plan_study,
-)
-from judgestats.stats.reliability.internal_consistency import (
-    cronbach_alpha as cronbach_alpha,
-)
-from judgestats.stats.reliability.internal_consistency import (
-    guttman_lambda2 as guttman_lambda2,
-)
 from judgestats.stats.reliability.intraclass import (
     icc as icc,
-)
-from judgestats.stats.reliability.intraclass import (
-    icc_forms as icc_forms,
 )
 from judgestats.stats.reliability.intraclass import (
     replications_needed as replications_needed,
 )
 from judgestats.stats.reliability.intraclass import (
     spearman_brown as spearman_brown,
-)
-from judgestats.stats.reliability.measurement_error import (
-    smallest_detectable_change as smallest_detectable_change,
-)
-from judgestats.stats.reliability.measurement_error import (
-    standard_error_of_measurement as standard_error_of_measurement,
 )
 from judgestats.stats.reliability.omega import (
     omega_total as omega_total,
@@ -230,12 +212,6 @@ from judgestats.stats.reliability.published_omega import (
 )
 from judgestats.stats.reliability.repeat_error import (
     repeat_pairs as repeat_pairs,
-)
-from judgestats.stats.reliability.schmid_leiman import (
-    omega_hierarchical as omega_hierarchical,
-)
-from judgestats.stats.reliability.schmid_leiman import (
-    schmid_leiman as schmid_leiman,
 )
 from judgestats.stats.robustness.levels import (
     levels_used as levels_used,
@@ -332,9 +308,6 @@ from judgestats.stats.validity.scores import (
 )
 from judgestats.stats.validity.sequential import (
     anchored_change as anchored_change,
-)
-from judgestats.stats.validity.shared_errors import (
-    shared_errors as shared_errors,
 )
 from judgestats.stats.validity.systems import (
     corrected_differences as corrected_differences,

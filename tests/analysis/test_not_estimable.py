@@ -13,7 +13,6 @@ from judgestats.data import reduce_parquet
 from judgestats.pytest_plugin import held_judge
 from judgestats.results import plain_text, write_csv
 from judgestats.results.verdict_screen import verdict_screen
-from judgestats.stats.planning.design import _ratio_widths
 
 LOST = ("reliability.icc1.a", "reliability.alpha.a", "condition.sem.a", "ratio.all/b:a",
         "gmd.all/b:a")  # fmt: skip
@@ -90,13 +89,6 @@ def test_no_requirement_holds_and_the_gate_says_why(judged, required):
     assert gate.exit_code == 3
     with pytest.raises(AssertionError, match="not estimable"):
         held_judge(judged, require=required, n_resamples=19)
-
-
-def test_plans_count_such_a_study_as_without_interval():
-    one_holds_all = np.array([[100.0, 1, 1, 1, 1]])
-    assert _ratio_widths(one_holds_all, one_holds_all[:, ::-1], 0.05)[0] == np.inf
-    alike = np.full((1, 40), 2.0) + np.linspace(0, 1, 40)
-    assert _ratio_widths(alike, alike[:, ::-1], 0.05)[0] < 3
 
 
 def test_a_family_that_cannot_reach_its_level_is_told_so():

@@ -58,7 +58,7 @@ def test_an_estimate_keeps_every_field():
     assert whole.null.p_floor == 1 / 100
     assert [n.code for n in whole.notes] == [n.code for n in result.notes]
     own = {f.name for f in dataclasses.fields(result)} - {f.name for f in dataclasses.fields(
-        type(stats.cronbach_alpha(SCORES[:, 0])))}  # fmt: skip
+        type(stats.icc(SCORES[:, 0])))}  # fmt: skip
     assert own <= set(whole.details)
     assert whole.details["fit"]["chi2"] == plain(result.fit.chi2)
     assert (single.estimand, single.estimate) == ("icc_3_1", result.single)
@@ -66,8 +66,6 @@ def test_an_estimate_keeps_every_field():
 
 
 def test_the_parts_of_other_estimates_are_records():
-    hierarchical = of(stats.omega_hierarchical(RNG.normal(size=(60, 6)), interval=None))
-    assert [r.id for r in hierarchical[1:]] == ["h.a/total", "h.a/asymptotic", "h.a/alpha"]
     published = stats.published_omega_2412_12509(RNG.integers(1, 6, size=(10, 8)).astype(float))
     assert of(published)[1].estimate == pytest.approx(published.alpha, nan_ok=True)
 
@@ -121,7 +119,6 @@ def test_equivalence_carries_its_margin():
 @pytest.mark.parametrize(
     "result",
     [
-        stats.icc_forms(SCORES[:, 0], n_permutations=0),
         stats.position_and_noise(
             RNG.choice(["a", "b", "tie"], size=(12, 3)),
             RNG.choice(["a", "b", "tie"], size=(12, 3)),

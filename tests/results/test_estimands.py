@@ -20,7 +20,7 @@ from tests.stats.test_bad_input_everywhere import CALLS, MATRICES, estimates_in
 PACKAGE = Path(__file__).parents[2] / "judgestats"
 ESTIMATES = {
     "Estimate", "OmegaEstimate", "OrdinalOmega", "PublishedOmega", "HierarchicalOmega",
-    "estimate_from_sums", "chance_corrected", "covariance_estimate", "dominance", "mean_share",
+    "estimate_from_sums", "chance_corrected", "dominance", "mean_share",
     "mean_of_groups", "share_of_pairs", "_error", "_mean_estimate", "_two_sample",
 }  # fmt: skip
 

@@ -69,7 +69,7 @@ MATRICES: dict[str, np.ndarray] = {
 
 ABSURD = (1e6, -1e6, 1764273600.0, 1e16, 1e30, 1e100, 1e308, -1e308, 5e-324)
 """Scores that no judge means: a time, a typing error, an overflow."""
-SECONDS = {"omega_hierarchical": 20}
+SECONDS: dict[str, int] = {}
 """A factor fit without a solution runs to its last iteration, as many for any value."""
 
 
@@ -193,13 +193,11 @@ CALLS: dict[str, Caller] = {
     "page_trend_test": on("page_trend_test"),
     "pairwise_from_scores": on_two("pairwise_from_scores"),
     "cluster_bootstrap": lambda x: call("cluster_bootstrap", x, np.sum),
-    "plan_study": lambda x: None,
     "position_test": on("position_test", positions, n_options=4),
     "ratio_of_ratios": lambda x: call("ratio_of_ratios", cells(x), cells(x[::-1])),
     "replications_needed": lambda x: call(
         "replications_needed", float(x.flat[0]) / 10 if x.size else NAN, target=0.8
     ),
-    "schmid_leiman": lambda x: call("schmid_leiman", x[:4, :4], n_factors=1),
     "spearman_brown": lambda x: call(
         "spearman_brown", float(x.flat[0]) / 10 if x.size else NAN, k=3
     ),
@@ -211,8 +209,6 @@ CALLS: dict[str, Caller] = {
         n_candidates=3,
     ),
     "spread_trend": on("spread_trend", np.abs),
-    # Its bootstrap refits three factors each time: the tests of the function itself hold it.
-    "omega_hierarchical": on("omega_hierarchical", interval=None),
     "published_omega_2412_12509": on("published_omega_2412_12509", verdicts, n_permutations=9),
 }
 for _name in [
@@ -334,7 +330,6 @@ CALLS["dif_test"] = lambda x: call(
     np.arange(8 * len(x)) % 2,
     quality=np.repeat(column(x, 1), 8),
 )
-CALLS["shared_errors"] = lambda x: call("shared_errors", verdicts(x)[:, 1:], column(verdicts(x), 0))
 CALLS["attack_success"] = lambda x: call(
     "attack_success", column(x, 0), column(x, 1), success_from=8.0
 )
@@ -361,7 +356,6 @@ NOT_FROM_DATA = {
     "labels_needed",
     "panel_of_choices",
     "panel_of_judges",
-    "plan_study",
     "split_labels",
     "tango_limits",
 }

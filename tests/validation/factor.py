@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.stats import omega_total, schmid_leiman
+from judgestats.stats import omega_total
 from judgestats.stats.reliability import OmegaEstimate, covariances_of_stack, minres_one_factor
 from validation.base import Case, matrix, reference
 
@@ -136,17 +136,6 @@ def minres_cases() -> list[Case]:
             agrees=False,
             note="psych bounds the search's uniquenesses, then reports 1 - communality (-.042); "
             "ours keeps every uniqueness at or above the bound",
-        )
-    )
-    rows.append(
-        Case(
-            statistic="omega, minres, denominator residual",
-            dataset="reverse6",
-            key="omega_1f_flip",
-            path=("omega_tot",),
-            ours=lambda: schmid_leiman(pairwise_correlations("reverse6"), n_factors=1).omega_total,
-            tolerance=2e-6,
-            note="columns 3 and 5 reversed (flip)",
         )
     )
     return rows

@@ -98,10 +98,4 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="attacks with a significant success rate"),
     _count("controls_passed", "controls passed", better="higher",
         glossary="degraded answers with a significantly lower score"),
-    Quantity("kappa_of_errors", "kappa of errors", unit="coefficient", high=1.0, nothing=0.0,
-        function="shared_errors", symbol="κ",
-        glossary="chance-corrected agreement of two judges' errors", better="none"),
-    Quantity("same_wrong_answer", "same wrong answer", unit="probability", low=0.0, high=1.0,
-        function="shared_errors", glossary="share of the same option where both judges are wrong",
-        better="none"),
 )  # fmt: skip

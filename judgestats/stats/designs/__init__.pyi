@@ -15,5 +15,3 @@ from judgestats.stats.designs.score_matrix import aggregate_replications as aggr
 from judgestats.stats.designs.score_matrix import mean_squares as mean_squares
 from judgestats.stats.designs.score_matrix import one_way_mean_squares as one_way_mean_squares
 from judgestats.stats.designs.score_matrix import prepare_scores as prepare_scores
-from judgestats.stats.designs.score_matrix import resampled_covariances as resampled_covariances
-from judgestats.stats.designs.score_matrix import resampled_mean_squares as resampled_mean_squares

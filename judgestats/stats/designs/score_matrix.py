@@ -174,69 +174,6 @@ def prepare_scores(
     return Prepared(x=x, cluster=codes, sample=sample, reason=reason)
 
 
-def stacked_covariances(x: Floats) -> Floats:
-    """Covariance matrices (n - 1) of a stack of score matrices, shape (B, n, k) to (B, k, k).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stacked_covariances(np.array([[[0.0, 0.0], [2.0, 4.0]]]))
-    array([[[2., 4.],
-            [4., 8.]]])
-    """
-    centred = x - x.mean(axis=-2, keepdims=True)
-    # A constant column has variance exactly 0, whatever its mean's rounding error.
-    constant = np.ptp(x, axis=-2, keepdims=True) == 0
-    if constant.any():
-        centred = np.where(constant, 0.0, centred)
-    out: Floats = np.swapaxes(centred, -1, -2) @ centred / (x.shape[-2] - 1)
-    return out
-
-
-def resampled_covariances(x: Floats, weights: Floats) -> Floats:
-    """Covariance matrices of resamples given by item counts, shape (B, n) to (B, k, k).
-
-    Two matrix products for all resamples at once, whatever the number of items.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([[0.0, 1.0], [2.0, 5.0], [4.0, 3.0]])
-    >>> np.allclose(resampled_covariances(x, np.ones((1, 3)))[0], np.cov(x, rowvar=False))
-    True
-    """
-    k = x.shape[1]
-    centred = x - x.mean(axis=0)
-    n = weights.sum(axis=1)
-    means = weights @ centred / n[:, None]
-    products = (centred[:, :, None] * centred[:, None, :]).reshape(x.shape[0], k * k)
-    second = (weights @ products).reshape(-1, k, k)
-    second -= n[:, None, None] * means[:, :, None] * means[:, None, :]
-    out: Floats = second / (n - 1)[:, None, None]
-    # A column that is constant in a resample has variance exactly 0, not a rounding error.
-    variances = np.einsum("bkk->bk", out)
-    constant = variances < 1e-13 * np.mean(centred**2, axis=0)
-    if constant.any():
-        out[np.broadcast_to(constant[:, :, None] | constant[:, None, :], out.shape)] = 0.0
-    return out
-
-
-def correlations(covariance: Floats) -> Floats:
-    """Correlation matrices of one or a stack of covariance matrices, NaN for zero variances.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> correlations(np.array([[4.0, 1.0], [1.0, 1.0]]))
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviations = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
-        out: Floats = covariance / (deviations[..., :, None] * deviations[..., None, :])
-    return out
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MeanSquares:
     """Mean squares of one layout, or of a stack (then its fields are arrays).
@@ -339,41 +276,6 @@ def one_way_mean_squares(x: Floats) -> MeanSquares:
             k=(total - (counts**2).sum(axis=-1) / total) / (n - 1),
             df_within=df,
         )
-
-
-def resampled_mean_squares(x: Floats, weights: Floats) -> MeanSquares:
-    """Mean squares of resamples of the items of a complete layout, from item counts (B, n).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
-    >>> ms = resampled_mean_squares(x, np.ones((1, 3)))
-    >>> bool(np.isclose(ms.items[0], mean_squares(x).items))
-    True
-    """
-    k = x.shape[1]
-    x = x - x.mean()
-    rows = x.mean(axis=1)
-    deviations = x - rows[:, None]
-    n = weights.sum(axis=1)
-    grand = weights @ rows / n
-    between = k * np.maximum(weights @ rows**2 - n * grand**2, 0.0)
-    inside = weights @ (deviations**2).sum(axis=1)
-    shift_means = weights @ deviations / n[:, None]
-    shifts = n * (shift_means**2).sum(axis=1)
-    left = np.maximum(inside - shifts, 0.0)
-    tiny = 1e-13 * (between + inside)
-    left, between = np.where(left > tiny, left, 0.0), np.where(between > tiny, between, 0.0)
-    return MeanSquares(
-        items=between / (n - 1),
-        replications=shifts / (k - 1),
-        residual=left / ((n - 1) * (k - 1)),
-        within=inside / (n * (k - 1)),
-        n=n,
-        k=float(k),
-        df_within=n * (k - 1),
-    )
 
 
 def row_sums(x: Floats) -> Floats:

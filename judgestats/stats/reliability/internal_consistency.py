@@ -1,10 +1,9 @@
-"""Cronbach's alpha and Guttman's lambdas of repeats, from scores and from sums."""
+"""Cronbach's alpha of repeats, from covariances and from sums."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,17 +12,11 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.score_matrix import (
     MeanSquares,
-    correlations,
     mean_squares_of_sums,
     row_sums,
 )
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.jackknife import cluster_sums
-from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
-from judgestats.stats.reliability.coefficient_intervals import (
-    IntervalMethod,
-    covariance_estimate,
-)
 from judgestats.stats.reliability.intraclass import (
     FORMS,
     IccForm,
@@ -61,180 +54,6 @@ def alpha_from_covariance(covariance: Floats) -> Floats:
     return out
 
 
-def lambda2_from_covariance(covariance: Floats) -> Floats:
-    """Guttman's lambda-2 of one or a stack of covariance matrices, shape (..., k, k) to (...)."""
-    k = covariance.shape[-1]
-    trace = np.trace(covariance, axis1=-2, axis2=-1)
-    total = covariance.sum(axis=(-2, -1))
-    diagonal = np.diagonal(covariance, axis1=-2, axis2=-1)
-    off = np.maximum((covariance**2).sum(axis=(-2, -1)) - (diagonal**2).sum(axis=-1), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = 1 - trace / total + np.sqrt(k / (k - 1) * off) / total
-    out: Floats = np.where(total > 1e-12 * trace, value, np.nan)
-    return out
-
-
-def duhachek_std_error(covariance: Floats, n: int) -> float:
-    """Standard error of raw alpha by Duhachek and Iacobucci (2004), psych's ``ase``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(duhachek_std_error(np.array([[2.0, 1.0], [1.0, 2.0]]), 50), 6)
-    0.094281
-    """
-    k, total, trace = covariance.shape[0], covariance.sum(), np.trace(covariance)
-    square = covariance @ covariance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        q = (
-            2
-            * k**2
-            / ((k - 1) ** 2 * total**3)
-            * (total * (np.trace(square) + trace**2) - 2 * trace * square.sum())
-        )
-    # q is a variance: where it vanishes (perfect agreement) rounding may leave it below 0.
-    return math.sqrt(max(float(q), 0.0) / n) if math.isfinite(q) else math.nan
-
-
-@with_keywords(permutations=NULL)
-def cronbach_alpha(
-    scores: ArrayLike,
-    *,
-    standardized: bool = False,
-    interval: IntervalMethod = "auto",
-    missing: Literal["refuse", "listwise"] = "refuse",
-    n_jobs: int = 1,
-    **inference: Unpack[Permuted],
-) -> Estimate:
-    r"""Cronbach's alpha, raw or standardised, of the mean of all replications.
-
-    Parameters
-    ----------
-    scores : array-like, shape (n_items, n_replications)
-        Scores in points; NaN where missing.
-    standardized : bool
-        Use correlations instead of covariances: alpha of z-scored replications.
-    interval : {"auto", "feldt", "bonett", "none"}
-        ``auto``: the jackknife over items, or clusters, on the scale of log(1 - alpha), which
-        covers better than the bootstrap (docs/simulations/coverage_scores.csv) and, where items
-        scatter unequally, than Feldt's exact F (docs/simulations/null.md).
-    missing : {"refuse", "listwise"}
-        ``refuse`` gives NaN with the reason; ``listwise`` drops items with a missing judgment.
-    n_permutations : int
-        Permutations of each replication's column over items for the null; 0 for none.
-    n_jobs : int
-
-    Returns
-    -------
-    Estimate
-        Named ``alpha`` or ``alpha_standardized``; `std_error` of raw alpha is Duhachek and
-        Iacobucci's; details hold `k`, `average_r` and the signal-to-noise ratio.
-
-    Raises
-    ------
-    InputError
-        If the scores are no finite matrix or an option is unknown.
-
-    Notes
-    -----
-    :math:`\alpha = \frac{k}{k-1}\left(1 - \frac{\mathrm{tr}\,S}{1'S1}\right)`, equal to ICC(3,k).
-    Constant replications are kept (``psych::alpha`` drops them in silence). No column is reversed
-    and no absolute value is taken (``reliabilipy`` takes \|r\|).
-
-    References
-    ----------
-    Cronbach (1951), Psychometrika 16; Feldt (1965), Psychometrika 30; Bonett (2002), J. Educ.
-    Behav. Stat. 27; Duhachek & Iacobucci (2004), J. Applied Psychology 89.
-
-    Examples
-    --------
-    >>> alpha = cronbach_alpha(
-    ...     [[2, 3, 2], [5, 4, 5], [8, 8, 9], [4, 4, 3], [6, 7, 6], [1, 2, 1]], n_permutations=99)
-    >>> round(alpha.estimate, 4), alpha.interval.method.split(",")[0]
-    (0.9823, 'jackknife over items of log(MSb/MSe)')
-    """
-
-    def details(covariance: Floats, n: int) -> dict[str, Any]:
-        k = covariance.shape[0]
-        r = correlations(covariance)
-        average = float((r.sum() - k) / (k * (k - 1)))
-        ratio = k * average / (1 - average) if average < 1 else math.inf
-        return {"k": k, "average_r": average, "signal_to_noise": ratio, "n": n}
-
-    kind = "correlations" if standardized else "covariances"
-    return covariance_estimate(
-        scores,
-        alpha_from_covariance,
-        where="cronbach_alpha",
-        name="alpha_standardized" if standardized else "alpha",
-        label="Cronbach's alpha (standardised)" if standardized else "Cronbach's alpha",
-        estimator=f"alpha on the {kind}",
-        on="correlation" if standardized else "covariance",
-        interval=interval,
-        missing=missing,
-        **inference,
-        n_jobs=n_jobs,
-        details=details,
-        std_error=None if standardized else duhachek_std_error,
-    )
-
-
-@with_keywords(permutations=NULL)
-def guttman_lambda2(
-    scores: ArrayLike,
-    *,
-    interval: IntervalMethod = "auto",
-    missing: Literal["refuse", "listwise"] = "refuse",
-    n_jobs: int = 1,
-    **inference: Unpack[Permuted],
-) -> Estimate:
-    r"""Guttman's lambda-2: a lower bound to reliability that is never below alpha.
-
-    Parameters
-    ----------
-    scores, interval, missing, n_jobs
-        As for `cronbach_alpha`; ``auto`` is the jackknife.
-
-    Returns
-    -------
-    Estimate
-        Named ``lambda2``.
-
-    Raises
-    ------
-    InputError
-        If the scores are no finite matrix or an option is unknown.
-
-    Notes
-    -----
-    :math:`\lambda_2 = 1 - \frac{\mathrm{tr}\,S}{1'S1} + \frac{\sqrt{\frac{k}{k-1}\sum_{i \ne j}
-    s_{ij}^2}}{1'S1}`.
-
-    References
-    ----------
-    Guttman (1945), Psychometrika 10.
-
-    Examples
-    --------
-    >>> x = [[2, 3, 2], [5, 4, 5], [8, 8, 9], [4, 4, 3]]
-    >>> round(guttman_lambda2(x, interval="none", n_permutations=0).estimate, 4)
-    0.9812
-    """
-    return covariance_estimate(
-        scores,
-        lambda2_from_covariance,
-        where="guttman_lambda2",
-        name="lambda2",
-        label="Guttman's lambda-2",
-        estimator="lambda-2 on the covariances",
-        on="covariance",
-        interval=interval,
-        missing=missing,
-        **inference,
-        n_jobs=n_jobs,
-    )
-
-
 @dataclasses.dataclass(kw_only=True)
 class TwoWaySums:
     """Sums over the complete items of one condition; items with a gap are counted and left out.
@@ -255,8 +74,8 @@ class TwoWaySums:
     >>> x = np.array([[2.0, 3, 2], [5, 4, 5], [8, 8, 9], [4, 4, 3]])
     >>> sums = TwoWaySums(k=3, n_clusters=4, shift=5.0, clustered=False)
     >>> sums.add(x[:2], np.array([0, 1])); sums.add(x[2:], np.array([2, 3]))
-    >>> round(sums.alpha().estimate, 4), round(sums.lambda2().estimate, 4)
-    (0.9776, 0.9812)
+    >>> round(sums.alpha().estimate, 4), round(sums.icc("ICC(3,k)").estimate, 4)
+    (0.9776, 0.9776)
     """
 
     k: int
@@ -422,7 +241,7 @@ class TwoWaySums:
         Returns
         -------
         Estimate
-            As `judgestats.stats.cronbach_alpha` with ``missing="listwise"``.
+            As `judgestats.stats.omega_total` of the parallel model.
         """
         base = Estimate(
             name="alpha",
@@ -440,23 +259,3 @@ class TwoWaySums:
         base = base.replace(estimate=value, details={"k": self.k, "n": self.n})
         interval, notes = self.ratio(residual=True).icc_interval(single=False, level=level)
         return base.replace(interval=interval, notes=notes)
-
-    def lambda2(self) -> Estimate:
-        """Guttman's lambda-2, without an interval (it would need cross-products by cluster)."""
-        reason = self._reason()
-        value = math.nan if reason else float(lambda2_from_covariance(self.covariance()))
-        if not reason and math.isnan(value):
-            reason = "the sum of the replications has no variance"
-        note = Note(
-            code="no_interval",
-            message="No interval: it would need the cross-products of every cluster.",
-        )
-        return Estimate(
-            name="lambda2",
-            label="Guttman's lambda-2",
-            estimator="lambda-2 on the covariances",
-            estimate=value,
-            sample=self.sample,
-            reason=reason,
-            notes=() if reason else (note,),
-        )

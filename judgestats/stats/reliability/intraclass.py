@@ -21,11 +21,7 @@ from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import Estimates
-from judgestats.stats.reliability.coefficient_intervals import (
-    shuffled_mean_squares,
-)
-from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
 
 
 @overload
@@ -426,61 +422,6 @@ def _interval(
     else:
         bounds, more = ratio.icc_interval(single=single, level=level)
     return bounds, [*notes, *more]
-
-
-@with_keywords(permutations=NULL)
-def icc_forms(
-    scores: ArrayLike,
-    *,
-    interval: IccInterval = "auto",
-    missing: Literal["refuse", "listwise"] = "refuse",
-    n_jobs: int = 1,
-    **inference: Unpack[Permuted],
-) -> Estimates:
-    """All six forms of Shrout and Fleiss in one table.
-
-    Parameters
-    ----------
-    scores, interval, missing
-        As for `icc`.
-    n_jobs
-        As for `icc`.
-
-    Returns
-    -------
-    Estimates
-        Terms ``icc_1_1``, ``icc_2_1``, ``icc_3_1``, ``icc_1_k``, ``icc_2_k``, ``icc_3_k``.
-
-    Raises
-    ------
-    InputError
-        As `icc`.
-
-    Examples
-    --------
-    >>> x = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> table = icc_forms(x, n_permutations=0)
-    >>> [round(term.estimate, 2) for term in table.terms]
-    [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
-    """
-    forms = [form for form in get_args(IccForm) if form[4] != "A"]
-    terms = tuple(
-        icc(
-            scores,
-            form=form,
-            interval=interval,
-            missing=missing,
-            **inference,
-            n_jobs=n_jobs,
-        )
-        for form in forms
-    )
-    return Estimates(
-        name="icc_forms",
-        label="Intraclass correlations (Shrout and Fleiss)",
-        terms=terms,
-        sample=terms[0].sample,
-    )
 
 
 def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estimate:

@@ -16,12 +16,9 @@ from judgestats.stats.inference.estimate import Note, Sample
 from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.reliability import one_factor
-from judgestats.stats.reliability.coefficient_intervals import (
-    shuffled_mean_squares,
-)
 from judgestats.stats.reliability.internal_consistency import TwoWaySums
 from judgestats.stats.reliability.intraclass import icc_value, replications_needed
-from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
+from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
 from judgestats.stats.reliability.omega_fit import (
     TARGETS,
     IntervalMethod,

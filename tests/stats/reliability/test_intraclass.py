@@ -7,14 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from judgestats.errors import InputError
-from judgestats.stats import (
-    icc,
-    icc_forms,
-    smallest_detectable_change,
-    spearman_brown,
-    standard_error_of_measurement,
-)
-from judgestats.stats.designs import mean_squares, one_way_mean_squares, resampled_mean_squares
+from judgestats.stats import icc, spearman_brown
+from judgestats.stats.designs import mean_squares, one_way_mean_squares
 from judgestats.stats.reliability import FORMS, exact_replications
 
 BARE = {"interval": "none", "n_permutations": 0}
@@ -69,14 +63,6 @@ def test_two_way_forms_refuse_holes_and_drop_on_request():
     assert icc(x, form="ICC(2,1)", missing="listwise", n_permutations=0).sample.n_excluded == 1
 
 
-def test_resampled_mean_squares_are_those_of_repeated_rows():
-    counts = np.random.default_rng(2).multinomial(25, np.full(25, 1 / 25))
-    a = resampled_mean_squares(X, counts[None].astype(float))
-    b = mean_squares(np.repeat(X, counts, axis=0))
-    for name in ("items", "replications", "residual", "within"):
-        assert getattr(a, name)[0] == pytest.approx(getattr(b, name), rel=1e-9)
-
-
 def test_clusters_get_a_bootstrap_and_f_a_warning():
     question = np.repeat(np.arange(5), 5)
     auto = icc(X, cluster=question, n_permutations=0)
@@ -113,8 +99,6 @@ def test_options_are_checked():
         icc(X, form="ICC(4)")
     with pytest.raises(InputError, match="interval must be"):
         icc(X, interval="exact")
-    with pytest.raises(InputError, match="no term is named"):
-        icc_forms(X, n_permutations=0)["omega"]
 
 
 def test_the_f_test_is_the_permutation_test_for_normal_scores():
@@ -140,41 +124,3 @@ def test_step_up_edges():
         spearman_brown(0.5, k=0)
     with pytest.raises(InputError, match="target must lie"):
         exact_replications(0.5, target=1)
-
-
-def test_errors_in_score_points():
-    sem = standard_error_of_measurement(X, kind="relative")
-    total = X.mean(axis=1).std(ddof=1)
-    alpha = icc(X, form="ICC(3,k)", **BARE).estimate
-    of_mean = standard_error_of_measurement(X, kind="relative", n_averaged=4)
-    assert of_mean.estimate == pytest.approx(total * np.sqrt(1 - alpha))
-    assert sem.estimate == pytest.approx(2 * of_mean.estimate)
-    sdc = smallest_detectable_change(X, kind="relative")
-    assert sdc.estimate == pytest.approx(1.959964 * np.sqrt(2) * sem.estimate, rel=1e-6)
-    assert sem.interval.low < sem.estimate < sem.interval.high
-
-
-def test_the_interval_of_the_error_covers():
-    rng = np.random.default_rng(1)
-    given = hits = 0
-    for _ in range(300):
-        x = rng.normal(size=(10, 1)) + 2 * rng.normal(size=(10, 3))
-        interval = standard_error_of_measurement(x).interval
-        given += interval is not None
-        hits += interval is not None and interval.low <= 2 <= interval.high
-    assert given >= 297  # one item holds too much of the error in few
-    assert 270 <= hits <= 297  # 95 % of 300 = 285
-
-
-def test_errors_of_odd_data():
-    assert standard_error_of_measurement(np.repeat([[1.0], [2.0]], 3, axis=1)).estimate == 0
-    assert standard_error_of_measurement(np.repeat([[1.0], [2.0]], 3, axis=1)).interval is None
-    one = standard_error_of_measurement([[1.0, 2.0, 3.0]])
-    assert one.estimate == pytest.approx(1.0)
-    assert "2 items" in standard_error_of_measurement([[1.0, 2.0]], kind="relative").reason
-    lonely = [[1.0, np.nan], [2.0, np.nan]]
-    assert "no item has two judgments" in standard_error_of_measurement(lonely).reason
-    with pytest.raises(InputError, match="kind must be"):
-        standard_error_of_measurement(X, kind="both")
-    with pytest.raises(InputError, match="confidence must lie"):
-        smallest_detectable_change(X, confidence=1)
