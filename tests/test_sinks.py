@@ -18,6 +18,7 @@ from judgestats.sinks import (
     escape_note,
     escape_typst,
     rows_text,
+    shorten,
 )
 
 NAMES = [
@@ -141,6 +142,56 @@ def test_numbers_in_cells_stay_numbers():
         3,
     ]
     assert escape_cell(" -1") == "' -1"
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "shown"),
+    [
+        ("x" * 80, {}, "x" * 80),
+        ("x" * 81, {}, "x" * 79 + "…"),
+        ("abcd", {"limit": 4}, "abcd"),
+        ("abcde", {"limit": 4}, "abc…"),
+    ],
+)
+def test_a_text_is_cut_at_its_limit_and_never_before(text, limits, shown):
+    assert shorten(text, **limits) == shown
+
+
+@pytest.mark.parametrize(
+    ("letters", "pieces"),
+    [(23, [23]), (24, [12, 12]), (25, [12, 12, 1]), (36, [12, 12, 12])],
+)
+def test_a_long_word_breaks_after_each_twelve_letters(letters, pieces):
+    line = escape_typst("ab " + "w" * letters)
+    assert line == '#"ab ' + "\u200b".join("w" * n for n in pieces) + '";'
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("=1", "'=1"),
+        ("\t1+x", "'\t1+x"),
+        ("  @x", "'  @x"),
+        (" ", " "),
+        ("", ""),
+        ("a=1", "a=1"),
+        ("a\r\nb\rc", "a\nb\nc"),
+        ("-1.5 ", "'-1.5 "),
+        ("-inf", "-inf"),
+        (True, True),
+    ],
+)
+def test_a_cell_is_marked_exactly_where_it_could_be_a_formula(value, cell):
+    assert escape_cell(value) == cell
+    assert next(csv.reader(io.StringIO(rows_text([[value, "-"]]), newline="")), []) == [
+        str(cell),
+        "'-",
+    ]
+
+
+def test_a_frame_for_a_spreadsheet_has_no_index_and_keeps_its_numbers():
+    frame = pd.DataFrame({"=n": [-1, 2], "judge": ["-a", "b"]}, index=[7, 8])
+    assert csv_text(frame) == "'=n,judge\n-1,'-a\n2,b\n"
 
 
 @pytest.mark.parametrize("name", ALL)

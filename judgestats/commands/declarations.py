@@ -302,7 +302,7 @@ _DRIFT = Command(
 )
 
 _COMPARE = Command(
-    "Compare runs or files with the first of them", "compare:compare_command",
+    "Compare runs or files with the first of them", "report:compare_command",
     (
         Argument("run", "MLflow run ids (or their beginnings), folders of runs, or files of "
             "judgments; the first is the reference", many="some", kind="file"),

@@ -1,7 +1,11 @@
 """One place opens outside files, runs programs, waits, and prints; read from the syntax tree."""
 
 import ast
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -267,3 +271,55 @@ def test_the_lints_of_the_sinks_find_what_they_should():
     assert bare_texts('f"<b>{judge}</b>"') == [1]
     assert bare_texts('f"[{run.name}](x)"') == [1]
     assert bare_texts('f"<b>{escape_html(judge)}</b>"') == bare_texts('f"{judge}"') == []
+
+
+def test_no_log_or_output_of_a_program_is_tracked():
+    listed = subprocess.run(
+        ["git", "ls-files"],
+        cwd=ROOT.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    assert ".ci/run" in listed.stdout.splitlines()
+    assert [f for f in listed.stdout.splitlines() if f.endswith((".log", ".out"))] == []
+
+
+KNOWN = '{"dependencies": [{"name": "a", "version": "1", "vulns": [{"id": "V-1"}]}]}'
+CLEAN = '{"dependencies": [{"name": "a", "version": "1", "vulns": []}]}'
+
+
+@pytest.mark.parametrize(
+    ("canary", "report", "code", "said"),
+    [
+        ("", "", 1, "not audited: the index did not answer"),
+        (CLEAN, CLEAN, 1, "not audited: the index did not answer"),
+        (KNOWN, "", 1, "not audited: pip-audit gave no report"),
+        (KNOWN, KNOWN, 1, "a 1 V-1"),
+        (KNOWN, CLEAN, 0, "1 of 1 packages audited, 0 with known vulnerabilities"),
+    ],
+)
+def test_an_audit_that_nobody_answered_is_no_pass(tmp_path, canary, report, code, said):
+    place = tmp_path / "build" / "audit"
+    (place / "bin").mkdir(parents=True)
+    (place / "bin" / "python").symlink_to(sys.executable)
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT.parent / ".ci" / "audit", tmp_path / ".ci")
+    (tmp_path / "requirements.lock").touch()
+    (place / "canary").write_text(canary)
+    (place / "lock").write_text(report)
+    index = place / "bin" / "pip-audit"
+    index.write_text(
+        '#!/bin/sh\nfor out; do :; done\necho silent >&2\ncase "$2" in\n'
+        '*canary.txt) cat build/audit/canary >"$out";;\n*) cat build/audit/lock >"$out";;\nesac\n'
+    )
+    index.chmod(0o755)
+    done = subprocess.run(
+        ["bash", str(tmp_path / ".ci" / "audit")],
+        capture_output=True, text=True, timeout=60, env={"PATH": os.environ["PATH"]},
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, said in done.stdout) == (code, True), done.stdout + done.stderr

@@ -15,9 +15,15 @@ from judgestats.protocols.strategies.base import (
     Strategy,
     Wording,
 )
-from judgestats.protocols.strategies.crowd import SELECTIONS, CrowdComparison, crowd_of
+from judgestats.protocols.strategies.crowd import (
+    SELECTIONS,
+    STRATEGIES,
+    CrowdComparison,
+    crowd_of,
+    requested_strategies,
+    strategy,
+)
 from judgestats.protocols.strategies.key_points import KeyPoints
-from judgestats.protocols.strategies.names import STRATEGIES, requested_strategies, strategy
 from judgestats.protocols.strategies.votes import Aggregate, EvalPlan, Majority
 
 __all__ = [
