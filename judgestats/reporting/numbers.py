@@ -17,10 +17,6 @@ from judgestats.sinks import clean, escape_html, escape_markdown
 
 DASH = "\u2013"
 UNKNOWN = "not determined"
-WHY_UNKNOWN = (
-    "Not determined: these data, which few questions carry, leave that end of the interval open "
-    "(more than 100 times from the estimate)."
-)
 MINUS = "\u2212"
 _FIGURE_SPACE, _POINT_SPACE, _FIXED_SPACE = "\u2007", "\u2008", "\u00a0"
 
