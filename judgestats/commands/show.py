@@ -10,6 +10,7 @@ from pathlib import Path
 
 from judgestats.commands.arguments import Args
 from judgestats.errors import InputError, guard_output, nearest
+from judgestats.files.text import decode_json
 from judgestats.results import Results, Table, print_of, quantity_of, words_of
 from judgestats.results.card import SCHEMA, card_svg, judge_card
 from judgestats.results.numbers import format_number
@@ -86,7 +87,7 @@ def card_command(arguments: Args) -> int:
         raise InputError(f"card: --out takes a .svg or .json file, got {arguments.out!r}.")
     run = load_run(arguments.run)
     manifest = run.folder / "manifest.json"
-    digests = json.loads(manifest.read_text("utf-8"))["sha256"] if manifest.is_file() else {}
+    digests = decode_json(manifest.read_text("utf-8"))["sha256"] if manifest.is_file() else {}
     made = datetime.fromtimestamp((run.folder / "results.json").stat().st_mtime, UTC)
     card = judge_card(
         run.records, arguments.judge, digest=digests.get("judgments.parquet", ""),

@@ -563,9 +563,9 @@ def _output_markdown(output: _Output, sink: Sink, *, asis: bool, warnings: bool)
     data = output.data
     if output.kind in {"svg", "png"}:
         folder = sink.path("cell-pictures/1").parent
-        name = f"{folder.name}/picture-{len(list(folder.iterdir())) + 1}.{output.kind}"
-        (sink.folder / name).write_bytes(data.encode() if isinstance(data, str) else data)
-        return f"![]({name})"
+        picture = f"{folder.name}/picture-{len(list(folder.iterdir())) + 1}.{output.kind}"
+        (sink.folder / picture).write_bytes(data.encode() if isinstance(data, str) else data)
+        return f"![]({picture})"
     text = str(data)
     if output.kind == "markdown" or (output.kind == "stdout" and asis):
         return text

@@ -656,11 +656,11 @@ def _one(thing: Table | Figure | Captioned | Markdown | str) -> str:
     return str(thing)
 
 
-def _picture(figure: Figure, name: str) -> str:
+def _picture(figure: Figure, stem: str) -> str:
     sink = current_sink()
     kinds = [kind for kind in ("svg", "png") if kind in sink.pictures]
-    paths = {sink.path(f"figures/{name}.{kind}"): 200 for kind in kinds}
-    if "summary" in sink.pictures and name == "fig-answer":
+    paths = {sink.path(f"figures/{stem}.{kind}"): 200 for kind in kinds}
+    if "summary" in sink.pictures and stem == "fig-answer":
         paths[sink.path("figures/summary.png")] = 110
     figure.save_all(list(paths), dpi=list(paths.values()))
     words = " ".join(clean(figure.alt).split())
@@ -668,6 +668,6 @@ def _picture(figure: Figure, name: str) -> str:
     small = getattr(figure, "narrow", None)
     narrow = ""
     if isinstance(small, Figure):
-        small.save(sink.path(f"figures/{name}-narrow.svg"))
-        narrow = f' narrow="figures/{name}-narrow.svg"'
-    return f'![](figures/{name}.svg){{fig-alt="{words}"{narrow}}}'
+        small.save(sink.path(f"figures/{stem}-narrow.svg"))
+        narrow = f' narrow="figures/{stem}-narrow.svg"'
+    return f'![](figures/{stem}.svg){{fig-alt="{words}"{narrow}}}'

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from judgestats import __version__
 from judgestats.errors import InputError
 from judgestats.results.results import Results
 from judgestats.results.verdict import ORDER
 from judgestats.results.verdict_screen import WORDS, number_text
 from judgestats.sinks import escape_html, shorten
+from judgestats.version import __version__
 
 SCHEMA = "judge-card/1"
 _WIDTH, _HEIGHT = 480, 140
@@ -146,7 +146,7 @@ def card_svg(card: Mapping[str, Any]) -> str:
             (220, "n", _svg(n["text"], 24)),
             (380, "m", _svg(n["status"].replace("_", " "), 14)),
         )
-        rows += [f'<text x="{x}" y="{y}" class="{name}">{text}</text>' for x, name, text in cells]
+        rows += [f'<text x="{x}" y="{y}" class="{kind}">{cell}</text>' for x, kind, cell in cells]
     lines = [
         f'<text x="16" y="26" class="o">{WORDS[outcome]}</text>',
         f'<text x="16" y="44" class="b">{_svg(name, 60)}</text>',
