@@ -19,7 +19,7 @@ from scipy import special, stats
 from tables import write_rows
 
 from judgestats.decisions import StoppingRule
-from judgestats.stats import icc, standard_error_of_measurement
+from judgestats.stats import icc, repeat_pairs
 from judgestats.stats.validity.change_process import change_look
 from judgestats.stats.validity.cutoffs import error_counts, joint_share
 from judgestats.stats.validity.effective_votes import effective_judges, effective_judges_limits
@@ -311,12 +311,11 @@ def stopping(reps: int) -> None:
             x = 2 * truth_sem * rng.normal(size=(300, 1)) + truth_sem * rng.normal(size=(300, 3))
             rule = StoppingRule.parse(f"{name}:width<={width}", max_items=300)
             for n in rule.planned:
-                made = (
-                    icc(x[:n], form="ICC(1,1)", n_permutations=0)
-                    if name == "icc_1_1"
-                    else (standard_error_of_measurement(x[:n]))
-                )
-                ends = made.interval
+                if name == "icc_1_1":
+                    made = icc(x[:n], form="ICC(1,1)", n_permutations=0)
+                    ends = made.interval
+                else:
+                    ends = made = repeat_pairs(x[:n]).sem()
                 low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
                 rule = rule.look(n, made.estimate, low, high)
                 if rule.reached:

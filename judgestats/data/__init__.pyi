@@ -30,6 +30,8 @@ from judgestats.data.readers.roles import kind_of_rater as kind_of_rater
 from judgestats.data.request_fields import setting_sent as setting_sent
 from judgestats.data.schema import BECAME as BECAME
 from judgestats.data.schema import brought_up as brought_up
+from judgestats.data.schema import parsed_schema as parsed_schema
+from judgestats.data.schema import raw_schema as raw_schema
 from judgestats.data.schema import read_frame as read_frame
 from judgestats.data.schema import validate_answers as validate_answers
 from judgestats.data.schema import validate_parsed as validate_parsed

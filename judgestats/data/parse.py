@@ -104,7 +104,7 @@ def parse_judgments(
             parsed[name] = [float(v.extra.get(name, "nan")) for v in verdicts]
         else:
             parsed[name] = [str(v.extra.get(name, "")) for v in verdicts]
-    return validate_parsed(parsed)
+    return validate_parsed(parsed, is_run=True)
 
 
 def read_judgment(

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -19,6 +19,9 @@ from judgestats.errors import InputError
 from judgestats.files.text import decode_json
 from judgestats.protocols.base import Scale, Status
 from judgestats.protocols.replies import ScoreForm, read_reply
+
+if TYPE_CHECKING:
+    import pandera.pandas as pa
 
 BECAME: Mapping[Status, str] = {
     **dict.fromkeys(Status, "unparsed"),
@@ -81,6 +84,22 @@ class Rule:
         bad = outside | ~(numbers % 1 == 0)
         return numbers.mask(bad, 0).astype("int64"), bad
 
+    def column(self) -> pa.Column:
+        """The rule as a column of a pandera schema."""
+        import pandera.pandas as pa
+
+        checks = []
+        if self.kind == "texts":
+            checks.append(pa.Check(_all_texts, element_wise=True, error=self.said))
+        if self.words:
+            checks.append(pa.Check.isin(self.words, error=self.said))
+        elif self.kind == "text" and self.said:
+            checks.append(pa.Check.str_length(min_value=1, error=self.said))
+        if self.ends != (-math.inf, math.inf):
+            checks.append(pa.Check.in_range(*self.ends, error=self.said))
+        types = {"text": str, "number": float, "count": "int64", "flag": bool, "texts": object}
+        return pa.Column(types[self.kind], checks, nullable=self.kind == "number", coerce=True)
+
 
 Schema = Mapping[str, Rule]
 _ANY = (0, math.inf)
@@ -111,26 +130,42 @@ def _column(name: str) -> Rule:
     return Rule("number")  # score: any number or missing
 
 
-def raw_schema() -> Schema:
-    """Schema of the raw frame: one row a judgment, nothing read yet.
+def _pandera(rules: Schema) -> pa.DataFrameSchema:
+    import logging
+
+    # pandera announces itself on import of some backends; a library writes to no user's log.
+    logging.getLogger("pandera").setLevel(logging.ERROR)
+    import pandera.pandas as pa
+
+    return pa.DataFrameSchema({name: rule.column() for name, rule in rules.items()}, strict=False)
+
+
+def raw_schema() -> pa.DataFrameSchema:
+    """Return pandera's schema of the raw frame: one row per judgment, nothing parsed yet.
+
+    Runs validate what was collected with it, before anything is computed.
 
     Examples
     --------
-    >>> "raw_text" in raw_schema()
+    >>> "raw_text" in raw_schema().columns
     True
     """
-    return {name: _column(name) for name in RAW_COLUMNS}
+    return _pandera(_rules(RAW_COLUMNS))
 
 
-def parsed_schema() -> Schema:
-    """Schema of the parsed frame: raw plus status, kind and value of the verdict, and its reason.
+def parsed_schema() -> pa.DataFrameSchema:
+    """Return pandera's schema of the parsed frame: raw plus status, verdict, and reason.
 
     Examples
     --------
-    >>> sorted(set(parsed_schema()) - set(raw_schema()))
+    >>> sorted(set(parsed_schema().columns) - set(raw_schema().columns))
     ['choice', 'explanation', 'reason', 'score', 'status', 'verdict_kind']
     """
-    return {name: _column(name) for name in PARSED_COLUMNS}
+    return _pandera(_rules(PARSED_COLUMNS))
+
+
+def _rules(names: Sequence[str]) -> Schema:
+    return {name: _column(name) for name in names}
 
 
 _PIPELINE_TEXT = (
@@ -140,14 +175,8 @@ _PIPELINE_TEXT = (
 _PIPELINE_COUNTS = ("k", "replicate", "wanted", "used", "preferred", "left_out", "cut", "calls")
 
 
-def pipelines_schema() -> Schema:
-    """Schema of ``pipelines.parquet``: one row a strategy on a pair in an order, once.
-
-    Examples
-    --------
-    >>> "final_tokens_out" in pipelines_schema()
-    True
-    """
+def _pipeline_rules() -> Schema:
+    """Columns of ``pipelines.parquet``: one row per strategy, pair, order, and repeat."""
     numbers = ("temperature", "tokens_in", "tokens_out", "cost_usd")
     columns = {name: _column(name) for name in (*_PIPELINE_TEXT, *numbers)}
     columns["final_tokens_out"] = _column("tokens_out")
@@ -166,17 +195,11 @@ def validate_pipelines(frame: pd.DataFrame) -> pd.DataFrame:
     """
     what = "pipelines"
     keys = ("condition", "item_id", "order", "replicate")
-    return _validate(frame, pipelines_schema(), what, keys=keys)
+    return _validate(frame, _pipeline_rules(), what, keys=keys, is_run=True)
 
 
-def answers_schema() -> Schema:
-    """Schema of ``answers.jsonl``: one row an answer that a model gave to all turns of an item.
-
-    Examples
-    --------
-    >>> "turns" in answers_schema()
-    True
-    """
+def _answer_rules() -> Schema:
+    """Columns of ``answers.jsonl``: one row per answer of a model to all turns of an item."""
     columns = {name: _column(name) for name in _ANSWER_KNOWN}
     columns |= dict.fromkeys(_ANSWER_TEXT, Rule("text"))
     columns["sample"] = _column("replicate")
@@ -203,7 +226,7 @@ def validate_answers(table: pd.DataFrame) -> pd.DataFrame:
     InputError
         With a capped list of the failing rows.
     """
-    return _validate(table, answers_schema(), "answers", keys=("item_id", "author"))
+    return _validate(table, _answer_rules(), "answers", keys=("item_id", "author"), is_run=True)
 
 
 def validate_raw(frame: pd.DataFrame, *, what: str = "raw judgments") -> pd.DataFrame:
@@ -226,7 +249,7 @@ def validate_raw(frame: pd.DataFrame, *, what: str = "raw judgments") -> pd.Data
     InputError
         With a capped list of the failing rows.
     """
-    return _validate(frame, raw_schema(), what)
+    return _validate(frame, _rules(RAW_COLUMNS), what, is_run=True)
 
 
 def validate_parsed(
@@ -234,6 +257,7 @@ def validate_parsed(
     *,
     what: str = "judgments",
     scale: tuple[float, float] | None = None,
+    is_run: bool = False,
 ) -> pd.DataFrame:
     """Check a parsed frame: types, one row a judgment, a score exactly where the status is ok.
 
@@ -245,6 +269,8 @@ def validate_parsed(
         What the frame is, for the message.
     scale : (low, high), optional
         Where given, a score outside it is an error.
+    is_run : bool
+        Whether a run of judgestats collected it: pandera then validates it too.
 
     Returns
     -------
@@ -256,7 +282,7 @@ def validate_parsed(
     InputError
         With a capped list of the failing rows.
     """
-    frame = _validate(frame, parsed_schema(), what)
+    frame = _validate(frame, _rules(PARSED_COLUMNS), what, is_run=is_run)
     ok = frame["status"] == Status.OK.value
     has_verdict = frame["score"].notna() | (frame["choice"] != "")
     # A stage before the verdict may be a text that was asked for, such as a plan.
@@ -289,6 +315,7 @@ def _validate(
     what: str,
     *,
     keys: Sequence[str] = KEY_COLUMNS,
+    is_run: bool = False,
 ) -> pd.DataFrame:
     missing = [c for c in schema if c not in frame.columns]
     if missing:
@@ -309,6 +336,8 @@ def _validate(
         told = "\n".join([*lines[:_SHOWN], *further])
         raise InputError(f"{what}: {len(frame)} rows do not fit the judgments schema:\n{told}")
     frame = frame.assign(**settled)
+    if is_run:
+        frame = _pandera(schema).validate(frame)
     duplicated = frame.duplicated(list(keys), keep=False)
     _refuse(
         frame,

@@ -36,7 +36,8 @@ def rewording_results(experiment: str, cells: pd.DataFrame, array: ScoreArray) -
 
     Parameters
     ----------
-    experiment : {"temperature", "judges", "guidelines", "reasoning"}
+    experiment : str
+        Others than temperature, judges, guidelines, and reasoning have no such table.
     cells : DataFrame
         One row a condition, with ``factor_wording``.
     array : ScoreArray
@@ -53,7 +54,8 @@ def rewording_results(experiment: str, cells: pd.DataFrame, array: ScoreArray) -
     equivalent where the 90 % interval of the ratio of ratios lies within 1/1.5 to 1.5: two
     one-sided tests at .05.
     """
-    rows = [row for pair in _pairs(experiment, cells) for row in _rows(pair, array)]
+    pairs = _pairs(experiment, cells) if experiment in REWORDED else ()
+    rows = [row for pair in pairs for row in _rows(pair, array)]
     if not rows:
         return []
     counts = pd.Series([row["verdict"] for row in rows]).value_counts(sort=False)

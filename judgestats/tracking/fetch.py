@@ -80,7 +80,9 @@ def run_judgments(run: str) -> pd.DataFrame:
         file = data / "judgments.parquet"
         if not file.is_file():
             raise InputError(f"{run}: the run holds no data/judgments.parquet.")
-        return validate_parsed(read_artifact(folder, "judgments"), what=f"judgments of run {run}")
+        return validate_parsed(
+            read_artifact(folder, "judgments"), what=f"judgments of run {run}", is_run=True
+        )
 
 
 def facts_of_run(run: str) -> dict[str, Any]:

@@ -3,8 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from pandera.errors import SchemaError
 
-from judgestats.data import parsed_frame, validate_parsed, validate_raw
+from judgestats.data import (
+    parsed_frame,
+    parsed_schema,
+    raw_schema,
+    validate_parsed,
+    validate_raw,
+)
 from judgestats.errors import InputError
 
 
@@ -68,3 +75,17 @@ def test_the_list_of_failing_rows_is_capped():
 
 def test_raw_needs_no_verdict():
     assert len(validate_raw(frame().drop(columns=["status", "score"]))) == 4
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("replicate", -1), ("temperature", 3.0), ("transport", "lost"),
+                          ("item_id", ""), ("tokens_out", -5.0)]
+)  # fmt: skip
+def test_the_schemas_of_runs_are_pandera_s_and_refuse_what_the_rules_refuse(column, value) -> None:
+    good = frame()
+    assert len(raw_schema().validate(good)) == len(parsed_schema().validate(good)) == len(good)
+    for schema in (raw_schema(), parsed_schema()):
+        with pytest.raises(SchemaError):
+            schema.validate(good.assign(**{column: value}))
+    with pytest.raises(InputError, match=column):
+        validate_raw(good.assign(**{column: value}))

@@ -113,7 +113,7 @@ def test_unread_replies_are_statuses_and_a_limitation(workplace):
     given = {**SMALL, "judges": "sim-unreadable", "temperatures": "0.5,1", "repeats": "4"}
     found = run_experiment(load_design("temperature"), given).analysis
     assert (found.conditions["unread_share"] > 0.05).all()
-    assert any("could not be read" in text for text in found.limitations)
+    assert any("were not parsed" in text for text in found.limitations)
     assert found.conditions["mean"].between(1, 10).all()
 
 

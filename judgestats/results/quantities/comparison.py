@@ -109,7 +109,7 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="tokens sent and written for one verdict"),
     _cost("n_requests", "requests", unit="count", glossary="how many requests were sent",
         metrics=("cost/requests",)),
-    Quantity("budget_saved", "budget saved", unit="probability", function="", low=0.0,
+    Quantity("budget_saved", "budget saved", unit="probability", function="", low=0.0, high=1.0,
         glossary="share of the planned cost that a stop of --until saved", better="higher",
         metrics=("stop/saved_share",)),
     Quantity("n_judgments", "judgments", unit="count", glossary="how many judgments were made",

@@ -16,7 +16,15 @@ def test_the_committed_table_keeps_every_bound():
     table = pd.read_csv(FOLDER / "decisions.csv")
     lost = table.loc[~table["kept"], ["part", "cell", "measure", "value", "bound"]]
     assert lost.empty, lost.to_string()
-    assert set(table["part"]) == {"cutoff", "automation", "cascade", "panel", "change", "labels"}
+    assert set(table["part"]) == {
+        "cutoff",
+        "automation",
+        "cascade",
+        "panel",
+        "change",
+        "labels",
+        "stopping",
+    }
     assert table["replicates"].min() >= 500
 
 
