@@ -14,6 +14,9 @@ from judgestats.protocols.base import Prompted, ReplyMode, Unit
 KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
 """Together unique: one judgment."""
 
+RULES = ("tie", "first", "drop")
+"""Where the two orders disagree: a tie; what the first order says; no verdict."""
+
 
 _RAW: Mapping[str, Any] = {
     "experiment": "read",

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Objects
+from judgestats.data.columns import RULES
 from judgestats.errors import InputError, one_of
 from judgestats.protocols.base import NO_REPLY, Status
 
@@ -180,10 +181,6 @@ def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
         "unread_share": (answered - read) / answered if answered else math.nan,
         "unanswered_share": (total - answered) / total if total else math.nan,
     }
-
-
-RULES = ("tie", "first", "drop")
-"""Where the two orders disagree: a tie; what the first order says; no verdict."""
 
 
 def both_orders(asked: pd.DataFrame, pairs: Sequence[str]) -> tuple[Objects, Objects]:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from judgestats.data.columns import Condition
-from judgestats.data.matrices import RULES
+from judgestats.data.columns import RULES, Condition
 from judgestats.errors import InputError
 from judgestats.items.answers import draw_candidates, with_answers
 from judgestats.items.item_sets import check_there, layout_of, load_items, select_items
