@@ -85,14 +85,19 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     tables = {t.label: t for t in shown_by(folder) if hasattr(t, "rows")}
     left_out = tables["tbl-left-out-estimates"]
-    assert {row["group"] for row in left_out.rows} == {"Grade Score"}
+    assert {row[left_out.group] for row in left_out.rows} == {"Grade Score"}
     by_condition = table.set_index("condition")["grade_score"]
     for row in left_out.rows:  # each question's own score moves the mean, by a twelfth at most
         assert row["all"] == pytest.approx(by_condition[row["condition"]])
         assert row["low"] <= row["all"] <= row["high"] <= row["low"] + 2 / 11
     always_first = [r for r in tables["tbl-places"].rows if r["group"] == "sim-always-first"]
     assert {r["place_1"] for r in always_first} == {1.0}
-    assert tables["tbl-grade-parts"].rows[0]["grade_score"] == pytest.approx(by_condition.iloc[0])
+    described = [t for label, t in tables.items() if label.startswith("tbl-conditions")]
+    for key in ("llm_score", "choice_score", "harmonic_of_means", "grade_score", "chance"):
+        [shown] = [t for t in described if key in {c.key for c in t.columns}]
+        [(text, source), *_] = shown.rows[0][key].parts
+        assert source == f"conditions#rows.0.{key}"
+        assert float(text) == pytest.approx(table[key].iloc[0], abs=0.006)
     first = table[table["judge"] == "sim-always-first"]
     assert (first["grade_score"] == 0).all()
     steady = table[table["judge"] == "sim-discerning"]
