@@ -351,7 +351,7 @@ def _is_one(values: Sequence[Measured]) -> bool:
 def described_keys(run: Run, on_page_one: set[str]) -> list[str]:
     """Which numbers describe the conditions, those on page one aside."""
     keys = [k for k in measures(run, numbers_of(run)) if not stands_above(run, k, on_page_one)]
-    return keys[:_MOST_NUMBERS]
+    return list({heading(k): k for k in keys}.values())[:_MOST_NUMBERS]
 
 
 def numbers_of(run: Run) -> list[str]:

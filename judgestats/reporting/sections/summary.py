@@ -348,6 +348,5 @@ def above(run: Run) -> set[str]:
     shown = [cell for cell in cells if isinstance(cell, Shown)]
     texts = {str(cell) for cell in shown if "[" in str(cell)}
     records = {r.record for v in run.records.verdicts for r in v.requirements if r.record}
-    records |= {f"condition.sem.{c.label}" for c in run.records.conditions}
     texts |= {address(record, "estimate") for record in records}
     return texts | {where for cell in shown for _, where in cell.parts if where}
