@@ -1,4 +1,4 @@
-"""Which judge is steadier, and at which temperature? Paired by item."""
+"""Which judge is more consistent, and at which temperature? Paired by item."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
 
 DESIGN = Design(
     name="judges",
-    title="Which judge repeats itself best",
+    title="Which judge is the most consistent",
     question=(
         "At the same temperature and on the same items: do judges differ in how much their scores "
-        "for the same answer scatter, and which of them is steadier?"
+        "for the same answer vary, and which of them is more consistent?"
     ),
     protocol=protocol,
     analysis="spread_experiments:judges",

@@ -1,4 +1,4 @@
-"""Does explaining its judgment make a judge steadier, before or after it gives the score?
+"""Does explaining its judgment make a judge more consistent, before or after it gives the score?
 
 The order of the fields in the reply's schema follows: with `before` the explanation is the first
 field and the score is written after it.

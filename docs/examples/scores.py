@@ -278,7 +278,7 @@ with all scores):
 
 {markdown(within_question_table(frame))}
 
-### Which judge is steadier?
+### Which judge is more consistent?
 
 Items judged by both; a ratio above 1 says that the first wavers more. p comes from 999 exchanges of
 cells within questions, of which .001 is the smallest that can be reached:

@@ -316,7 +316,7 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
 
 
 _AUDIT_PLAN_QUESTION = (
-    "How consistent and reliable are these judgments, and which judge is steadier?"
+    "How consistent and reliable are these judgments, and which judge is more consistent?"
 )
 
 
@@ -360,7 +360,7 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
             ),
             Hypothesis(
                 id="ratio",
-                question="Which condition is steadier, by how much?",
+                question="Which condition is more consistent, by how much?",
                 test="ratio of the mean differences of two repeats (GMD ratio), cells exchanged "
                 "within clusters; ratio of pooled within-cell variances",
                 family="pairs of conditions",

@@ -121,7 +121,7 @@ MOST_CELLS = 100_000
 """Cells up to which rank tests and permutations of cells are computed; about half a minute."""
 
 
-_QUESTION = "How consistent and reliable are these judgments, and which judge is steadier?"
+_QUESTION = "How consistent and reliable are these judgments, and which judge is more consistent?"
 
 
 def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
@@ -604,8 +604,8 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         described += needed
         rows.append(_verdict_row(column, same, asked, cluster) | verdict_audit.estimates_of(own))
     table_of = whole_counts(pd.DataFrame(rows))
-    steadier = "Which judge is the steadier, by comparisons with the best, and how often to ask it."
-    limits = left_out(reduced, [steadier])
+    best = "Which judge is the most consistent, by comparisons with the best, and its repeats."
+    limits = left_out(reduced, [best])
     if any(c.order for c in reduced.columns):
         limits.append(
             "Left out: results on position, which pair each judgment with its swapped twin."

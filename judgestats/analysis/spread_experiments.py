@@ -299,7 +299,7 @@ def _asked_of_temperature(conditions: Sequence[Condition]) -> tuple[families.Hyp
             "none: reported beside the primary test",
         ),
         families.Hypothesis(
-            "judges", "At each temperature: which judge is steadier?",
+            "judges", "At each temperature: which judge is more consistent?",
             "as for the spread, judges in place of temperatures, paired by item; T = 0, where "
             "sampling is off, is described and enters no test",
             "one test per temperature",
@@ -480,7 +480,7 @@ temperature = SpreadExperiment(
     hypotheses=_asked_of_temperature,
     further=_judges_at_temperatures,
 )
-"""Does the spread of scores grow with temperature, which judge is steadier, what of the mean?"""
+"""Spread of scores by temperature, consistency of judges, and shifts of the mean."""
 
 judges = SpreadExperiment(
     experiment="judges",
@@ -491,7 +491,7 @@ judges = SpreadExperiment(
     published="Kruskal-Wallis and Mann-Whitney on within-item variances, unpaired",
     hypotheses=varied_hypotheses,
 )
-"""Which judge is steadier at each temperature, paired by item?"""
+"""Consistency of judges at each temperature, paired by item."""
 
 guidelines = SpreadExperiment(
     experiment="guidelines",
