@@ -277,28 +277,28 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
             Hypothesis(
                 id="reliability",
                 role="primary",
-                question="Would the same judge say the same again?",
-                test="Fleiss' kappa, AC1, vote-share reliability and flip rate, beside their null",
+                question="How consistent are repeated verdicts?",
+                test="Fleiss' kappa, AC1, vote-share reliability, and flip rate, with nulls",
             ),
             Hypothesis(
                 id="order",
                 role="primary",
-                question="Does the verdict follow the response or the place where it stands?",
-                test="swap consistency, first-position preference, position apart from repetition",
+                question="Does the verdict follow the response or its position?",
+                test="order consistency, first-position preference, position effect",
             ),
             Hypothesis(
                 id="people",
                 role="primary",
-                question="Do the verdicts agree with people?",
-                test="1 / .5 / 0 score beside always-tie and random baselines, accuracy, Cohen's "
-                "kappa; the null shuffles people's labels over items. With several people their "
-                "own agreement, and the alternative annotator test (epsilon .1), beside",
+                question="Do the verdicts agree with human labels?",
+                test="credit (1, .5, 0) with always-tie and random baselines, accuracy, Cohen's "
+                "kappa. The null permutes human labels over items. With several annotators: their "
+                "agreement, and the alternative annotator test (epsilon .1)",
             ),
             Hypothesis(
                 id="slots",
-                question="Do choices follow the place where an option stands?",
-                test="accuracy by the place of the right option, else the places chosen; places "
-                "exchanged within items; adjusted with the comparisons of conditions",
+                question="Do choices follow the position of an option?",
+                test="accuracy by the position of the correct option, else the positions chosen. "
+                "Positions are exchanged within items; adjusted with the comparisons of conditions",
             ),
             PANEL,
             SYSTEMS,
@@ -306,9 +306,9 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
             SLICES,
             Hypothesis(
                 id="compare",
-                question="Which condition agrees more with people?",
+                question="Which condition agrees more with human labels?",
                 test="blocked F test on the scores, p by exchanging conditions within items; "
-                "Friedman (Wilcoxon for two) beside it",
+                "also Friedman (Wilcoxon for two)",
                 family="all pairs of conditions, on the items that all of them judged",
             ),
         ),
@@ -316,7 +316,7 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
 
 
 _AUDIT_PLAN_QUESTION = (
-    "How consistent and reliable are these judgments, and which judge is more consistent?"
+    "How consistent and reliable are these judgments, and how do the judges compare?"
 )
 
 

@@ -48,9 +48,9 @@ _SAYS = {
     ("systems", "differs"): "the systems differ as people would see them",
     ("systems", "open"): "no difference of the systems is shown, as people would see them",
     ("systems", "undefined"): "the systems could not be compared as people would",
-    ("slots", "differs"): "choices follow the place where an option stands",
-    ("slots", "open"): "it is not shown that choices follow the place where an option stands",
-    ("slots", "undefined"): "whether choices follow the place could not be tested",
+    ("slots", "differs"): "choices follow the position of an option",
+    ("slots", "open"): "it is not shown that choices follow the position of an option",
+    ("slots", "undefined"): "whether choices follow the position could not be tested",
     ("instrument.dif_test", "differs"): "sources are scored otherwise at equal quality",
     ("instrument.dif_test", "open"): "no difference between sources is shown at equal quality, "
     "which is not fairness",

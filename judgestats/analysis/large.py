@@ -121,7 +121,7 @@ MOST_CELLS = 100_000
 """Cells up to which rank tests and permutations of cells are computed; about half a minute."""
 
 
-_QUESTION = "How consistent and reliable are these judgments, and which judge is more consistent?"
+_QUESTION = "How consistent and reliable are these judgments, and how do the judges compare?"
 
 
 def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:

@@ -25,11 +25,10 @@ from judgestats.stats.models.ordinal import cluster_df, wald_interval
 
 STRENGTH = Hypothesis(
     id="strength",
-    question="Which system is preferred, whoever met whom, the place and length taken out?",
+    question="Which system is preferred, adjusted for opponent, position, and length?",
     test="Bradley-Terry with Davidson's ties, an order effect and, where lengths are known, "
-    "the log of their ratio; sandwich errors over clusters; "
-    "ranks whose intervals hold all at once, and the chance that the observed order is the other "
-    "one (where three systems or more are named)",
+    "the log of their ratio. Sandwich errors over clusters. With three systems or more: "
+    "simultaneous intervals of ranks, and the probability of another order",
 )
 LENGTH = "log_length_ratio"
 FEWEST = FEWEST_SYSTEMS

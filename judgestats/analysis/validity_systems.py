@@ -265,7 +265,7 @@ def _wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons
 
 SLICES = Hypothesis(
     id="slices",
-    question="Does the judge err more on some kind of answer: by category, system, length?",
+    question="Does the error rate differ by category, system, or length?",
     test="Fisher's exact test against the rest, or t over questions where these repeat",
     family="slices of one kind in one condition",
     adjustment="holm; Benjamini-Hochberg above 10 slices",

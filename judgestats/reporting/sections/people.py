@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -41,11 +42,13 @@ def disagreements(run: Run) -> list[Showable]:
     if _ID not in run.records or not isinstance(record := run.records[_ID], TableRecord):
         return []
     listed = sorted(enumerate(rows_of_table(record)), key=lambda r: -_gap(r[1]))
+    rates = any(e.estimand == "sensitivity" for e in run.records.select(Estimate))
+    words = {0.0: "fail", 1.0: "pass"} if rates and "mean" not in run.conditions else {}
     rows = [
         {
             "condition": run.called(str(row["condition"])),
             "item": str(row["item_id"]),
-            **{k: _number(row, k, i) for k in ("judge", "people")},
+            **{k: _number(row, k, i, words) for k in ("judge", "people")},
             **{k: _shorten_text(row.get(k)) for k in _TEXTS},
         }
         for i, row in listed[:_MOST]
@@ -75,12 +78,15 @@ def _gap(row: dict[str, Any]) -> float:
     return 0.0 if is_missing(row["gap"]) else float(row["gap"])
 
 
-def _number(row: dict[str, Any], key: str, place: int) -> Shown:
+def _number(row: dict[str, Any], key: str, place: int, words: Mapping[float, str]) -> Shown:
+    """A score, a verdict in words, or the share of passes over repeats."""
     if is_missing(row[key]):
         return NOTHING
     where = address(_ID, f"rows.{place}.{key}")
     if isinstance(row[key], str):  # a verdict in words
         return Shown(((" ".join(row[key].split()), where),))
+    if row[key] in words:
+        return Shown(((words[row[key]], where),))
     return Measured(value=float(row[key]), at=(where, "", "", "")).shown()
 
 
