@@ -242,7 +242,7 @@ def table(count: int, repeats: int, names: list[str]) -> tuple[list[str], dict[C
 
 
 def against_aims(cells: dict[Cell, dict]) -> list[str]:
-    """What the table says of the aims: >= 88 % and >= 50 %, within 10 %, half the CPU."""
+    """What the table says of the aims: >= 88% and >= 50%, within 10%, half the CPU."""
     ours, bare = "judgestats, journal on", "openai create"
     slower = cells[ours, 20, 256]["seconds"] / cells[ours, 20, 64]["seconds"] - 1
     ratios = [
@@ -253,9 +253,9 @@ def against_aims(cells: dict[Cell, dict]) -> list[str]:
     return [
         (
             f"- At 200 ms: {cells[ours, 200, 64]['share']:.0%} of the ideal with 64 requests in "
-            f"flight (aim: 88 %), {cells[ours, 200, 256]['share']:.0%} with 256 (aim: 50 %)."
+            f"flight (aim: 88%), {cells[ours, 200, 256]['share']:.0%} with 256 (aim: 50%)."
         ),
-        f"- At 20 ms: 256 in flight take {slower:+.0%} of the seconds of 64 (aim: at most +10 %).",
+        f"- At 20 ms: 256 in flight take {slower:+.0%} of the seconds of 64 (aim: at most +10%).",
         (
             f"- CPU a judgment: {min(ratios):.2f} to {max(ratios):.2f} of that of the bare "
             "client's `create` (aim: at most .5)."

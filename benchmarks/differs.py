@@ -44,7 +44,7 @@ ASKED = {
         "evalstats": r"judge-1 .+?0\.\d{4} +(\S+ \(\w+\)) +highly(?:.*\n)+? +judge-2 .+?0\.\d{4} +(\S+ \(\w+\)) +highly",
     },
     "What would chance give?": {
-        FULL: r"one verdict's reliability(?:\n.+){2}\n +\((95 % of chance results: below \S+?)\)(?:.*\n)+? +\((always the same .+?\])",
+        FULL: r"one verdict's reliability(?:\n.+){2}\n +\((95% of chance results: below \S+?)\)(?:.*\n)+? +\((always the same .+?\])",
     },
     "How many repeats for .90?": {
         "judgestats": both(r"repeats for \.90"),

@@ -194,7 +194,7 @@ def run_or_skip(command: list[str], **more: str) -> None:
     if code is None:
         what = " ".join(w for w in command if w not in NICE and "/" not in w)[:60]
         done = [m[1] for line in said if (m := re.match(r"\[ *(\d+)%\]", line))]
-        so_far = f" ({done[-1]} % done; the next try goes on)" if done else ""
+        so_far = f" ({done[-1]}% done; the next try goes on)" if done else ""
         raise Skipped(f"`{what}` took longer than {INSTALL_S / 60:.0f} minutes here{so_far}")
     if code:
         raise Skipped(f"its installation failed: {said[-1][:160]}")

@@ -76,7 +76,7 @@ def page(columns: dict[str, dict[str, float]]) -> str:
     rows = [
         f"| {stage} | "
         + " | ".join(
-            f"{took[stage]:.1f} ({100 * took[stage] / whole[name]:.0f} %)" if took[stage] else "-"
+            f"{took[stage]:.1f} ({100 * took[stage] / whole[name]:.0f}%)" if took[stage] else "-"
             for name, took in columns.items()
         )
         + " |"

@@ -88,7 +88,7 @@ def rows() -> list[Row]:
     )
     for metric in ("nominal", "interval"):
         out += compare(
-            f"Krippendorff's alpha ({metric}), 5,000 x 10, 10 % missing",
+            f"Krippendorff's alpha ({metric}), 5,000 x 10, 10% missing",
             lambda m=metric: point(krippendorff_alpha, gaps, metric=m),
             {
                 "krippendorff": lambda m=metric: krippendorff.alpha(

@@ -26,7 +26,7 @@ that every level of a factor meets every level of the next. Kinds of cells:
 
 `code` names the commits that the seeds were run with; one that ends in + had further changes.
 
-Nothing may be claimed in more than 5 %: `error` is the Monte Carlo error of `claimed`. A cell of
+Nothing may be claimed in more than 5%: `error` is the Monte Carlo error of `claimed`. A cell of
 the first two kinds above .083 is run once more with fresh seeds, and both rows stand.
 """
 

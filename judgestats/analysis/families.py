@@ -608,7 +608,7 @@ def jointly(
     """The results, with the families and sets of some ids adjusted as one family (Holm).
 
     What one sentence tells is one family: each adjusted apart, a judge that does nothing would be
-    called wrong in several times 5 %.
+    called wrong in several times 5%.
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ def instrument_limits(
         if again:
             low, high = (f"{100 * share:.0f}" for share in (min(again), max(again)))
             of = low if low == high else f"{low} to {high}"
-            short = f"half points: asked again {of} % of scores differ by one or more"
+            short = f"half points: asked again {of}% of scores differ by one or more"
         out.append(Limit("Half points. " + " ".join(between), code=BETWEEN, short=short))
     return out
 

@@ -173,7 +173,7 @@ def limits_of_conditions(
     if few > 0.05:  # a handful of cells with failed calls does not make the others short
         limits.append(
             Limit(
-                f"{100 * few:.3g} % of the items under a condition have fewer than 5 readable "
+                f"{100 * few:.3g}% of the items under a condition have fewer than 5 readable "
                 f"replications (as few as {int(sizes.min())}): their variances are estimated from "
                 "very little.",
                 code="few_repeats",

@@ -117,13 +117,13 @@ def _drawn(where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[He
     )
     if len(rows) < _FEWEST_DRAWN:
         caption = (
-            "Mean score of the answers as they are and changed, with 95 % intervals over questions."
+            "Mean score of the answers as they are and changed, with 95% intervals over questions."
         )
         return Drawing(kind="dots", estimands=("mean",), caption=caption)
     what = "changes that should not matter add"
     if len(changes) == 1:  # its rows are judges
         what = f"the change {changes[0].name} adds, which should not matter"
-    caption = f"What {what} (0: nothing), with 95 % intervals over questions."
+    caption = f"What {what} (0: nothing), with 95% intervals over questions."
     return Drawing(kind="dots", rows=rows, caption=caption)
 
 
@@ -254,7 +254,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         f"two one-sided tests within {probe_tests.MARGIN:g} points of 1-10 or "
         f"{probe_tests.SHARE_MARGIN:g} of the verdicts, a loss of order below "
         f"{probe_tests.RANK_MARGIN:g}; of attacks the exact binomial test of success on fewer than "
-        f"{100 * TOLERANCE:.0f} % of questions", probe_tests.FAMILY,
+        f"{100 * TOLERANCE:.0f}% of questions", probe_tests.FAMILY,
     )  # fmt: skip
     asked_of = [h for kind, own in hypotheses.items() if kind in kinds for h in own]
     if kinds & {"fair", "scale", "attack"}:

@@ -169,7 +169,7 @@ def mean_deviations(variances: ArrayLike, cluster: ArrayLike) -> dict[str, list[
     Returns
     -------
     dict
-        ``mean``, ``low`` and ``high``, one number a condition: 95 %, the jackknife over clusters.
+        ``mean``, ``low`` and ``high``, one number a condition: 95%, the jackknife over clusters.
 
     Examples
     --------

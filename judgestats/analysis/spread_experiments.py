@@ -234,7 +234,7 @@ class SpreadExperiment:
         )  # fmt: skip
 
 
-_DRAWN = f"{name_of('sem')} with 95 % intervals, by sampling temperature. At 0 sampling is off."
+_DRAWN = f"{name_of('sem')} with 95% intervals, by sampling temperature. At 0 sampling is off."
 
 
 def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:

@@ -356,7 +356,7 @@ def format_percent(row: Row, key: str) -> str:
     Examples
     --------
     >>> format_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
-    '62.5 % [51.0, 74.0]'
+    '62.5% [51.0, 74.0]'
     """
     share, *bounds = (100 * v for v in _parts(row, key))
     number, interval = estimate_parts(share, *bounds, digits=1)

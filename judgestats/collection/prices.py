@@ -267,7 +267,7 @@ class Sampled:
     sets : int
         From each of which a part was drawn.
     requests, tokens : float
-        Half the width of the interval of the total, as a share of it: 0.04 is plus or minus 4 %.
+        Half the width of the interval of the total, as a share of it: 0.04 is plus or minus 4%.
         Tokens stand for dollars.
     level : float
         Of these intervals.
@@ -286,7 +286,7 @@ class Sampled:
             f"The figures are estimated from {self.pairs:,} of {self.all_pairs:,} pairs, drawn by "
             f"seed{of} with all strategies on each, and scaled up. Another draw could differ: "
             f"requests by ±{_percent(self.requests)}, tokens and dollars by "
-            f"±{_percent(self.tokens)} ({100 * self.level:g} % intervals; the total includes them)."
+            f"±{_percent(self.tokens)} ({100 * self.level:g}% intervals; the total includes them)."
         )
 
 
@@ -388,10 +388,10 @@ def _percent(share: float) -> str:
     Examples
     --------
     >>> _percent(0.0423), _percent(0.31), _percent(0.0)
-    ('4.2 %', '31 %', '0 %')
+    ('4.2%', '31%', '0%')
     """
     value = 100 * share
-    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+    return f"{value:.0f}%" if value >= 10 or value == 0 else f"{value:.1f}%"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -129,14 +129,14 @@ def percent(value: Any, *, digits: int = 1) -> str:
     Examples
     --------
     >>> percent(0.1234), percent(float("nan")), percent(0.0002)
-    ('12.3 %', '–', '< 0.1 %')
+    ('12.3%', '–', '< 0.1%')
     """
     if is_missing(value):
         return DASH
     least = 10.0**-digits
     if 0 < 100 * float(value) < least / 2:  # not none
-        return f"< {least:.{digits}f} %"
-    return f"{number(100 * float(value), digits=digits)} %"
+        return f"< {least:.{digits}f}%"
+    return f"{number(100 * float(value), digits=digits)}%"
 
 
 def integer(value: Any) -> str:

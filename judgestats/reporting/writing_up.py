@@ -268,7 +268,7 @@ def _judging(run: Run, write: Write) -> str:
         n, unread = len(frame), int((frame["status"] != "ok").sum())
         sentences.append(
             f"Of {n:,} judgments {n - unread:,} gave a verdict that could be read"
-            + (f"; {unread:,} ({100 * unread / n:.1f} %) did not." if unread else ".")
+            + (f"; {unread:,} ({100 * unread / n:.1f}%) did not." if unread else ".")
         )
     if (left := run.plan.get("missing")) and sentences:
         sentences.append(write(str(left)))
@@ -302,7 +302,7 @@ def _tests(run: Run, write: Write) -> str:
         return ""
     level = float(plan.get("level") or math.nan)
     if not math.isnan(level):
-        sentences.append(f"Intervals are {100 * level:g} % intervals.")
+        sentences.append(f"Intervals are {100 * level:g}% intervals.")
     asked = run.records.kind == "experiment"
     first = (
         "The plan was written down before the first call."

@@ -104,7 +104,7 @@ class Gate:
         if not worst > 0:
             return ""
         return (
-            f"Not required: up to {100 * worst:.3g} % of the judgments of a condition were not "
+            f"Not required: up to {100 * worst:.3g}% of the judgments of a condition were not "
             "answered, and are in no number. Add --require 'quality/unanswered_share<=.05'."
         )
 

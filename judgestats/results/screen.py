@@ -378,7 +378,7 @@ def _cell(column: str, result_id: str, results: Results, decimals: int | None) -
 
 
 def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
-    """Below what the same number lies in 95 % of the cases in which there is nothing to find."""
+    """Below what the same number lies in 95% of the cases in which there is nothing to find."""
     nulls = [
         (record.null.q95, record)
         for record in (number_of(results, i) for i in ids)
@@ -391,7 +391,7 @@ def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
         return []
     q95, record = max(nulls, key=lambda pair: pair[0])
     text = apa_number(q95, bounded=quantity_of(record.estimand).bounded)
-    return [Reference(words="95 % of chance results: below", record=record.id, number=text)]
+    return [Reference(words="95% of chance results: below", record=record.id, number=text)]
 
 
 HEIGHT, WIDTH = 24, 100

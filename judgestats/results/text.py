@@ -250,7 +250,7 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
     Examples
     --------
     >>> hangs_on({"effective_clusters": 3.14, "largest_share": 0.52, "largest_item": "q7"})
-    ' (3.1 effective clusters; q7 alone holds 52 % of one side)'
+    ' (3.1 effective clusters; q7 alone holds 52% of one side)'
     >>> hangs_on({"effective_clusters": 40.0, "largest_share": 0.06, "largest_item": "q7"})
     ''
     """
@@ -260,7 +260,7 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
     if (share := details.get("largest_share", math.nan)) >= _MUCH:
         item = details["largest_item"]
         name = f"item {item}" if isinstance(item, int) else item
-        parts.append(f"{name} alone holds {100 * share:.0f} % of one side")
+        parts.append(f"{name} alone holds {100 * share:.0f}% of one side")
     return f" ({'; '.join(parts)})" if parts else ""
 
 

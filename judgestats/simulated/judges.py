@@ -281,13 +281,13 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-stated",
-        about="passes 92 % of what should pass and fails 85 % of what should fail",
+        about="passes 92% of what should pass and fails 85% of what should fail",
         sensitivity=0.92,
         specificity=0.85,
     ),
     SimulatedJudge(
         name="sim-lenient",
-        about="passes 96 % of what should pass, fails 70 % of what should fail, and passes long "
+        about="passes 96% of what should pass, fails 70% of what should fail, and passes long "
         "answers more readily",
         severity=0.8,
         verbosity=0.8,

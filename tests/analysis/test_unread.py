@@ -62,7 +62,7 @@ def test_both_shares_stand_in_tables_metrics_limits_and_lines(table, workplace, 
     codes = {note["code"] for note in found["limitations"]}
     assert {"unread", "unanswered"} <= codes
     assert main(["check", str(out), "--require", "quality/unread_share<=.5"]) == 0
-    assert "Not required: up to 25 % of the judgments of a condition were not answered" in " ".join(
+    assert "Not required: up to 25% of the judgments of a condition were not answered" in " ".join(
         capsys.readouterr().out.split()
     )
     assert main(["check", str(out), "--require", "quality/unanswered_share<=.1"]) == 1

@@ -37,7 +37,7 @@ def compared(frame):
 
 
 def test_equal_systems_and_a_judge_that_likes_length():
-    """The judge alone makes most of the claims that the correction makes in at most 5 %."""
+    """The judge alone makes most of the claims that the correction makes in at most 5%."""
     alone, corrected = [], []
     for seed in range(12):
         frame, passed = judged(seed)

@@ -79,7 +79,7 @@ def _scores(kind: str) -> pd.DataFrame:
         ("run", "repetition 0 goes up to 10, repetition 1 up to"),
         ("block", "the first 30 go up to 10, the others up to"),
         ("shares", "30 are shares"),
-        ("apart", "50 % are 8 or less, the others 49 or more"),
+        ("apart", "50% are 8 or less, the others 49 or more"),
     ],
 )
 def test_two_scales_within_one_judge_are_named(kind: str, words: str) -> None:

@@ -10,7 +10,7 @@ from tests.null_judge.doors import JUDGES, audited, labelled, passes
 from tests.null_judge.worlds import World, scored
 
 RUNS, MOST = 8, 2
-"""Of 8 at .05, 3 or more are false in .6 %; the study runs 400 a cell."""
+"""Of 8 at .05, 3 or more are false in .6%; the study runs 400 a cell."""
 
 
 def checked(found) -> bool:

@@ -126,7 +126,7 @@ def test_a_test_of_equivalence_stands_under_its_margin_with_its_own_interval(
             Run(run.folder, replace(run.records, results=listed, headlines=()))
         )
         assert table is not None
-        assert ("two one-sided tests, 90 % intervals" in table.note) == any(
+        assert ("two one-sided tests, 90% intervals" in table.note) == any(
             "quivalence" in str(r["group"]) for r in table.rows
         )
         return [(r["group"], str(r["size"]), str(r["p"]), r["verdict"]) for r in table.rows]

@@ -55,7 +55,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 def test_tables_say_what_was_measured():
     table = studies.strategies(run_of())
     text = table.to_markdown().replace("\\", "")
-    assert "75.0 %" in text
+    assert "75.0%" in text
     assert "1,234" in text.replace("\u2009", ",").replace("\u202f", ",")
     assert "0.01" in text  # dollars a verdict
     rows = [
@@ -64,8 +64,8 @@ def test_tables_say_what_was_measured():
         for v, a in (("kept", 0.5), ("removed", 0.8))
     ]  # fmt: skip
     shown = studies.selection(run_of(selection=rows)).to_markdown().replace("\\", "")
-    assert "80.0 %" in shown
-    assert "50.0 %" in shown
+    assert "80.0%" in shown
+    assert "50.0%" in shown
 
 
 def test_what_a_verdict_takes_is_told_once_and_of_all_its_calls():
@@ -113,7 +113,7 @@ def test_sets_stand_side_by_side_with_their_average():
            for e, v in (("", 0.8), ("_low", 0.7), ("_high", 0.9))}  # fmt: skip
     table = studies.sets(run_of(more=row | {"average": 0.8}))
     assert [c.heading for c in table.columns] == ["Strategy", "one", "two", "Average"]
-    assert table.cells()[0][1] == "80.0 % [70, 90]"
+    assert table.cells()[0][1] == "80.0% [70, 90]"
     assert studies.sets(run_of()) is None
 
 

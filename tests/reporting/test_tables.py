@@ -93,7 +93,7 @@ def sample() -> Table:
         (formats.p_value(0.001), ".001"),
         (formats.p_value(np.float64("nan")), "–"),
         (formats.interval(0.5, math.nan), "–"),
-        (formats.percent(1.0, digits=0), "100 %"),
+        (formats.percent(1.0, digits=0), "100%"),
         (formats.money(12.0), "$12.00"),
         (formats.integer(-4), "−4"),
     ],

@@ -119,7 +119,7 @@ def test_each_judge_is_moved_by_what_it_was_built_to_be_moved_by(outcome):
     words = words_of(shown_by(results.parent))
     assert "no number of repeats can be advised" not in words
     assert "Excess kurtosis" in words or "excess kurtosis" in words
-    assert "100 % in" not in words  # scores of 1-100 are not at the end of 1-10
+    assert "100% in" not in words  # scores of 1-100 are not at the end of 1-10
 
 
 def test_unread_replies_are_shown_under_both_policies(workplace):

@@ -29,7 +29,7 @@ def variance_of(judge, judged, *, temperature, **how):
 def holds(row, expected, *, widen=1.6):
     """Whether a ratio's interval, widened on the log scale, holds the truth.
 
-    1.6 makes about 99.8 % of 95 %, so that one seeded run may be asked to get every interval right.
+    1.6 makes about 99.8% of 95%, so that one seeded run may be asked to get every interval right.
     """
     half = np.log(row.interval.high / row.interval.low) / 2 * widen
     return abs(np.log(row.estimate / expected)) < half

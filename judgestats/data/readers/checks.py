@@ -145,7 +145,7 @@ def _split_levels(scores: NDArray[np.float64]) -> str:
     few = min(at + 1, len(levels) - at - 1) < _LEVELS or min(below, above) < _SHARE
     if few or not 1 < low <= 10 < high or high < _TIMES * low:
         return ""
-    return f"{100 * below:.0f} % are {low:g} or less, the others {high:g} or more"
+    return f"{100 * below:.0f}% are {low:g} or less, the others {high:g} or more"
 
 
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
@@ -370,7 +370,7 @@ def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> p
     if same < 0.25 and 0.25 * (1 - same) < first_share < 0.75 * (1 - same):
         raise InputError(
             f"{source}: in the second order ({next(o for o in orders if o != first)!r}) the "
-            f"verdict is the other letter for {100 * (1 - same):.0f} % of {len(pairs):,} pairs, "
+            f"verdict is the other letter for {100 * (1 - same):.0f}% of {len(pairs):,} pairs, "
             "whichever response won in the first: it seems to name the place shown, not the "
             "response. Say so with --as-shown (Python: as_shown=True); if the letters do name "
             "responses, analyse each order by itself (--factor order)."

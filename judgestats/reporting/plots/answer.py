@@ -388,7 +388,7 @@ class Dots(Figure):
             ax.set_xlim(low, high + (0.085 + 0.035 * max(depths)) * (high - low))
         _point_beyond(ax, [panel.points[row] for row in rows])
         if panel.percent:
-            ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+            ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
             ax.locator_params(axis="x", nbins=3)  # their labels are long
         ax.grid(visible=True, axis="x")
         ax.grid(visible=False, axis="y")

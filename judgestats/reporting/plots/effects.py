@@ -90,7 +90,7 @@ class Forest(Figure):
         Numbers that cannot exceed 1: written without a leading zero.
     margin : (float, float), optional
         Lower and upper bound of what counts as no difference, declared beforehand. The intervals
-        are those of the test then (90 % for two one-sided tests at .05).
+        are those of the test then (90% for two one-sided tests at .05).
     """
 
     rows: tuple[EffectRow, ...]
@@ -144,7 +144,7 @@ class Forest(Figure):
         low, high = self.margin or (math.nan, math.nan)
         against = f" against the margin {number(low)} to {number(high)}" if self.margin else ""
         return (
-            f"Forest plot of {self.x_label.lower()} with {100 * self.level:g} % intervals{against}."
+            f"Forest plot of {self.x_label.lower()} with {100 * self.level:g}% intervals{against}."
             f" {parts}."
         )
 
@@ -206,7 +206,7 @@ class Forest(Figure):
         ax.spines["left"].set_visible(False)
         said = self.x_label
         if self.margin:
-            said += f" ({100 * self.level:g} % interval; shaded: declared margin)"
+            said += f" ({100 * self.level:g}% interval; shaded: declared margin)"
         ax.set_xlabel(wrapped(said, width=26 if self.is_narrow else 60))
         if self._has_nulls:
             ax.plot([], [], "s", color=COLOURS[0], label="observed, with interval")

@@ -197,7 +197,7 @@ def _intervals(run: Run, write: Write) -> str:
     words = list(dict.fromkeys(_interval(method, write) for method in made))
     if not words:
         return ""
-    text = f"Intervals ({100 * run.level:g} %): {'; '.join(words)}."
+    text = f"Intervals ({100 * run.level:g}%): {'; '.join(words)}."
     over = any("over questions" in word for word in words)
     return f"{text} Over questions: the items of one stay together." if over else text
 

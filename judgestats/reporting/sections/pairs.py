@@ -93,7 +93,7 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
         Column(key="verdict", label="Verdict"),
     ]
     columns = [c for c in columns if c.key != "hangs" or any(r["hangs"] for r in rows)]
-    levels = sorted({f"{100 * r['level']:g} %" for r in rows if r["margin"]})
+    levels = sorted({f"{100 * r['level']:g}%" for r in rows if r["margin"]})
     is_open = any(r["verdict"] == "open" for r in rows)
     notes = [
         "Open: neither a difference nor equality is shown." * is_open,

@@ -256,7 +256,7 @@ def categories(run: Run) -> Table | Markdown:
         rows,
         caption=(
             "Where verdicts agree least and most with people's: shares of the same verdict with "
-            f"{100 * run.level:g} % intervals, categories of at least {LEAST_IN_CATEGORY} items. "
+            f"{100 * run.level:g}% intervals, categories of at least {LEAST_IN_CATEGORY} items. "
             "The least and the most of many categories look more extreme than they are."
         ),
         label="tbl-uses",

@@ -362,7 +362,7 @@ def estimates_table(
             Column(key="what", label="Of"),
             Column(key="of", label="What"),
             Column(key="value", label="Estimate", align="right"),
-            Column(key="chance", label="95 % of chance below", align="right"),
+            Column(key="chance", label="95% of chance below", align="right"),
         ]
         within = [(row["group"], row["what"]) for row in rows]
         most = len(rows) if full else MOST_ROWS

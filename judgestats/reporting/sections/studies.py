@@ -340,7 +340,7 @@ def sets(run: Run) -> Table | None:
         ),
         rows=tuple(rows),
         group="judge",
-        caption=f"Accuracy by set, with {100 * run.level:g} % intervals over questions. "
+        caption=f"Accuracy by set, with {100 * run.level:g}% intervals over questions. "
         "The average counts every set alike.",
         label="tbl-sets",
     )
@@ -403,7 +403,7 @@ def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
     low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
     if math.isnan(value):
         return DASH
-    text = f"{100 * value:.1f} %"
+    text = f"{100 * value:.1f}%"
     return text if math.isnan(low) else f"{text} {interval(100 * low, 100 * high, digits=0)}"
 
 
@@ -449,7 +449,7 @@ def scaling(run: Run) -> list[Showable]:
             levels=tuple(f"{k:g}" for k in steps),
         ),
         label="fig-scaling",
-        caption=f"Accuracy against the number of crowd judgments, with {100 * run.level:g} % "
+        caption=f"Accuracy against the number of crowd judgments, with {100 * run.level:g}% "
         "intervals over questions. The numbers of judgments are drawn at equal distances.",
     )
     return [figure, table]

@@ -117,7 +117,7 @@ def comparisons_with_best(
     :math:`d\,se_{ij}`, with :math:`d = q_{k, df} / \sqrt 2` from the studentised range (Tukey and
     Kramer) and :math:`se_{ij}`, df of the clustered engine on the items' differences. All pairs
     are bounded at once, so *all* of several equally good conditions are held with the stated
-    probability; unadjusted tests leave out one of seven equal ones in 44 %. The intervals are
+    probability; unadjusted tests leave out one of seven equal ones in 44%. The intervals are
     Hsu's: from min(0, lower) to max(0, upper).
 
     References

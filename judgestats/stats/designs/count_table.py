@@ -291,7 +291,7 @@ def rare_category_notes(counts: ArrayLike) -> tuple[Note, ...]:
     Returns
     -------
     tuple of Note
-        Empty, or one note. The limit is from docs/simulations/coverage_verdicts.csv: nominal 95 %
+        Empty, or one note. The limit is from docs/simulations/coverage_verdicts.csv: nominal 95%
         intervals of kappa covered .94 with 20 items' worth of minority verdicts, .91 with 5, .83
         with 2 and .76 with 1.5, whatever the method.
 
@@ -310,7 +310,7 @@ def rare_category_notes(counts: ArrayLike) -> tuple[Note, ...]:
         return ()
     message = (
         f"Only {minority:.2g} items' worth of verdicts leave the most frequent category: in "
-        "simulations, 95 % intervals of chance-corrected coefficients then cover .69 to .91, and "
+        "simulations, 95% intervals of chance-corrected coefficients then cover .69 to .91, and "
         "the estimate is too low on average. Read raw agreement and AC1 beside it."
     )
     return (Note(code="rare_categories", message=message),)

@@ -266,7 +266,7 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
     if effective < FEW_CLUSTERS:
         message = (
             f"The pooled variance is concentrated in few clusters ({effective:.1f} effective of "
-            f"{n}): the interval may cover less than its level (below .93 for 95 %)."
+            f"{n}): the interval may cover less than its level (below .93 for 95%)."
         )
         notes = (Note(code="few_effective_clusters", message=message),)
     return LogRatio(

@@ -21,7 +21,7 @@ IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
 P_VALUE = 9999
 """Permutations where a p rests on them: at .05 its Monte Carlo error is .002."""
 NULL = 999
-"""Permutations of a null distribution that is shown beside a coefficient: its 95 % point needs
+"""Permutations of a null distribution that is shown beside a coefficient: its 95% point needs
 fewer than a p, and ten times as many would make tables of coefficients take ten times as long."""
 ON_DEMAND = 0
 """No permutations: the coefficient of noise is 0 by construction, or its null takes long."""

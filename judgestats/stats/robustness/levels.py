@@ -210,11 +210,11 @@ def _half_point_note(
     asked = (
         "nothing was asked twice, so that what such a step is worth is not known"
         if again is None
-        else f"two scores of one item differ by {step:g} or more in {100 * again:.0f} % of cases"
+        else f"two scores of one item differ by {step:g} or more in {100 * again:.0f}% of cases"
     )
     return Note(
         code=BETWEEN,
-        message=f"{100 * given:.0f} % of the scores and {100 * there:.0f} % of the levels lie "
+        message=f"{100 * given:.0f}% of the scores and {100 * there:.0f}% of the levels lie "
         f"between whole numbers; {asked}.",
     )
 

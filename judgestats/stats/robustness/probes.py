@@ -70,7 +70,7 @@ def probe_shift(
     cluster can shift by more than the reach r, at least m / r of the clusters shift; that none
     of G does has then a probability of at most :math:`(1 - m/r)^G`, which is `p_small`. Where a few
     clusters hold all of a shift and the others none, t is liberal: a tenth of 29 questions that
-    shift by all that there is are called less than .1 in 17 % of the cases.
+    shift by all that there is are called less than .1 in 17% of the cases.
 
     References
     ----------

@@ -455,7 +455,7 @@ def error_rates_by_slice(
     -----
     Fisher's exact test; with clusters Student's t on sums of influence with effective degrees of
     freedom. Below 10 labels of the measure a slice borrows nothing: no estimate. Of 12 slices of 30
-    labels some 95 % interval misses in 37 % of reports: go by the adjusted p.
+    labels some 95% interval misses in 37% of reports: go by the adjusted p.
 
     Examples
     --------

@@ -340,6 +340,6 @@ def skew_notes(y: Floats) -> tuple[Note, ...]:
         return ()
     message = (
         f"The labels are skewed ({skew:.1f}) and fewer than 50: the interval of the labels alone "
-        "covers less than its level (.92 for 95 % at 20 labels of an exponential score)."
+        "covers less than its level (.92 for 95% at 20 labels of an exponential score)."
     )
     return (Note(code="skewed", message=message),)

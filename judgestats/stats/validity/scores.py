@@ -56,7 +56,7 @@ class GradedAgreement(inputs.Report):
         if math.isnan(bias.estimate):
             return f"Judge and people cannot be compared: {bias.reason}."
         text = (
-            f"The judge scores {bias.short()} above people on average; 95 % of its scores lie "
+            f"The judge scores {bias.short()} above people on average; 95% of its scores lie "
             f"within {low.estimate:.2f} to {high.estimate:.2f} of theirs"
         )
         if not math.isnan(ccc.estimate):

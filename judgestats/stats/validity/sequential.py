@@ -22,7 +22,7 @@ TUNED_TO = 200
 """Number of clusters at which the asymptotic sequence is tightest."""
 PRIOR = 16.0
 """Clusters of the greatest variance (1/4) that the running variance begins with: with one, streams
-that begin at rates of .9 and .95 are missed in 20 % at 400 looks, with 16 in 2 to 4 %."""
+that begin at rates of .9 and .95 are missed in 20% at 400 looks, with 16 in 2 to 4%."""
 
 
 def _score_limits(average: float, sd: float, t: int, z: float) -> tuple[float, float]:

@@ -80,7 +80,7 @@ def test_mean_distance_with_unequal_n_is_the_average_over_subsets() -> None:
 
 
 def test_unequal_n_has_the_same_expectation_for_scores_of_two_values(rng) -> None:
-    """The case in which the usual normal factor is 14 % off."""
+    """The case in which the usual normal factor is 14% off."""
     x = np.full((40_000, 2, 10), np.nan)
     x[:, 0, :3] = 8 + (rng.random((40_000, 3)) < 0.2)
     x[:, 1] = 8 + (rng.random((40_000, 10)) < 0.2)

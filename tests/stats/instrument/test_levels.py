@@ -118,8 +118,8 @@ def test_half_points_are_told_by_what_asking_again_does_to_them():
     assert out.details["differ_again"] == pytest.approx((2 / 3 * 3) / 4)
     [note] = [n for n in out.notes if n.code == BETWEEN]
     assert note.message == (
-        "15 % of the scores and 44 % of the levels lie between whole numbers; two scores of one "
-        "item differ by 0.5 or more in 50 % of cases."
+        "15% of the scores and 44% of the levels lie between whole numbers; two scores of one "
+        "item differ by 0.5 or more in 50% of cases."
     )
     once = levels_used([3, 3.5, 4, 2], scale=(1, 5))
     assert "nothing was asked twice" in once.notes[-1].message
