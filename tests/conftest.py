@@ -6,6 +6,7 @@ import fcntl
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -33,7 +34,7 @@ def _kept_tracking_uri() -> Iterator[None]:
     """MLflow keeps the last tracking URI of a process in the environment: undo that."""
     before = os.environ.get("MLFLOW_TRACKING_URI")
     yield
-    if os.environ.get("MLFLOW_TRACKING_URI") != before:
+    if "mlflow" in sys.modules:
         import mlflow
 
         mlflow.set_tracking_uri(before)
@@ -86,10 +87,9 @@ def workplace(tmp_path, monkeypatch, store_template) -> Path:
             monkeypatch.delenv(name)
     uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(uri)
     yield tmp_path
-    mlflow.set_tracking_uri(before)
+    mlflow.set_tracking_uri(None)  # the default of the folder that is then the current one
 
 
 @pytest.fixture
