@@ -147,7 +147,8 @@ def audited(favour: float) -> js.audit:
         (1.2, "instrument/dif_log_odds<=1", "mild", "fails"),
         (-1.2, "instrument/dif_log_odds<=1", "mild", "fails"),  # of either sign
         (0.0, "instrument/dif_log_odds<=1.5", "mild", "holds"),
-        (0.0, "instrument/severity<=.1", "strict", "fails"),
+        (0.0, "instrument/leniency<=.1", "strict", "fails"),  # of either sign
+        (0.0, "instrument/leniency<=2", "strict", "holds"),
         (0.0, "instrument/effective_levels>=2", "strict", "holds"),
     ],
 )

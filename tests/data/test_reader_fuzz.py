@@ -234,23 +234,18 @@ def test_deep_json_is_refused(tmp_path):
     refused(path, "nested deeper than 64 levels")
 
 
+FASTCHAT = '{"question_id": 1, "model": "a", "judge": "j", "turn": 1, "judgment": "", "score": 1'
+
+
 def test_a_key_twice_is_refused(tmp_path):
     path = tmp_path / "twice.jsonl"
-    path.write_text(
-        '{"question_id": 1, "model": "a", "judge": ["j"], "judgment": "", "score": 1}\n'
-        '{"question_id": 1, "model": "a", "judge": ["j"], "judgment": "", "score": 1, "score": 9}\n'
-    )
+    path.write_text(f'{FASTCHAT}}}\n{FASTCHAT}, "score": 9}}\n')
     refused(path, "line 2.*'score' stands twice")
 
 
 def test_numbers_with_too_many_digits_are_refused(tmp_path):
     path = tmp_path / "digits.jsonl"
-    path.write_text(
-        '{"question_id": 1, "model": "a", "judge": "j", "judgment": "", "score": 1}\n'
-        '{"question_id": 1, "model": "a", "judge": "j", "judgment": "", "score": '
-        + "9" * 5000
-        + "}\n"
-    )
+    path.write_text(f"{FASTCHAT}}}\n{FASTCHAT}{'9' * 5000}}}\n")
     refused(path, "line 2")
 
 
