@@ -6,6 +6,7 @@ import fcntl
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,9 @@ from hypothesis import settings
 
 # Before numpy is imported: processes that test side by side wait for each other's threads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A shell's background job ignores Ctrl-C, which tests send to themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The suite tries the same examples every time; `make fuzz` others.
 settings.register_profile("same examples", derandomize="JUDGESTATS_FUZZ" not in os.environ)
