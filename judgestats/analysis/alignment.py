@@ -96,6 +96,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "mean credit with interval over questions, beside always-tie, random and what people "
             "score against one another", role="descriptive",
         ),
+        families.published("Friedman and Nemenyi with pairs as independent blocks"),
         families.Hypothesis(
             "agreement", "Is the agreement better than chance, and better on decided pairs?",
             "Cohen's kappa with the labels beside its null, accuracy without ties",
@@ -117,7 +118,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     temperatures = max(Counter((c.judge, c.factors["method"]) for c in conditions).values())
     left: set[str] = set()
     if methods < 2:
-        left |= {"methods", "difference", "ranks_of_credit", "best"}
+        left |= {"methods", "difference", "ranks_of_credit", "best", "published"}
         left |= {"equivalence"} if temperatures < 2 else set()
     return declared.drop_hypotheses(*left, *(["temperature"] if temperatures < 2 else []))
 
@@ -315,6 +316,7 @@ def _compared(
     pairs_of_ranks = joint.permutation_pairs(
         n_permutations=declared.n_resamples, seed=declared.seed
     )
+    plain = friedman_test(with_floor, names=all_names, level=declared.level)
     levels = {m.method: m.described for m in methods}
     about = About(
         judge=judge, stratum=f"{judge} at {heat(float(declared.options['methods_at']))}",
@@ -335,6 +337,12 @@ def _compared(
             ("", "secondary", "ranks_of_credit", f"Friedman, {together}", joint),
             ("", "secondary", "ranks_of_credit.pairs", f"Nemenyi's comparisons, {together}",
              pairs_of_ranks),
+            **of,
+        ),
+        *selections.entered(
+            {}, judge,
+            ("", "replicated", "published.friedman", "Friedman, pairs as blocks", plain),
+            ("", "replicated", "published.nemenyi", "Nemenyi, pairs as blocks", plain.nemenyi()),
             **of,
         ),
     ]  # fmt: skip
