@@ -360,7 +360,7 @@ def format_percent(row: Row, key: str) -> str:
     """
     share, *bounds = (100 * v for v in _parts(row, key))
     number, interval = estimate_parts(share, *bounds, digits=1)
-    return f"{number} % {interval}".rstrip()
+    return f"{number}% {interval}".rstrip()
 
 
 def _parts(row: Row, key: str) -> tuple[float, float, float]:
