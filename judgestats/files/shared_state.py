@@ -106,8 +106,9 @@ def _is_foreign(path: Path, layout: Layout) -> bool:
     """Whether a database is another program's; it is not changed to find out."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            (number,) = db.execute("PRAGMA application_id").fetchone()
+            db.execute("BEGIN")  # one snapshot: another process may be making the tables
             (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            (number,) = db.execute("PRAGMA application_id").fetchone()
     except sqlite3.Error as error:
         if "locked" in str(error) or "busy" in str(error):
             return False
