@@ -102,7 +102,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "Cohen's kappa with the labels beside its null, accuracy without ties",
             role="descriptive",
         ),
-        families.published("Friedman and Nemenyi with pairs as independent blocks"),
         margins={"alignment_score": pair_methods.MARGIN},
         options={"methods_at": at, "disagreement": rule, **pair_methods.pair_option(parameters)},
         blocks="The pair is the block: all methods judge the same labelled pairs. Its value is the "
@@ -314,7 +313,6 @@ def _compared(
         margin=declared.margins["alignment_score"],
     )  # fmt: skip
     joint = friedman_test(with_floor, names=all_names, cluster=clusters, **declared.drawn)
-    plain = friedman_test(with_floor, names=all_names, level=declared.level)
     pairs_of_ranks = joint.permutation_pairs(
         n_permutations=declared.n_resamples, seed=declared.seed
     )
@@ -324,7 +322,7 @@ def _compared(
         judge=judge, stratum=f"{judge} at {heat(float(declared.options['methods_at']))}",
         conditions=tuple(levels.values()), varied="method",
     )  # fmt: skip
-    together, independent = "questions kept together", "pairs as independent"
+    together = "questions kept together"
     of: dict[str, Any] = {"about": about, "levels": levels}
     results = [
         *selections.entered(
@@ -339,8 +337,6 @@ def _compared(
             ("", "secondary", "ranks_of_credit", f"Friedman, {together}", joint),
             ("", "secondary", "ranks_of_credit.pairs", f"Nemenyi's comparisons, {together}",
              pairs_of_ranks),
-            ("", "replicated", "published.friedman", f"Friedman, {independent}", plain),
-            ("", "replicated", "published.nemenyi", f"Nemenyi, {independent}", plain.nemenyi()),
             **of,
         ),
         *selections.entered(
