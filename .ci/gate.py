@@ -73,6 +73,8 @@ def summary(gate: Gate) -> list[str]:
 
 def flips(before: str, after: str, anchors: str) -> list[str]:
     """Verdicts that changed, each with its attribution, as Markdown; pass / fail verdicts only."""
+    if not all(Path(f).is_file() for f in (before, after)):
+        return []  # runs keep no texts of outputs
     frames = [js.read_judgments(f) for f in (before, after)]
     words = {w for f in frames for w in f["choice"].astype(str).str.lower()} - {""}
     if not words or not words <= {"pass", "fail"}:

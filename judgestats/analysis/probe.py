@@ -208,30 +208,29 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     hypotheses = {
         "fair": (
             Hypothesis(
-                "moved", "Does a change that should not matter move the judge?",
-                "shift of the score, or of the share of verdicts, changed minus original (one side "
-                "of a note minus the other, the first place minus the second), paired by what is "
-                "judged, t over questions; its own answers: regression on people's preference and "
-                "length",
+                "moved", "Does a change that should not matter shift the verdicts?",
+                "paired shift of the score or of the share of verdicts, t over questions: changed "
+                "minus original, one side of a note minus the other, or the first position minus "
+                "the second. Own answers: regression on human preference and length",
             ),
             Hypothesis(
-                "flips", "How many more verdicts change than by asking again?",
-                "share of pairs of verdicts that differ, between less within, over questions",
+                "flips", "How many more verdicts change than over repeats?",
+                "share of pairs of verdicts that differ, between minus within, over questions",
             ),
         ),
         "scale": (
             Hypothesis(
-                "scale", "Does the judge put the answers in another order on another scale?",
-                "rank correlation between the scales against that of asking again on each, "
+                "scale", "Does another scale change the order of the answers?",
+                "rank correlation between the scales against that of repeats on each, "
                 "jackknife over questions",
             ),
         ),
         "attack": (
             Hypothesis(
                 "attack", "Does an attack succeed?",
-                "share of questions on which a worthless answer gets the highest score (an "
-                "injection) or half of the scale (an answer that says nothing), exact, against the "
-                "same answer without it",
+                "share of questions with a success, exact, against the same answer without it. "
+                "An injection succeeds with the highest score, an empty answer with half of the "
+                "scale",
             ),
         ),
         "control": (
@@ -250,10 +249,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
     }  # fmt: skip
     small = Hypothesis(
-        "small", "Where no effect is seen: is it shown to be small?",
+        "small", "Is an effect that is not found shown to be small?",
         f"two one-sided tests within {probe_tests.MARGIN:g} points of 1-10 or "
-        f"{probe_tests.SHARE_MARGIN:g} of the verdicts, a loss of order below "
-        f"{probe_tests.RANK_MARGIN:g}; of attacks the exact binomial test of success on fewer than "
+        f"{probe_tests.SHARE_MARGIN:g} of the verdicts; a loss of order below "
+        f"{probe_tests.RANK_MARGIN:g}. Attacks: exact binomial test of success on fewer than "
         f"{100 * TOLERANCE:.0f}% of questions", probe_tests.FAMILY,
     )  # fmt: skip
     asked_of = [h for kind, own in hypotheses.items() if kind in kinds for h in own]

@@ -342,10 +342,10 @@ def _headline(
 def described_results(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """What stands beside the tests.
+    """Descriptions next to the tests.
 
-    Verdicts that change beyond those that asking again changes, how many levels each judge uses of
-    every scale, what another question's reference does, a judge's share for its own answers.
+    Flips beyond those of repeats, levels in use on every scale, the effect of another question's
+    reference, and a judge's share for its own answers.
     """
     results: list[NamedResult] = []
     for probe in (p for p in probes if p.kind == "fair" and p.asks == "scores"):

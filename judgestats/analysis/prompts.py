@@ -26,11 +26,10 @@ from judgestats.stats.models.crossed_effects import crossed_components
 from judgestats.stats.robustness.wording import prompt_sensitivity
 
 CROSSED = Hypothesis(
-    "crossed", "How much of the scatter of scores is the answers', the judges', the wording's and "
-    "asking again's, and on what are two judgments best spent?",
-    "one random-effects model, answer x judge x wording x repeat: components by expected mean "
-    "squares, intervals by the jackknife over questions; D-study of two judgments (with two judges "
-    "or more)",
+    "crossed", "Which shares of the variance are due to answers, judges, wordings, and repeats, "
+    "and how are two judgments used best?",
+    "random-effects model, answer x judge x wording x repeat: components by expected mean squares, "
+    "intervals by the jackknife over questions. D-study of two judgments (two judges or more)",
 )  # fmt: skip
 FEW_JUDGES = 5
 _PARTS = {

@@ -124,10 +124,9 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
             Hypothesis(
                 id="people",
                 role="primary",
-                question="Do the scores tell what people pass from what they fail?",
-                test="share of pairs of a passed and a failed item that scores order rightly, with "
-                "interval and by number of scores; correlations, whose null shuffles labels over "
-                "items; labels are of the item and are never subtracted from scores",
+                question="Do the scores separate human passes from human fails?",
+                test="ROC AUC with interval, and by number of scores. Correlations, whose null "
+                "permutes labels over items. Labels are never subtracted from scores",
             )
         )
     elif len(ratings_of(frame)[0]):

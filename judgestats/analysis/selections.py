@@ -193,8 +193,8 @@ def entered(row: dict[str, Any], subject: str, *entries: Entry, **more: Any) -> 
     subject : str
         Ends the ids and the titles.
     *entries : tuple
-        Column of the row, role, what the id begins with, title, result. Without a column the row,
-        without an id the list leaves the result out; None is left out of both.
+        Column of the row, role, begin of the id, title, result. The row leaves out a result without
+        a column, the list one without an id, and both leave out None.
     **more
         Further fields of all named results.
 

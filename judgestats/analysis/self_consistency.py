@@ -136,8 +136,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     several = len({c.judge for c in conditions}) > 1
     panel = families.Hypothesis(
         "panel", "Does a panel (one judgment of each judge) agree better than one judge?",
-        "difference of mean alignment scores, paired by pair, interval over questions: against one "
-        "judgment of each judge, and as many of that judge as the panel asks for",
+        "difference of mean alignment scores, paired by pair, interval over questions. Compared "
+        "with one judgment of each judge, and with as many as the panel has judges",
         "all comparisons with the panel, within a temperature",
     )  # fmt: skip
     declared = families.planned(

@@ -350,15 +350,15 @@ _INTERACTION = (
         "interaction",
         "At each temperature: does reasoning change the spread of all judges alike?",
         "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
-        "the log scale; claimed only where the primary family shows that reasoning matters",
+        "the log scale. A claim needs an effect of reasoning in the primary family",
         _FAMILY,
     ),
     families.Hypothesis(
         "interaction_f",
-        "And taken as a difference, not as a factor?",
+        "Do the judges differ in the difference, not in the factor?",
         "blocked F test of the judges on differences of mean distance (reasoning minus none), p "
-        "by exchanging judges within items; judges of unequal spread can differ here though "
-        "reasoning multiplies their spread by the same factor",
+        "by exchanging judges within items. Judges of unequal spread can differ here although "
+        "reasoning multiplies their spread by one factor",
         "one test per temperature and way of reasoning",
     ),
 )

@@ -161,8 +161,8 @@ def lost_metrics(table: pd.DataFrame) -> dict[str, float]:
 
 
 NOT_REPEATED = Limit(
-    "No item was judged more than once by the same judge in the same way, so nothing can be said "
-    "about consistency: whether asking again would give the same is not known.",
+    "No item was judged more than once by the same judge in the same way, so consistency cannot "
+    "be estimated. Judge 100 items again.",
     code=NEVER_REPEATED,
     short="nothing was asked twice: consistency is not known",
 )
@@ -612,10 +612,9 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a condition: the share of the commonest verdict where an item was judged more than
-        once in an order, of verdicts the same after a swap, and of those that are people's, each
-        of the verdicts read and (``..._unread``) with unread ones as a category. Empty where all
-        were read.
+        One row per condition: the share of the modal verdict of items judged more than once in an
+        order, order consistency, and accuracy. Each has two columns: of parsed verdicts, and
+        (``..._unread``) with unparsed ones as a category. Empty if all were parsed.
     """
     if "choice" not in frame or frame["status"].eq("ok").all():
         return pd.DataFrame()

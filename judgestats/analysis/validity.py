@@ -784,8 +784,8 @@ def with_people_error(
         The parsed judgments.
     items : sequence of Item
     people : str
-        A table of people's scores; ``designed`` is the items' designed quality on the scale, which
-        is nobody's score and called by its name; empty: nothing is held to people.
+        A table of human scores. ``designed`` is the items' designed quality on the scale, which
+        results call by that name. Empty: no comparison with humans.
     scale : Scale
     level : float
 

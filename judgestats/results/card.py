@@ -41,9 +41,9 @@ def judge_card(
     Returns
     -------
     dict
-        ``schema``, ``judge``, ``criterion``, ``condition``, ``scale``, ``data`` (items, labels,
-        sha256), ``verdict`` (outcome, purpose, sentence), ``numbers`` (key, name, estimate, low,
-        high, threshold, status, text), ``unparsed_share``, ``simulated``, ``date``, ``judgestats``.
+        ``judge``, ``criterion``, ``condition``, and ``scale``; ``data``: items, labels, sha256;
+        ``verdict``: outcome, purpose, sentence. ``numbers`` has a row per requirement. Further:
+        ``unparsed_share``, ``simulated``, ``date``, ``judgestats``, ``schema``.
 
     Raises
     ------

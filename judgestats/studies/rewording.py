@@ -39,19 +39,19 @@ def rewording_results(experiment: str, cells: pd.DataFrame, array: ScoreArray) -
     experiment : str
         Others than temperature, judges, guidelines, and reasoning have no such table.
     cells : DataFrame
-        One row a condition, with ``factor_wording``.
+        One row per condition, with ``factor_wording``.
     array : ScoreArray
 
     Returns
     -------
     list of NamedResult
-        One table, a row a contrast: the ratio of variances under each wording, the ratio of the
-        two with its 95 % interval over items, and the verdict.
+        One table with a row per contrast: the ratio of variances under each wording, their ratio
+        with its 95% interval over items, and the verdict.
 
     Notes
     -----
     A contrast is a level over the first one (temperatures: the lowest above 0). The wordings are
-    equivalent where the 90 % interval of the ratio of ratios lies within 1/1.5 to 1.5: two
+    equivalent where the 90% interval of the ratio of ratios lies within 1/1.5 to 1.5: two
     one-sided tests at .05.
     """
     pairs = _pairs(experiment, cells) if experiment in REWORDED else ()

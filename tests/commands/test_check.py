@@ -254,6 +254,9 @@ def test_a_run_and_the_action_have_that_record_too(gate_files):
             1, verdict.outcome, verdict.deciding
         )  # fmt: skip
         assert "| my\\-judge | TNR | .70 [.59, .80] | ≥ .80 | fails |" in text
+    same = {"JUDGESTATS_RUN": str(written.parent), "JUDGESTATS_BEFORE": str(written.parent)}
+    code, text, _ = action.run(same)
+    assert (code, "flips" in text) == (0, False), "runs keep no texts of outputs"
 
 
 def test_an_internal_error_is_no_verdict(gate_files, monkeypatch, capsys):

@@ -106,12 +106,13 @@ def attribute_flips(
     Notes
     -----
     A flip is a change of the first verdict. Passes k of m and k' of m' repeats of an item have
-    either one pass rate or two, each with the prior Beta(a, b) that maximises the likelihood of
-    all counts. With the beta function B the marginal likelihoods are
-    B(k+k'+a, m+m'-k-k'+b) / B(a, b) and B(k+a, m-k+b) B(k'+a, m'-k'+b) / B(a, b)^2. The share of
-    changed items is estimated by EM on all items, flipped or not: a choice by the first verdict
-    followed by a test of the same verdict would be biased. ``"system changed"`` needs a posterior
-    of one pass rate of at most .05. Expected flips sum 2p(1-p) over the posterior of p.
+    one pass rate or two. Their prior Beta(a, b) maximises the likelihood of all counts. With the
+    beta function B the marginal likelihoods are B(k+k'+a, m+m'-k-k'+b) / B(a, b) and
+    B(k+a, m-k+b) B(k'+a, m'-k'+b) / B(a, b)^2.
+
+    EM estimates the share of changed items on all items, flipped or not. Flips alone would be
+    biased, since the first verdict chose them. ``"system changed"`` needs a posterior of one pass
+    rate of at most .05. Expected flips sum 2p(1-p) over the posterior of p.
 
     Simulation: docs/simulations/flip_attribution.py.
 

@@ -173,8 +173,8 @@ class SpreadPanel:
 class SpreadByCondition(Figure):
     """Each item's spread as a thin line over the conditions, and their mean with its interval.
 
-    The interval of the mean is shown as a bar; which items are shown where there are many, and
-    where their points lie, is drawn by a fixed seed.
+    A bar shows the interval of the mean. A fixed seed chooses the items shown and the place of
+    their points.
     """
 
     panels: tuple[SpreadPanel, ...]

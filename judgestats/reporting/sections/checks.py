@@ -305,8 +305,8 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
         ),
         rows=tuple(rows),
         caption=(
-            "Two policies for judgments without a verdict (unparsed, or no reply): left out, "
-            "and as a category of their own (which agrees with nothing that people said)."
+            "Two policies for judgments without a verdict (unparsed, or no reply): left out, or a "
+            "category of its own, which agrees with no label."
         ),
         label="tbl-missing",
     )

@@ -63,8 +63,8 @@ _ADJUSTED = {
     "Westfall-Young": "Westfall and Young's step-down procedure [@westfall1993]",
 }
 _SPREAD = (
-    "The unit of every comparison of spread is an item under a condition, and the item is the "
-    "block: the same items were judged under every condition."
+    "The unit of every comparison of spread is an item under a condition. The item is the block: "
+    "the same items were judged under every condition."
 )
 _ICC = "Reliabilities of scores are intraclass correlations (ICC) [@shrout1979]"
 _OF_MEANS = {
@@ -72,8 +72,8 @@ _OF_MEANS = {
     "omega_total": "McDonald's omega [@mcdonald1999]",
 }
 _SEM = (
-    "SEM is the standard error of measurement: the standard deviation of one judgment around the "
-    "mean of all that the judge would give to the same answer."
+    "SEM is the standard error of measurement: the SD of repeated scores of one item, pooled over "
+    "items."
 )
 _MEANS = (
     "The reliability of a mean of $k$ judgments is\n\n"
@@ -92,9 +92,9 @@ _VOTE_SHARE = (
     "lies between items [@fleiss1979]."
 )
 _GRADE = (
-    "The Grade Score is the harmonic mean of the entropy of the chosen places and the "
-    "frequency of the modal option over the rotations of the options [@gradescore2024]. It "
-    "depends on the number of options, so scores are compared after correction for chance."
+    "The Grade Score is the harmonic mean of position entropy and modal share over the rotations "
+    "of the options [@gradescore2024]. It depends on the number of options, so scores are "
+    "compared after correction for chance."
 )
 _SHUFFLED = "its p is (b + 1) / (B + 1), where b of B draws reach the observed value."
 _ABSENCE = "A test that does not reach its level is never read as equality [@altman1995]."

@@ -409,8 +409,7 @@ def specification_curves(run: Run) -> list[Captioned]:
 def verdict_of(pair: Comparison, results: Results) -> plots.Verdict:
     """What the declared tests of a pair say, adjusted in their families.
 
-    That a pair is alike stands where its test of equivalence shows it; else it is told apart or
-    not by the test of its difference.
+    The equivalence test comes first; without equivalence the test of the difference decides.
     """
     about = (pair.about.stratum, pair.about.judge, frozenset((pair.a, pair.b)))
     beside = [
