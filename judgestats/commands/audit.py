@@ -28,6 +28,7 @@ from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.schema import BECAME, write_manifest
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, RenderError, guard_output
+from judgestats.files.remote import local_file
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results
 from judgestats.results.decisions import DecisionOptions
@@ -77,7 +78,7 @@ def analyze_command(arguments: Args) -> int:
     if arguments.joint and not arguments.specs:
         raise InputError("analyze: --joint tests the curve of --specs. Add --specs.")
     words = table_options(arguments)
-    path = Path(arguments.file)
+    path = local_file(arguments.file)
     if arguments.further and not from_store(arguments, path):
         raise InputError(
             f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "

@@ -26,6 +26,7 @@ from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.files.guarded import NoTableError
+from judgestats.files.remote import local_file
 from judgestats.results.numbers import count_noun
 from judgestats.results.screen import plain_text
 from judgestats.results.verdict_screen import grid_lines
@@ -67,7 +68,7 @@ def doctor_command(arguments: Args) -> int:
     if arguments.json and not arguments.file:
         raise InputError("doctor: --json is for a file of judgments. Name it.")
     if arguments.file:
-        path = Path(arguments.file)
+        path = local_file(arguments.file)
         journal = arguments.drop or path.name == "journal.sqlite" or is_laid_out(path)
         return doctor_journal(path, drop=arguments.drop) if journal else doctor_file(arguments)
     if arguments.drop:
@@ -182,7 +183,7 @@ def doctor_file(arguments: Args) -> int:
         The file cannot be read.
     """
     words = table_options(arguments)
-    path = Path(arguments.file)
+    path = local_file(arguments.file)
     if arguments.json:
         with console.use_output(console.OutputOptions(form="json")):
             console.write_json({"reading": reading_of(read_or_ask(path, arguments, words))})

@@ -16,8 +16,8 @@ import pandas as pd
 from judgestats.data.readers.labels import LABEL_ENDINGS
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, guard_output
-from judgestats.files.guarded import refuse_remote
 from judgestats.files.label_state import Given, LabelState, changed_labels
+from judgestats.files.remote import local_file
 from judgestats.files.text import short
 from judgestats.reporting.explorer.labels_page import Answer, blind_payload, label_server
 from judgestats.reporting.explorer.page import html_page, packed, write_page
@@ -76,7 +76,7 @@ def read_table(path: Path) -> pd.DataFrame:
     InputError
         The file is not there, or is no table.
     """
-    refuse_remote(path)
+    path = local_file(path)
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
     frame = table_of(path, lambda header: list(header.columns))

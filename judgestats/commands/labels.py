@@ -29,6 +29,7 @@ from judgestats.data.readers.row_checks import (
 )
 from judgestats.data.vocabulary import PASS, not_understood, pass_fail_words, stated_words
 from judgestats.errors import InputError
+from judgestats.files.remote import local_file
 from judgestats.runner import display as console
 from judgestats.stats.validity.label_plan import (
     LEAST_PER_CLASS,
@@ -207,7 +208,7 @@ def _item_column(frame: pd.DataFrame, name: str = "") -> pd.Series:
     return _column(frame, name or usual, "item")
 
 
-def _read_rows(frame: pd.DataFrame, options: TableOptions, file: str) -> pd.DataFrame:
+def _read_rows(frame: pd.DataFrame, options: TableOptions, file: Path) -> pd.DataFrame:
     """The rows with items as `judgestats analyze` reads them; of nested or wide files all it reads.
 
     Raises
@@ -231,7 +232,7 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
     InputError
         Nobody said which rows are the judge's, and people gave some.
     """
-    path = Path(arguments.file)
+    path = local_file(arguments.file)
     options = TableOptions(**table_options(Args(**vars(arguments) | {"labels": ""})))
 
     def read(one: TableOptions) -> pd.DataFrame:
@@ -250,7 +251,7 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
         further = replace(options, item=(), human="", judge_rows="", rows=(), values={})
         usual = next((c for c in (*options.item, *_IDS) if c in frame), "")
         if not usual or nested or len(options.item) > 1 or further.set_options():
-            frame = _read_rows(frame, options, arguments.file)
+            frame = _read_rows(frame, options, path)
             items = frame["item_id"]
         else:
             items = _item_column(frame, *options.item)

@@ -8,19 +8,19 @@ import logging
 import math
 import os
 import re
-import shlex
 import sqlite3
 import stat
 import struct
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from judgestats.errors import InputError
+from judgestats.files.remote import refuse_remote
 from judgestats.files.text import NestedError, clean, decode_json, short, shorten_text
 
 _log = logging.getLogger(__name__)
@@ -238,46 +238,6 @@ def json_value(raw: str | bytes, where: str) -> Any:
             f"{where} is no valid JSON ({shorten_text(str(error), 200)}). If the file was cut "
             "short, write or download it again."
         ) from None
-
-
-_REMOTE = re.compile(r"([a-z][a-z0-9+.-]{1,15}):/{1,3}(?=\w)")
-_DOWNLOADS: Mapping[str, str] = {
-    "https": "curl -LO {whole}",
-    "http": "curl -LO {whole}",
-    "ftp": "curl -O {whole}",
-    "s3": "aws s3 cp {whole} .",
-    "gs": "gcloud storage cp {whole} .",
-    "hf": "hf download {repo}",
-    "abfs": "azcopy copy {whole} .",
-    "abfss": "azcopy copy {whole} .",
-}
-"""How a file of an address is brought here."""
-
-
-def refuse_remote(path: Path | str) -> None:
-    """Refuse an address, which is read by no command, with the command that downloads it.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> refuse_remote("s3://b/a.csv")
-    Traceback (most recent call last):
-    judgestats.errors.InputError: 's3://b/a.csv' is a remote path. Download it first: aws s3 cp ...
-    """
-    found = _REMOTE.match(str(path))
-    if found is None or os.path.lexists(path):
-        return
-    scheme, rest = found[1], str(path)[found.end() :]
-    whole = f"{scheme}://{rest}"
-    kind, *parts = rest.split("/")
-    words = ["/".join(parts[:2]), *filter(None, ["/".join(parts[2:])])]
-    words += ["--repo-type", "dataset"] if kind == "datasets" else []
-    command = _DOWNLOADS.get(scheme, "").format(whole=shlex.quote(whole), repo=shlex.join(words))
-    way = f"Download it first: {command}" if command else f"There is no reader for {scheme}:."
-    raise InputError(f"{whole!r} is a remote path. {way}")
 
 
 def plain_file(path: Path) -> None:

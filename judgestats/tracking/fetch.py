@@ -14,7 +14,7 @@ from judgestats.data.schema import read_artifact, validate_parsed
 from judgestats.deadlines import scratch_folder
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, nearest
-from judgestats.files.guarded import refuse_remote
+from judgestats.files.remote import refuse_remote
 from judgestats.files.tables import read_csv
 from judgestats.results import Results, read_results
 from judgestats.results.files import read_values

@@ -43,8 +43,8 @@ from judgestats.data.vocabulary import (
     values_option,
 )
 from judgestats.errors import InputError
-from judgestats.files.guarded import refuse_remote
 from judgestats.files.label_state import check_exported
+from judgestats.files.remote import local_file
 from judgestats.files.text import clean_json
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import CRITERIA
@@ -587,7 +587,7 @@ def _criterion_ids(ids: pd.Series, criteria: pd.Series) -> pd.Series:
 
 
 def _table(path: Path) -> pd.DataFrame:
-    refuse_remote(path)
+    path = local_file(path)
     if not path.exists():
         raise InputError(f"--labels: there is no file {str(path)!r}.")
     check_exported(path)

@@ -26,7 +26,8 @@ from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
-from judgestats.files.guarded import NoTableError, refuse_remote
+from judgestats.files.guarded import NoTableError
+from judgestats.files.remote import local_file
 from judgestats.files.text import clean_json
 
 
@@ -194,8 +195,7 @@ def read_judgments(
             )
         reader = "table"
     if isinstance(path, (str, Path)):
-        refuse_remote(path)
-        path = Path(path)
+        path = local_file(path)
         if not _there(path):
             raise InputError(f"there is no file {str(path)!r} (looked in {Path.cwd()}).")
         reader, frame = _read_path(path, reader, options)
