@@ -702,6 +702,22 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             ),
             examples=("judgestats card RUN --out card.svg",),
         ),
+        "push": Command(
+            "Send vote share and flip probability to where the items are", "push:push_command",
+            (
+                Argument("file", "File as for analyze, or MLflow run id", kind="file"),
+                Argument("further", "More MLflow runs, as repeats", many="any", metavar="RUN"),
+                *_TABLE,
+                Option("--to", "Output", "Platform", choices=("mlflow", "langfuse", "phoenix"),
+                    required=True, common=True),
+                Option("--yes", "Output", "Send; without it the scores are counted only",
+                    kind="switch", common=True),
+                Option("--ledger", "Output", "File of what was sent", kind="file",
+                    default="judgestats-push.db"),
+                Option("--json", "Output", "One JSON document, nothing else", kind="switch"),
+            ),
+            examples=("judgestats push my.csv --map trace_id=trace --to langfuse",),
+        ),
         "demo": Command(
             "Analyse recorded judgments of real judges", "demo:demo_command",
             RESULTS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -39,25 +40,15 @@ def push_command(arguments: Args) -> int:
     InputError
         No item has an id of the platform, or none was judged twice.
     """
-    scores = list(item_scores(_judgments(arguments)))
-    target = TARGETS[arguments.to]()
-    ledger = Path(arguments.ledger)
-    left = unsent(target, scores, ledger)
-    with console.use_output(console.parse_output_options(arguments)):
+    form: Literal["screen", "json"] = "json" if arguments.json else "screen"
+    with console.use_output(console.OutputOptions(form=form)):
+        scores = list(item_scores(_judgments(arguments)))
+        target, ledger = TARGETS[arguments.to](), Path(arguments.ledger)
+        left = unsent(target, scores, ledger)
         if arguments.yes:
-            done = sum(1 for _ in push(target, left, ledger))
-            known = f", {len(scores) - len(left):,} were there" if len(left) < len(scores) else ""
-            head = f"SENT  {count_noun(done, 'score')} to {arguments.to} at {target.address}{known}."
-            lines = [head, f"Ledger: {ledger}"]
-        else:
-            traces = len({(s.trace_id, s.span_id) for s in scores})
-            lines = [
-                f"DRY RUN  {len(left):,} of {count_noun(len(scores), 'score')} on "
-                f"{count_noun(traces, 'trace')} would go to {arguments.to} at {target.address}.",
-                *([f"Example: {left[0].name} {left[0].value:.3g} ({left[0].comment})"] * bool(left)),
-                f"Send them: {_again(arguments)} --yes",
-            ]
-        if console.output_options().form == "json":
+            for _ in push(target, left, ledger):
+                pass
+        if arguments.json:
             console.write_json(
                 {
                     "schema": "judgestats.push/1", "to": arguments.to, "address": target.address,
@@ -67,8 +58,24 @@ def push_command(arguments: Args) -> int:
                 }
             )  # fmt: skip
         else:
-            console.print_result(*lines)
+            console.print_result(*_lines(arguments, scores, left, target.address))
     return 0
+
+
+def _lines(
+    arguments: Args, scores: list[ItemScore], left: list[ItemScore], address: str
+) -> list[str]:
+    where = f"{arguments.to} at {address}"
+    if arguments.yes:
+        known = f" {len(scores) - len(left):,} were there." if len(left) < len(scores) else ""
+        sent = count_noun(len(left), "score", "scores")
+        return [f"SENT  {sent} to {where}.{known}", f"Ledger: {arguments.ledger}"]
+    every = count_noun(len(scores), "score", "scores")
+    traces = count_noun(len({(s.trace_id, s.span_id) for s in scores}), "trace", "traces")
+    lines = [f"DRY RUN  {len(left):,} of {every} on {traces} would go to {where}."]
+    if left:
+        lines.append(f"Example: {left[0].name} {left[0].value:.3g} ({left[0].comment})")
+    return [*lines, f"Send them: {_again(arguments)} --yes"]
 
 
 def _again(arguments: Args) -> str:
@@ -136,11 +143,9 @@ def item_scores(frame: pd.DataFrame) -> Iterator[ItemScore]:
     read = frame[frame["status"].eq("ok") & frame["stage"].eq("final")]
     verdict = read["choice"].astype(str).where(read["choice"].ne(""), read["score"].astype(str))
     read = read.assign(verdict=verdict)
-    several = read["judge"].nunique() > 1 or read["condition"].nunique() > 1
+    several = len(read["condition"].unique()) > 1
     repeated = False
-    for (condition, item, order), own in read.groupby(
-        ["condition", "item_id", "order"], sort=False
-    ):
+    for (condition, _, order), own in read.groupby(["condition", "item_id", "order"], sort=False):
         counts = own["verdict"].value_counts()
         n = int(counts.sum())
         if n < 2:

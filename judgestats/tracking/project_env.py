@@ -154,7 +154,7 @@ class ProjectEnvironment:
             else:
                 os.environ["MLFLOW_ENV_ROOT"] = str(root)
 
-    def is_running(self) -> bool:
+    def in_context(self) -> bool:
         """Whether MLflow is running this project (then its experiment is ours)."""
         return self.project is not None
 

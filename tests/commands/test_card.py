@@ -3,13 +3,16 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from judgestats.cli import main
 from judgestats.results import read_results
 
+SCHEMA = json.loads((files("judgestats.results") / "judge-card.schema.json").read_text("utf-8"))
 NASTY = "<script>alert(1)</script>&\x1b[31m"
 
 
@@ -37,6 +40,7 @@ def test_the_card_has_the_numbers_of_the_verdict(run: Path, capsys) -> None:
         for out in ("c.json", "c.svg"):
             assert main(["card", str(run), "--judge", name, "--out", out]) == 0
         card = json.loads(Path("c.json").read_text("utf-8"))
+        jsonschema.validate(card, SCHEMA)
         assert card["verdict"]["outcome"] == verdict.outcome
         assert card["data"]["items"] == 40
         assert re.fullmatch(r"[0-9a-f]{64}", card["data"]["sha256"])

@@ -184,3 +184,29 @@ def test_a_run_without_traces_and_a_run_that_is_not_there(run_id):
 def test_what_a_run_id_is():
     assert is_run_id("0" * 32)
     assert not is_run_id("my.csv")
+
+
+@pytest.mark.filterwarnings("ignore")  # of MLflow: one that is an error loses its traces
+def test_scores_of_items_are_pushed_to_traces_once(evaluations, capsys):
+    from judgestats.cli import main
+
+    for ledger in ("first.db", "second.db"):
+        assert main(["push", *evaluations, "--to", "mlflow", "--yes", "--ledger", ledger]) == 0
+    traces = [
+        t
+        for run in evaluations
+        for t in mlflow.search_traces(
+            locations=[mlflow.get_experiment_by_name("evals").experiment_id],
+            run_id=run,
+            return_type="list",
+        )
+    ]
+    for trace in traces:
+        own = [a for a in trace.info.assessments if a.name.startswith("judgestats.")]
+        assert sorted(a.name for a in own) == [
+            "judgestats.flip_probability",
+            "judgestats.vote_share",
+        ]
+        assert {a.source.source_type for a in own} == {"CODE"}
+    flips = {a.value for t in traces for a in t.info.assessments if "flip" in a.name}
+    assert flips == {0.0, 1.0}

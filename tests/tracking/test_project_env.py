@@ -74,5 +74,5 @@ def test_leaves_other_projects_alone(tmp_path):
 def test_says_nothing_and_does_nothing_where_the_user_chose_a_root(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/x/bin/mlflow", "run", str(ROOT)])
     monkeypatch.setenv("MLFLOW_ENV_ROOT", "/somewhere/else")
-    assert project_env.ProjectEnvironment().is_running()
+    assert project_env.ProjectEnvironment().in_context()
     assert os.environ["MLFLOW_ENV_ROOT"] == "/somewhere/else"
