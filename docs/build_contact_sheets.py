@@ -37,7 +37,7 @@ FIGURES = """(() => { const main = document.querySelector('main');
 """Leaves only the figures of a report."""
 
 
-def made(folder: Path) -> dict[str, tuple[Path, str]]:
+def run_pages(folder: Path) -> dict[str, tuple[Path, str]]:
     """Pages of a run: file, and what is done on it before it is kept."""
     before = Path.cwd()
     os.chdir(folder)
@@ -84,7 +84,7 @@ def main() -> None:
         sys.exit(MISSING)
     target = ROOT / "docs" / "images"
     with tempfile.TemporaryDirectory() as work:
-        pages = made(Path(work))
+        pages = run_pages(Path(work))
         with Browser(Path(work) / "profile") as tab:
             for name, (page, prepare) in pages.items():
                 for scheme in SCHEMES:

@@ -61,7 +61,7 @@ def _clean(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return output
 
 
-def told(book: nbformat.NotebookNode) -> list[tuple[str, str]]:
+def cell_texts(book: nbformat.NotebookNode) -> list[tuple[str, str]]:
     """Code and text of what comes out, cell by cell."""
     return [
         (cell.source, "".join(_text(o) for o in cell.get("outputs", []))) for cell in book.cells
@@ -102,7 +102,7 @@ def _alternative(told: str) -> str:
 def wrong(path: Path, book: nbformat.NotebookNode) -> str:
     """What is amiss with a notebook that was run, or nothing."""
     before = nbformat.read(path, as_version=4)
-    for old, new in zip(told(before), told(book), strict=True):
+    for old, new in zip(cell_texts(before), cell_texts(book), strict=True):
         if old != new:
             return f"prints {new[1][:200]!r}, committed is {old[1][:200]!r}"
     text, _ = page(path.stem, before)

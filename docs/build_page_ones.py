@@ -30,7 +30,7 @@ RUNS = (
 ACROSS, DPI, GAP = 4, 38, 6
 
 
-def made(words: tuple[str, ...], folder: Path) -> Path:
+def report_pdf(words: tuple[str, ...], folder: Path) -> Path:
     """The PDF of the report of one command, run in a folder of its own."""
     folder.mkdir()
     command = [sys.executable, "-m", "judgestats", *words, "--report", "pdf"]
@@ -39,7 +39,7 @@ def made(words: tuple[str, ...], folder: Path) -> Path:
     return pdf
 
 
-def page_one(pdf: Path) -> Image.Image:
+def first_page(pdf: Path) -> Image.Image:
     """Its first page as a picture."""
     with tempfile.TemporaryDirectory() as scratch:
         target = Path(scratch) / "page"
@@ -52,9 +52,9 @@ def main() -> None:
     """Make the reports, or take those given, and write the sheet."""
     with tempfile.TemporaryDirectory() as scratch:
         given = [Path(name) for name in sys.argv[1:]]
-        pdfs = given or [made(words, Path(scratch) / words[1][-40:].replace("/", "-"))
+        pdfs = given or [report_pdf(words, Path(scratch) / words[1][-40:].replace("/", "-"))
                          for words in RUNS]  # fmt: skip
-        pages = [page_one(pdf) for pdf in pdfs]
+        pages = [first_page(pdf) for pdf in pdfs]
     width, height = pages[0].size
     down = -(-len(pages) // ACROSS)
     sheet = Image.new("RGB", (ACROSS * (width + GAP), down * (height + GAP)), "gray")

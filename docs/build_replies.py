@@ -94,7 +94,7 @@ def _cell(text: str) -> str:
 _ENTITIES = {ord(c): f"&#{ord(c)};" for c in "&<>|`*_[]$\\{}~"}
 
 
-def _said(shape: dict[str, Any]) -> str:
+def _shape_text(shape: dict[str, Any]) -> str:
     made = shape.get("generator")
     if made:
         head, tail = made["head"], made["tail"]
@@ -144,7 +144,7 @@ otherwise; nothing is asked. The version that a run was read by stands in its `s
             status = expected["status"].replace("out_of_range", "out_of_scale")
             read = f"**{expected['value']}**" if status == "ok" else f"`{status}`"
             ended = shape["finish_reason"] or ""
-            parts.append(f"| {_said(shape)} | {ended} | {on} | {read} | {shape['why']} |")
+            parts.append(f"| {_shape_text(shape)} | {ended} | {on} | {read} | {shape['why']} |")
         parts.append("")
     parts.append(
         "## Published replies\n\nReal completions of judges, read by their authors and here: every "

@@ -47,7 +47,7 @@ def screen(command: str) -> str:
     return done.stdout.strip("\n")
 
 
-def written(text: str, screens: dict[str, str]) -> str:
+def update_screens(text: str, screens: dict[str, str]) -> str:
     """A page with its screens as they are now; each command is run once."""
 
     def one(found: re.Match[str]) -> str:
@@ -72,7 +72,7 @@ if __name__ == "__main__":
     screens: dict[str, str] = {}
     for page in pages():
         text = page.read_text(encoding="utf-8")
-        fresh = written(text, screens)
+        fresh = update_screens(text, screens)
         if check and fresh != text:
             sys.exit(f"{page.relative_to(ROOT)} shows an old screen: python docs/build_screens.py")
         page.write_text(fresh, encoding="utf-8", newline="\n")

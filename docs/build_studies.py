@@ -84,7 +84,7 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
     return [row(head), f"|{'---|' * len(head)}", *map(row, rows), ""]
 
 
-def asked_by(claim: str) -> str:
+def rerun_command(claim: str) -> str:
     """The command that asks judges again for a claim, where one does."""
     if claim == "distilled":
         return "[the steps of Table 2](training-data.md)"
@@ -129,7 +129,7 @@ def study(name: str) -> list[str]:
                 claim["reproduced"] or claim["test_then"],
                 claim["test_now"],
                 f"**{claim['verdict']}**: {claim['because']}",
-                asked_by(claim["id"]),
+                rerun_command(claim["id"]),
             ]
             for claim in about["claims"]
         ),

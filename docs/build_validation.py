@@ -53,14 +53,14 @@ BOUNDS = (1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 """Orders of magnitude of a difference: the exact last bits depend on the platform."""
 
 
-def shown(value: float) -> str:
+def ten_digits(value: float) -> str:
     """A number with ten significant digits."""
     if math.isnan(value):
         return "NaN"
     return "0" if abs(value) < 1e-13 else f"{value:.10g}"
 
 
-def shown_difference(case: Case, outcome: Outcome) -> str:
+def difference_text(case: Case, outcome: Outcome) -> str:
     """An order of magnitude only: the exact last bits depend on the platform."""
     if outcome.r_error or case.undefined:
         return "undefined"
@@ -90,13 +90,13 @@ def row(case: Case) -> str:
     where = ".".join(str(step) for step in case.path)
     # Where they agree, the entry that differs most is a matter of the platform's last bits.
     index = outcome.first if case.agrees else outcome.worst
-    r = "refused" if outcome.r_error else shown(outcome.r[index])
+    r = "refused" if outcome.r_error else ten_digits(outcome.r[index])
     ours = outcome.ours[index]
     cells = [
         text(case.statistic) + size,
-        shown_difference(case, outcome),
+        difference_text(case, outcome),
         r,
-        shown(ours),
+        ten_digits(ours),
         case.dataset,
         call(case) + (f" {where}" if where else ""),
         text(case.note),

@@ -52,7 +52,7 @@ def exports() -> list[str]:
     return rows
 
 
-def known() -> list[str]:
+def known_layouts() -> list[str]:
     """A row a reader of logs and a layout: what it reads, and the columns that tell it."""
     rows = ["## Readers", "", "| `--reader` | reads | recognised by |", "|---|---|---|"]
     listed = {name: (reader.about, "its records") for name, reader in LOGS.items()}
@@ -81,7 +81,7 @@ def misread() -> list[str]:
 
 def page() -> str:
     """The page as it should be."""
-    return "\n".join([HEAD, *exports(), "", *known(), "", *misread()]) + "\n"
+    return "\n".join([HEAD, *exports(), "", *known_layouts(), "", *misread()]) + "\n"
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ def audit(data: Any, **options: Any) -> Findings:
     >>> print(found.results["label"][0], found.results["n_items"][0])
     share 12
     """
-    from judgestats.reporting.notebook import Findings, HeldRun
+    from judgestats.reporting.notebook import Findings, MemoryRun
 
     chosen = {k: options.pop(k) for k in _AUDIT_OPTIONS if k in options}
     read = isinstance(data, pd.DataFrame) and set(PARSED_COLUMNS) <= set(data.columns)
@@ -153,11 +153,11 @@ def audit(data: Any, **options: Any) -> Findings:
     analysis = replace(analysis, question=" ".join([*understood, analysis.question]))
     level = float(chosen.get("level", 0.95))
 
-    def build_run() -> HeldRun:
+    def build_run() -> MemoryRun:
         full = supplemented(analysis, frame, level=level, scale=frame.attrs.get("scale"))
         full = with_measures(full, frame)
         records = full.records(_facts(data, frame))
-        return HeldRun(records=records, held=frame, at_level=level)
+        return MemoryRun(records=records, held=frame, at_level=level)
 
     return Findings(analysis, build_run)
 
@@ -379,7 +379,7 @@ def drift(
     -------
     Findings
     """
-    from judgestats.reporting.notebook import Findings, HeldRun
+    from judgestats.reporting.notebook import Findings, MemoryRun
 
     known = inspect.signature(read_table_or_log).parameters
     words = {k: options.pop(k) for k in list(options) if k in known}
@@ -390,7 +390,7 @@ def drift(
     analysis = with_parameters(analysis, _recorded(first), _recorded(second))
     records = analysis.records({"kind": "drift", **_simulated(first, second, baseline)})
     level = float(options.get("level", 0.95))
-    return Findings(analysis, HeldRun(records=records, held=after.iloc[:0], at_level=level))
+    return Findings(analysis, MemoryRun(records=records, held=after.iloc[:0], at_level=level))
 
 
 def _load_judgments(data: Any, words: dict[str, Any]) -> pd.DataFrame:
@@ -468,7 +468,7 @@ def endpoint(
     if spec.function is not None:
         raise InputError(f"endpoint: {spec.name} is a function, and has no endpoint to examine.")
     table = load_prices(prices) if prices else None
-    spec = spec.served()
+    spec = spec.launch()
     app = SimulatedServer() if spec.in_process else None
     return _outside_loops(
         lambda: asyncio.run(examined(spec, prices=table, timeout_s=timeout, app=app))

@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
 
 from click import ClickException
 
-from judgestats.collection.single_answers import AnswerJudge, Judged
+from judgestats.collection.single_answers import AnswerJudge, AnswerRecord
 from judgestats.errors import InputError, JudgestatsError
 
 _KEY = "judgestats"
@@ -87,7 +87,7 @@ def _earlier(state: TaskState, *, judge: str, protocol: str) -> int:
     return sum(o.get("judge") == judge and o.get("protocol") == protocol for o in origins)
 
 
-def _score(judged: Judged, *, judge: str, answer: str) -> Score:
+def _score(judged: AnswerRecord, *, judge: str, answer: str) -> Score:
     common: dict[str, Any] = {
         "answer": answer,
         "explanation": judged.explanation,

@@ -12,7 +12,7 @@ from mlflow.entities import AssessmentError, AssessmentSource, Feedback
 from mlflow.genai.scorers import Scorer
 from pydantic import PrivateAttr
 
-from judgestats.collection.single_answers import AnswerJudge, Judged
+from judgestats.collection.single_answers import AnswerJudge, AnswerRecord
 from judgestats.errors import InputError
 
 _QUESTIONS = ("question", "query", "prompt", "input", "request")
@@ -125,7 +125,7 @@ class JudgeScorer(Scorer):
             return self._loop
 
 
-def _feedback(judged: Judged, *, name: str, judge: str) -> Feedback:
+def _feedback(judged: AnswerRecord, *, name: str, judge: str) -> Feedback:
     metadata = {f"judgestats.{k}": v for k, v in judged.origin.items()}
     for key, column in (
         ("judgeInputTokens", "tokens_in"),

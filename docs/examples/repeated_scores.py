@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import stats
-from tables import between, cell, markdown, p_text, pair
+from tables import cell, interval_text, markdown, p_text, pair
 
 from judgestats.stats.dispersion.condition_summary import normality_test
 from judgestats.stats.dispersion.dispersion_test import spread_test
@@ -74,9 +74,11 @@ def repeated_section(data: Path) -> str:
                 {
                     "judge": judge,
                     "compared": f"{a} / {b}",
-                    "ratio of variances": between(variance.estimate, variance.interval, digits=2),
+                    "ratio of variances": interval_text(
+                        variance.estimate, variance.interval, digits=2
+                    ),
                     "largest item's share": largest_share(x),
-                    "GMD ratio": between(gmd.estimate, gmd.interval, digits=2),
+                    "GMD ratio": interval_text(gmd.estimate, gmd.interval, digits=2),
                 }
             )
     return f"""## Three judges, 30 items, 100 scores each at three temperatures

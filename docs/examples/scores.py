@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from repeated_scores import repeated_section, temperature_section
-from tables import between, cell, markdown, p_text, pair
+from tables import cell, interval_text, markdown, p_text, pair
 
 from judgestats import read_judgments, score_array
 from judgestats.data.matrices import ScoreArray, status_table
@@ -84,7 +84,7 @@ def mean_cell(values: pd.Series, *, digits: int = 3) -> str:
     """Mean over questions with a bootstrap interval."""
     x = values.to_numpy(dtype=float)
     boot = cluster_bootstrap(x, lambda rows: float(np.mean(rows)), n_resamples=999)
-    return between(float(x.mean()), boot.intervals[0], digits=digits)
+    return interval_text(float(x.mean()), boot.intervals[0], digits=digits)
 
 
 def reliability_table(frame: pd.DataFrame, *, n_permutations: int = 99) -> list[dict[str, object]]:
@@ -118,7 +118,7 @@ def reliability_table(frame: pd.DataFrame, *, n_permutations: int = 99) -> list[
     return rows
 
 
-def within_question_table(frame: pd.DataFrame) -> list[dict[str, object]]:
+def question_table(frame: pd.DataFrame) -> list[dict[str, object]]:
     """Reliability of the differences between the answers to one question."""
     rows: list[dict[str, object]] = []
     for name in frame.condition.unique():
@@ -178,9 +178,9 @@ def spread_cells(out: SpreadResult, a: str, b: str) -> dict[str, object]:
         "items": out.sample.n_items,
         "blocked F": f"{out.blocked_f.statistic:.1f}",
         "p": p_text(out.p_value),
-        "ratio of variances": between(variance.estimate, variance.interval, digits=2),
-        "GMD ratio": between(gmd.estimate, gmd.interval, digits=2),
-        "mean shift": between(shift.estimate, shift.interval, digits=2),
+        "ratio of variances": interval_text(variance.estimate, variance.interval, digits=2),
+        "GMD ratio": interval_text(gmd.estimate, gmd.interval, digits=2),
+        "mean shift": interval_text(shift.estimate, shift.interval, digits=2),
     }
 
 
@@ -276,7 +276,7 @@ hard questions. Whoever ranks answers to *one* question needs the reliability of
 the question, which is lower (ICC(1) of a response's deviation from its question's mean, questions
 with all scores):
 
-{markdown(within_question_table(frame))}
+{markdown(question_table(frame))}
 
 ### Which judge is more consistent?
 

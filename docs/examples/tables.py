@@ -13,10 +13,10 @@ def cell(estimate: Estimate) -> str:
     """``.81 [.75, .86]``, or why there is no number."""
     if math.isnan(estimate.estimate):
         return f"undefined: {estimate.reason.split('(')[0].split(':')[0].strip()}"
-    return between(estimate.estimate, estimate.interval)
+    return interval_text(estimate.estimate, estimate.interval)
 
 
-def between(value: float, interval: Interval | None, *, digits: int = 3) -> str:
+def interval_text(value: float, interval: Interval | None, *, digits: int = 3) -> str:
     """A number with its interval."""
     text = f"{value:.{digits}f}"
     if interval:

@@ -39,7 +39,9 @@ NORMAL = ((10, 2), (10, 3), (20, 3), (30, 2), (50, 10))
 DRAWS = 400
 
 
-def judged(sizes: tuple[int, ...], repeats: int, constant: float) -> Callable[[int], NDArray]:
+def judge_matrices(
+    sizes: tuple[int, ...], repeats: int, constant: float
+) -> Callable[[int], NDArray]:
     """Draws of one judge-like matrix by seed."""
     world = World(sizes=sizes, replications=repeats, constant=constant, unread=0.0)
 
@@ -86,7 +88,7 @@ def main() -> None:
     for questions, repeats, constant in JUDGED:
         sizes = QUESTIONS[questions]
         world = World(sizes=sizes, replications=repeats, constant=constant, unread=0.0)
-        draw = judged(sizes, repeats, constant)
+        draw = judge_matrices(sizes, repeats, constant)
         for method in ("f", "jackknife"):
             what = ("judge-like", questions, sizes, repeats, constant, true_icc(world))
             rows.append(row(*what, method, draw))

@@ -236,7 +236,7 @@ def simulate(cell):
     }
 
 
-def done(path):
+def finished_cells(path):
     """The cells that a table holds already."""
     if not path.exists():
         return set()
@@ -253,7 +253,7 @@ def main():
     given = parser.parse_args()
     names = ("kind", "design", "runs", "coverage", "below", "refused", "warned", "width")
     path = HERE / "coverage_validity.csv"
-    known = set() if given.quick else done(path)
+    known = set() if given.quick else finished_cells(path)
     left = [
         (number, cell)
         for number, cell in enumerate(cells(given.quick))

@@ -30,7 +30,7 @@ from judgestats.stats.validity.label_strata import label_strata, stratified_rate
 ROWS: list[dict[str, object]] = []
 
 
-def put(part: str, cell: str, measure: str, hits: list[bool], bound: str) -> None:
+def add_share(part: str, cell: str, measure: str, hits: list[bool], bound: str) -> None:
     """A share of replicates, its Monte Carlo error, and whether it keeps its bound."""
     x = np.asarray(hits, dtype=float)
     value, error = float(x.mean()), math.sqrt(max(x.mean() * (1 - x.mean()), 1e-9) / x.size)
@@ -61,9 +61,9 @@ def cutoff(reps: int) -> None:
                 claims.append(said)
                 false.append(bool(bad))
             cell = f"separation {d:.3f} SD, n = {n}"
-            put("cutoff", cell, "false claim", false, "<=.05")
+            add_share("cutoff", cell, "false claim", false, "<=.05")
             if d == 3.2 and n >= 200:
-                put("cutoff", cell, "claims", claims, ">=.80" if n == 200 else ">=.98")
+                add_share("cutoff", cell, "claims", claims, ">=.80" if n == 200 else ">=.98")
     for q in (20, 40, 80):
         rng = np.random.default_rng([32, q])
         wrong = []
@@ -75,7 +75,7 @@ def cutoff(reps: int) -> None:
             low, high = error_counts(s, y, codes, delta=0.025).window(0.9, 0.8)
             top = edge - 0.001 - stats.norm.ppf(0.9)
             wrong.append(bool(high > top or low < stats.norm.ppf(0.8)))
-        put("cutoff", f"clusters of 5, ICC .4, Q = {q}", "a limit is wrong", wrong, "<=.05")
+        add_share("cutoff", f"clusters of 5, ICC .4, Q = {q}", "a limit is wrong", wrong, "<=.05")
     rng = np.random.default_rng(33)
     wrong = []
     cuts = np.array([-0.9, 0.1, 1.1, 2.1])
@@ -87,7 +87,7 @@ def cutoff(reps: int) -> None:
         tnr = {g: stats.norm.cdf(c) for g, c in zip((2, 3, 4, 5), cuts, strict=True)}
         is_wrong = (high in tpr and tpr[int(high)] < 0.9) or (low in tnr and tnr[int(low)] < 0.8)
         wrong.append(bool(is_wrong))
-    put("cutoff", "grades 1 to 5, n = 300", "a limit is wrong", wrong, "<=.05")
+    add_share("cutoff", "grades 1 to 5, n = 300", "a limit is wrong", wrong, "<=.05")
 
 
 def confidences(name: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +144,7 @@ def automation(reps: int) -> None:
                     truth = float(name.rpartition(" ")[2]) if k else 0.0
                 false.append(bool(truth > 0.051))
                 shares.append(k / c.size)
-            put("automation", f"{name}, n = {n}", "error above 5%", false, "<=.05")
+            add_share("automation", f"{name}, n = {n}", "error above 5%", false, "<=.05")
             if (name, n) in SHARES:
                 least = SHARES[name, n] - 0.03
                 ROWS.append({
@@ -166,7 +166,7 @@ def automation(reps: int) -> None:
             mean = 0.01 + 0.1 * (1 - (1 + t) / 2) if word == "pass" else 0.0505
             false[word].append(bool(made.passed) and mean > 0.05)
     for word, hits in false.items():
-        put("automation", "per class, 10% fails", f"false {word} above 5%", hits, "<=.05")
+        add_share("automation", "per class, 10% fails", f"false {word} above 5%", hits, "<=.05")
 
 
 def cascade(reps: int) -> None:
@@ -195,8 +195,8 @@ def cascade(reps: int) -> None:
             errors = int((e1 & s1).sum() + (e2 & s2).sum())
             late.append(bool(e2[s2].mean() > 0.1) if s2.any() else False)
             whole.append(bool(errors / max(int(s1.sum() + s2.sum()), 1) > 0.1))
-        put("cascade", f"n = {n}", "stage 2 error above 10%", late, "<=.05")
-        put("cascade", f"n = {n}", "overall error above 10%", whole, "<=.05")
+        add_share("cascade", f"n = {n}", "stage 2 error above 10%", late, "<=.05")
+        add_share("cascade", f"n = {n}", "overall error above 10%", whole, "<=.05")
 
 
 def panel(reps: int) -> None:
@@ -222,7 +222,7 @@ def panel(reps: int) -> None:
                     hits.append(low <= truth <= high)
             rare = name.endswith(".05")
             bound = ">=.92" if (n >= 100 and not rare) or n == 300 else ">=.80"
-            put("panel", f"{name}, {n} labels", "coverage", hits, bound)
+            add_share("panel", f"{name}, {n} labels", "coverage", hits, bound)
 
 
 def change(reps: int) -> None:
@@ -263,7 +263,7 @@ def change(reps: int) -> None:
         cell = f"{name}; {anchors} anchors x {repeats}"
         for who, moved in (("judge", judge), ("system", system)):
             bound = "<=.025" if not moved else ">=.99" if who == "judge" else ">=.97"
-            put("change", cell, f"says {who}", said[who], bound)
+            add_share("change", cell, f"says {who}", said[who], bound)
 
 
 def labels(reps: int) -> None:
@@ -298,7 +298,7 @@ def labels(reps: int) -> None:
             passes = np.array([int(y[o[:k]].sum()) for o, k in zip(order, have, strict=True)])
             _, low, high = stratified_rate(sizes, have, passes)
             hits.append(bool(low <= y.mean() <= high))
-        put("labels", f"{name}, 200 labels", "coverage", hits, ">=.92")
+        add_share("labels", f"{name}, 200 labels", "coverage", hits, ">=.92")
 
 
 def stopping(reps: int) -> None:
@@ -321,7 +321,9 @@ def stopping(reps: int) -> None:
                 if rule.reached:
                     break
             hits.append(low <= truth <= high)
-        put("stopping", f"{name}, width {width}, at most 300 items", "coverage", hits, ">=.93")
+        add_share(
+            "stopping", f"{name}, width {width}, at most 300 items", "coverage", hits, ">=.93"
+        )
     for share in (0.5, 0.9):
         rng = np.random.default_rng([41, int(10 * share)])
         hits = []
@@ -336,7 +338,7 @@ def stopping(reps: int) -> None:
                 if rule.reached:
                     break
             hits.append(bool(low <= share <= high))
-        put("stopping", f"pass rate {share}, width .15", "coverage", hits, ">=.93")
+        add_share("stopping", f"pass rate {share}, width .15", "coverage", hits, ">=.93")
     for looks in (5, 20):
         for shift in (0.0, 0.3):
             rng = np.random.default_rng([42, looks, int(10 * shift)])
@@ -355,7 +357,7 @@ def stopping(reps: int) -> None:
                 said.append(rule.reached)
                 items.append(rule.items)
             cell = f"difference {shift} SD, {looks} looks, {np.mean(items):.0f} items on average"
-            put("stopping", cell, "finds a difference", said, ">=.99" if shift else "<=.05")
+            add_share("stopping", cell, "finds a difference", said, ">=.99" if shift else "<=.05")
 
 
 def main(replicates: int) -> list[dict[str, object]]:

@@ -85,7 +85,7 @@ def batches(shift: float, judges: int, repeats: int) -> Callable[[np.random.Gene
 def twice(judges: int, repeats: int, *, joined: bool) -> Callable[[np.random.Generator], Rates]:
     """Every item stands twice, with the same replies."""
 
-    def drawn(rng: np.random.Generator) -> Rates:
+    def draw(rng: np.random.Generator) -> Rates:
         x = np.repeat(scores(rng, judges, repeats, items=ITEMS // 2), 2, axis=0)
         item, cell, run = (a.ravel() for a in np.indices(x.shape))
         if not joined:
@@ -97,7 +97,7 @@ def twice(judges: int, repeats: int, *, joined: bool) -> Callable[[np.random.Gen
             codes[members] = members.min()
         return claims_of(x, codes) | {("copies found", "power"): float(found.details["shown"])}
 
-    return drawn
+    return draw
 
 
 def wild_replies(wild: float, repeats: int) -> Callable[[np.random.Generator], Rates]:
@@ -105,7 +105,7 @@ def wild_replies(wild: float, repeats: int) -> Callable[[np.random.Generator], R
     many = np.random.default_rng(3)
     truth = repeat_pairs(scores(many, 1, 10, items=40_000, wild=wild)[:, 0], scale=SCALE).sem()
 
-    def drawn(rng: np.random.Generator) -> Rates:
+    def draw(rng: np.random.Generator) -> Rates:
         x = scores(rng, 2, repeats, wild=wild)
         pairs = repeat_pairs(x[:, 0], scale=SCALE)
         plain, tail = pairs.sem(), pairs.sem_tail()
@@ -115,13 +115,13 @@ def wild_replies(wild: float, repeats: int) -> Callable[[np.random.Generator], R
             **claims_of(x),
         }
 
-    return drawn
+    return draw
 
 
 def equal_members(labels: int, judges: int) -> Callable[[np.random.Generator], Rates]:
     """A panel whose members are two alike, and worse ones."""
 
-    def drawn(rng: np.random.Generator) -> Rates:
+    def draw(rng: np.random.Generator) -> Rates:
         right = rng.random((labels, 1)) < 0.85
         members = np.repeat(right, judges, axis=1)
         members[:, 2:] = rng.random((labels, judges - 2)) < 0.75
@@ -135,13 +135,13 @@ def equal_members(labels: int, judges: int) -> Callable[[np.random.Generator], R
             ("panel better, pair of equals", "rate"): float(pair is not None and pair.low > 0),
         }
 
-    return drawn
+    return draw
 
 
 def unchanged_runs(noise: float, target: str) -> Callable[[np.random.Generator], Rates]:
     """The same judge again on 12 questions of 1 to 40 items, noise of question x run."""
 
-    def drawn(rng: np.random.Generator) -> Rates:
+    def draw(rng: np.random.Generator) -> Rates:
         means = rng.normal(6.5, 1.5, size=(QUESTIONS.size, 1))
         sides = []
         for _ in range(2):
@@ -151,14 +151,14 @@ def unchanged_runs(noise: float, target: str) -> Callable[[np.random.Generator],
         found = run_change(*sides, kind="scores", target=target, cluster=QUESTIONS)
         return {(f"differ, {target}", "rate"): float(found.p_value <= 0.05)}
 
-    return drawn
+    return draw
 
 
 def real_difference(clustered: bool, shift: float) -> Callable[[np.random.Generator], Rates]:
     """Interleaved repeats of judges that differ: with and without the design of runs."""
     cluster = np.arange(ITEMS) // 5 if clustered else None
 
-    def drawn(rng: np.random.Generator) -> Rates:
+    def draw(rng: np.random.Generator) -> Rates:
         x = scores(rng, 2, 5)
         x[:, 1] = np.clip(np.round(x[:, 1] + shift * (rng.random((ITEMS, 5)) < 0.5)), *SCALE)
         declared = run_component(x, cluster=cluster, interleaved=True)
@@ -171,7 +171,7 @@ def real_difference(clustered: bool, shift: float) -> Callable[[np.random.Genera
         found["means, runs unknown", "power"] = float(row.p_adjusted <= 0.05)
         return found
 
-    return drawn
+    return draw
 
 
 def regimes() -> Iterator[tuple[str, str, Callable[[np.random.Generator], Rates]]]:

@@ -177,7 +177,7 @@ class Tally:
         self.seeds += seeds
         self.seconds += time.monotonic() - started
 
-    def told(self) -> list[str]:
+    def last_columns(self) -> list[str]:
         """The row's last columns."""
         claimed = self.claimed / self.seeds
         error = math.sqrt(claimed * (1 - claimed) / self.seeds)
@@ -228,7 +228,7 @@ def write(path: Path, tallies: Mapping[tuple[str, ...], Tally]) -> None:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(HEADER)
         for key in sorted(tallies, key=lambda k: (order[k[:-1]], int(k[-1]))):
-            out.writerow([*key, *tallies[key].told()])
+            out.writerow([*key, *tallies[key].last_columns()])
     beside.replace(path)
 
 
@@ -266,7 +266,7 @@ def _run_turns(
             known = cell.kind in {"null", "margin"}
             wanted = upto if known else min(upto, max(4, seeds // 4))
             first = (*cell.key, "0")
-            if again and not (known and _above(tallies[first])):
+            if again and not (known and _exceeds_chance(tallies[first])):
                 continue
             key = (*cell.key, str(seeds if again else 0))
             tally = tallies.get(key, Tally())
@@ -275,10 +275,10 @@ def _run_turns(
             tally.add(cell, int(key[-1]), wanted - tally.seeds, pool)
             tallies[key] = tally
             write(path, tallies)
-            print(*key, *tally.told(), flush=True)
+            print(*key, *tally.last_columns(), flush=True)
 
 
-def _above(first: Tally) -> bool:
+def _exceeds_chance(first: Tally) -> bool:
     """Whether a cell without effect lies above what chance allows."""
     return max(first.claimed, first.left_out) > AGAIN * first.seeds
 

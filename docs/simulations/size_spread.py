@@ -142,7 +142,7 @@ def rank_p(y: np.ndarray) -> dict[str, float]:
     }
 
 
-def by_cluster(y: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
+def cluster_means(y: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
     """Means over the items of each cluster; the items themselves without clusters."""
     if cluster is None:
         return y
@@ -159,10 +159,10 @@ def p_values(scenario: str, x: np.ndarray, rng: np.random.Generator) -> dict[str
     found = blocked_f_test(cells.from_mean, cluster=cluster, n_permutations=PERMUTATIONS, seed=seed)
     out["blocked_f_permutation"] = found.p_value
     out["blocked_f"] = found.details.get("p_f", np.nan)
-    out["blocked_f_median"] = f_only(by_cluster(cells.from_median, cluster))
+    out["blocked_f_median"] = f_only(cluster_means(cells.from_median, cluster))
     if cluster is not None:
         out["blocked_f_items"] = f_only(cells.from_mean)
-    out |= rank_p(by_cluster(cells.from_mean, cluster))
+    out |= rank_p(cluster_means(cells.from_mean, cluster))
     if scenario.startswith("unequal_r"):
         plain = np.nanmean(np.abs(x - np.nanmean(x, axis=2, keepdims=True)), axis=2)
         out["f_uncorrected"] = f_only(plain)

@@ -180,7 +180,7 @@ def analyse(
         headlines=headlines,
         conditions=shown,
         condition_records=tuple(records.conditions_of(shown, judged=set(frame["condition"]))),
-        results=tuple(records.by_role(results)),
+        results=tuple(records.sort_by_role(results)),
         limitations=(
             *_limits(frame, table, items),
             *weighted_limitations(frame),
@@ -236,13 +236,13 @@ def _describe(
         row, method.verdicts, pairs, name=label, level=declared.level
     )
     if np.isclose(method.temperature, float(declared.options["methods_at"]), equal_nan=True):
-        results += _by_category(method, pairs, label, declared.level)
+        results += _category_results(method, pairs, label, declared.level)
     again = None
     if method.verdicts.shape[1] > 1:
         again = percent_agreement(method.verdicts, **common)
         row["same_and_wrong"] = _same_and_wrong(method, credit)
     orders = method.orders
-    kappa = pair_methods.kappa_with_people(method.verdicts, pairs, **declared.drawn)
+    kappa = pair_methods.kappa_with_people(method.verdicts, pairs, **declared.resampling)
     results += selections.entered(
         row, label,
         ("kappa", "descriptive", "agreement.kappa", "Kappa with people", kappa),
@@ -264,7 +264,7 @@ def _same_and_wrong(method: pair_methods.Method, credit: Floats) -> float:
     return float(np.mean(same[present] & (credit[present] < 0.5))) if present.any() else math.nan
 
 
-def _by_category(
+def _category_results(
     method: pair_methods.Method, pairs: pair_methods.MethodPairs, label: str, level: float
 ) -> list[records.NamedResult]:
     labels, table = pairs.table.labels, pairs.table
@@ -312,7 +312,7 @@ def _compared(
         credit, names, cluster=clusters, level=declared.level, quantity=_SCORES,
         margin=declared.margins["alignment_score"],
     )  # fmt: skip
-    joint = friedman_test(with_floor, names=all_names, cluster=clusters, **declared.drawn)
+    joint = friedman_test(with_floor, names=all_names, cluster=clusters, **declared.resampling)
     pairs_of_ranks = joint.permutation_pairs(
         n_permutations=declared.n_resamples, seed=declared.seed
     )
@@ -359,7 +359,7 @@ def _credit_test(
 ) -> TestResult:
     return blocked_f_test(
         credit, conditions=names, cluster=clusters,
-        n_comparisons=tests, **declared.drawn,
+        n_comparisons=tests, **declared.resampling,
     ).replace(
         name="credit_blocked_f",
         method="Blocked F test of credit, conditions exchanged within questions",

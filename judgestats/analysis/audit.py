@@ -89,7 +89,7 @@ _WORDS = "verdicts"
 """What the part of verdicts is called where there are scores, too."""
 
 
-def _of_criteria(declared: AnalysisPlan, n: int) -> AnalysisPlan:
+def _criterion_plan(declared: AnalysisPlan, n: int) -> AnalysisPlan:
     """The plan of one criterion of several, whose claims are adjusted for all."""
     if n < 2:
         return declared
@@ -131,7 +131,7 @@ def _audits(
             if not conditions:
                 continue
             own = part.reset_index(drop=True)
-            declared = _of_criteria(plan_for(own, **options), len(criteria))
+            declared = _criterion_plan(plan_for(own, **options), len(criteria))
             try:
                 analysis = analyse(own, declared)
                 if "specs" in declared.options:
@@ -145,10 +145,10 @@ def _audits(
         raise refused[0]
     if len(parts) == 1 and not refused:
         return parts[0][1]
-    return _merged(frame, parts, refused)
+    return _merge_analyses(frame, parts, refused)
 
 
-def _merged(
+def _merge_analyses(
     frame: pd.DataFrame, named: list[tuple[str, Analysis]], refused: list[InputError]
 ) -> Analysis:
     """The analyses of several parts as one; limitations name what could not be audited."""
@@ -438,8 +438,8 @@ def plan_for(
             worded.append(single_shot_verdict_plan(verdicts, block[words] if in_words else block))
     merged = [_merged_plan(plans) for plans in (scored, worded) if plans]
     whole = merged[0] if len(merged) == 1 else both_plans(*merged)
-    whole = replace(whole, design=Design.of_frame(frame))
-    return _of_criteria(whole, len(criterion_blocks(frame)))
+    whole = replace(whole, design=Design.from_frame(frame))
+    return _criterion_plan(whole, len(criterion_blocks(frame)))
 
 
 def audit(

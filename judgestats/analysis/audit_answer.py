@@ -124,7 +124,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), said), "")
                 + (f" ({far.label})" if far else _source_phrase(named.id, result, claim))
-                + (_in_these_runs(named.id, by_id) if claim == "differs" else ""),
+                + (_claim_run_scope(named.id, by_id) if claim == "differs" else ""),
                 size=size,
             )
         )
@@ -215,12 +215,12 @@ def _p_of(result: Result) -> tuple[float, float]:
     )
 
 
-def _in_these_runs(identity: str, by_id: Mapping[str, Result]) -> str:
+def _claim_run_scope(identity: str, by_id: Mapping[str, Result]) -> str:
     """Words behind a claim on means; on dispersion those of its GMD ratios."""
-    return in_these_runs(by_id.get("gmd.all" if identity == "spread.all" else identity))
+    return run_scope(by_id.get("gmd.all" if identity == "spread.all" else identity))
 
 
-def in_these_runs(result: Result | Comparison | None) -> str:
+def run_scope(result: Result | Comparison | None) -> str:
     """Words behind a difference of means whose runs are not identified; empty where they are.
 
     Parameters
@@ -231,7 +231,7 @@ def in_these_runs(result: Result | Comparison | None) -> str:
     Examples
     --------
     >>> row = Comparison(a="x", b="y", estimate=0.3, details={"target": "these runs"})
-    >>> in_these_runs(row), in_these_runs(Comparison(a="x", b="y", estimate=0.3))
+    >>> run_scope(row), run_scope(Comparison(a="x", b="y", estimate=0.3))
     (' in these runs', '')
     """
     rows = result.rows if isinstance(result, Comparisons) else (result,)

@@ -189,7 +189,7 @@ def repeated_choices(
     -------
     list of NamedResult
     """
-    tested: dict[str, Any] = {"cluster": choices.cluster, **declared.drawn}
+    tested: dict[str, Any] = {"cluster": choices.cluster, **declared.resampling}
     single = vote_share_reliability(choices.values, **tested)
     row["judgments_for_80"] = single.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = single.details.get("k_for_90", math.nan)
@@ -215,7 +215,7 @@ def _reliability(
     """Reliability by both estimators and both policies for what could not be read."""
     kappa, kappa_all = (
         vote_share_reliability(
-            choices.values, k=k, estimator="kappa", cluster=choices.cluster, **declared.drawn
+            choices.values, k=k, estimator="kappa", cluster=choices.cluster, **declared.resampling
         )
         for k in (1, None)
     )
@@ -249,7 +249,7 @@ def _benchmarks(
             ("vote_share_all", "benchmark.all", "Shares of all", None),
         ):
             reliability = vote_share_reliability(
-                choices.values[own], k=k, cluster=choices.cluster[own], **declared.drawn
+                choices.values[own], k=k, cluster=choices.cluster[own], **declared.resampling
             )
             row[f"{column} in {benchmark}"] = reliability.estimate
             named = (f"{key}.{benchmark}", f"{title} on {benchmark}", reliability)
@@ -304,7 +304,7 @@ def _across_temperatures(
         if len(names) == 2:
             test = wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=declared.level)
         else:
-            test = friedman_test(data, **common, **declared.drawn)
+            test = friedman_test(data, **common, **declared.resampling)
             rise = page_trend_test(data, **common, level=declared.level, seed=declared.seed)
             found["temperature.rise"] = ("Disagreement rises with temperature", rise)
         found["temperature"] = (across, test)
@@ -333,7 +333,7 @@ def _across_judges(
         width = min(f.values.shape[1] for f in judged)
         result = agreement_across_judges(
             np.stack([f.values[:, :width] for f in judged]), cluster=judged[0].cluster,
-            **declared.drawn,
+            **declared.resampling,
         )  # fmt: skip
         numbers = result.details["five_numbers"].values()
         five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
@@ -436,7 +436,7 @@ def omega_of_hits(
         if len(wide) < FEWEST or wide.shape[1] < 2:
             continue
         cluster = families.shared_clusters(families.clusters_of(open_rows, wide.index))
-        common: dict[str, Any] = {"cluster": cluster, **declared.drawn}
+        common: dict[str, Any] = {"cluster": cluster, **declared.resampling}
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))
         omegas: list[tuple[str, str, Estimate]] = [

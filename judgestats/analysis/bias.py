@@ -65,7 +65,7 @@ def _positions(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Na
             ("position.swap", "Both orders agree", swap_consistency(ab, ba, **common)),
         ]
         if ab.shape[1] > 1:
-            apart = position_and_noise(ab, ba, cluster=common["cluster"], **declared.drawn)
+            apart = position_and_noise(ab, ba, cluster=common["cluster"], **declared.resampling)
             own.append(("position.noise", "Place and noise apart", apart))
         about = About(judge=judge.judge, stratum=judge.where, conditions=(judge.conditions[PAIRS],))
         results += named_results(judge.where, "secondary", *own, about=about)
@@ -131,7 +131,7 @@ def _spread_by_scale(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
             [rescale_points(x, _scale_of(s, declared)) for s, x in scores.items()], axis=1
         )
         clusters = judge.cluster["scores"]
-        spread = spread_test(table, conditions=names, cluster=clusters, **declared.drawn)
+        spread = spread_test(table, conditions=names, cluster=clusters, **declared.resampling)
         tests[judge.where], ratios[judge.where] = spread.blocked_f, spread.ratios
         if spread.shifts is not None:
             shifts[judge.where] = spread.shifts
@@ -183,7 +183,7 @@ def _on_other_scales(frame: pd.DataFrame, declared: AnalysisPlan) -> ScoreCondit
     scored = pd.concat(points).loc[own.index]
     return score_conditions(
         scored, score_array(scored),
-        **declared.drawn, omega_model=declared.options.get("omega_model", "parallel"),
+        **declared.resampling, omega_model=declared.options.get("omega_model", "parallel"),
     )  # fmt: skip
 
 

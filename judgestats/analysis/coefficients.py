@@ -48,10 +48,10 @@ def declared_for(
         if needs is None or needs.kind not in kinds or needs.size not in sizes:
             continue
         if repeats >= needs.repeats and (not needs.option or needs.option in (options or {})):
-            yield _under(quantity, options) if needs.option else quantity
+            yield _with_options(quantity, options) if needs.option else quantity
 
 
-def _under(quantity: Quantity, options: Mapping[str, str] | None) -> Quantity:
+def _with_options(quantity: Quantity, options: Mapping[str, str] | None) -> Quantity:
     """The quantity under the options of the plan that it names."""
     given = options or {}
     fixed = {k: v.format(**given) if isinstance(v, str) else v for k, v in quantity.options.items()}

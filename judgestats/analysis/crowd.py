@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.analysis import crowd_strategies, families
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.records import Analysis, NamedResult, by_role, named_results
+from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
 from judgestats.analysis.selections import metrics_of, selection_limits
 from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.data.columns import Condition
@@ -185,7 +185,7 @@ def analyse(
         ),
         headlines=headlines,
         conditions=table,
-        results=tuple(by_role(results)),
+        results=tuple(sort_by_role(results)),
         limitations=tuple(_limits(frame, pipelines, table, items)),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),

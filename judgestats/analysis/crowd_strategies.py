@@ -263,7 +263,7 @@ _ANSWERS = {"strategies", "gain", "scaling.accuracy"}
 """What the answer rests on."""
 
 
-def _named(
+def _judge_results(
     judged: StrategyVerdicts, role: Role, *rows: tuple[str, str, Result]
 ) -> list[NamedResult]:
     """Results of a judge; comparisons are about it, and what the answer rests on is marked."""
@@ -288,7 +288,7 @@ def _cochran(
     wide = judged.verdict_table(names, unread=unread)
     return cochran_q_test(
         wide.to_numpy(float), names=list(names), cluster=judged.clusters_of(wide.index),
-        **drawn.drawn,
+        **drawn.resampling,
     )  # fmt: skip
 
 
@@ -312,7 +312,7 @@ def strategy_tests(
     if len(named) > 1:
         primary = _cochran(judged, named, drawn)
         pairs = primary.mcnemar(level=declared.level)
-        results += _named(
+        results += _judge_results(
             judged, "primary",
             ("strategies", "Right verdicts by strategy", primary),
             ("strategies.pairs", "Which strategies differ", pairs),
@@ -320,7 +320,9 @@ def strategy_tests(
         if judged.rows["right"].isna().any():
             strict = _cochran(judged, named, drawn, unread=0.0)
             title = "Right verdicts, a missing one counted as wrong"
-            results += _named(judged, "secondary", ("strategies.unread_wrong", title, strict))
+            results += _judge_results(
+                judged, "secondary", ("strategies.unread_wrong", title, strict)
+            )
     ks = conditions_of(declared, "scaling", judged)
     asked = [REFERENCE, *(n for n in dict.fromkeys([*named, *ks]) if n != REFERENCE)]
     if REFERENCE in {*named, *ks} and len(asked) > 1:
@@ -329,7 +331,7 @@ def strategy_tests(
             level=declared.level, margin=declared.margins["accuracy"], reference=REFERENCE,
             quantity="accuracy, as a share of the pairs",
         )  # fmt: skip
-        results += _named(
+        results += _judge_results(
             judged, "secondary",
             ("gain", "Accuracy beyond the vanilla judge's", shifts),
             ("gain.equivalence", "Is no difference from vanilla shown", equal),
@@ -343,9 +345,9 @@ def strategy_tests(
             continue
         trend = page_trend_test(
             judged.pair_means(column, ks), names=[f"k={strategy(n).k}" for n in ks],
-            cluster=judged.cluster, **drawn.drawn, alternative="two-sided",
+            cluster=judged.cluster, **drawn.resampling, alternative="two-sided",
         )  # fmt: skip
-        results += _named(judged, "secondary", (key, title, trend))
+        results += _judge_results(judged, "secondary", (key, title, trend))
     return [*results, *_selections(judged, declared)]
 
 
@@ -360,7 +362,7 @@ def _selections(judged: StrategyVerdicts, declared: AnalysisPlan) -> list[NamedR
             continue
         test = _cochran(judged, names, declared)
         pairs = test.mcnemar(level=declared.level)
-        results += _named(
+        results += _judge_results(
             judged, "secondary",
             (f"selection.k{k}", f"Right verdicts by selection at k = {k}", test),
             (f"selection.pairs.k{k}", f"Which selections differ at k = {k}", pairs),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.analysis import families
 from judgestats.analysis.conversion import with_items
-from judgestats.analysis.records import NamedResult, by_role, smallest_adjusted
+from judgestats.analysis.records import NamedResult, smallest_adjusted, sort_by_role
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.results import Headline, apa_number
@@ -36,7 +36,7 @@ def described_scores(
     described = score_conditions(
         frame,
         array,
-        **declared.drawn,
+        **declared.resampling,
         omega_model=declared.options.get("omega_model", "parallel"),
     )
     return frame, array, described
@@ -173,7 +173,7 @@ def compare_spread(
                 reference=reference if reference in s.labels else None,
                 n_comparisons=max(tests or len(strata), 1),
                 n_resamples=declared.n_resamples,
-                **declared.drawn,
+                **declared.resampling,
             ),
             array.items,
         )
@@ -238,7 +238,7 @@ def spread_results(*questions: SpreadQuestion, about_equality: bool = False) -> 
                     levels=s.levels)
         for s in questions[0].strata
     ]  # fmt: skip
-    return by_role(results)
+    return sort_by_role(results)
 
 
 def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[NamedResult]:

@@ -27,7 +27,7 @@ from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.summary_rows import declared_row, results_row
-from judgestats.analysis.text_checks import find_copies, handled_copies, without_copies
+from judgestats.analysis.text_checks import apply_copy_policy, find_copies, handled_copies
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.matrices import score_array
@@ -83,7 +83,7 @@ def drift_weights(tests: Iterable[str]) -> dict[str, float]:
     return {n: LEAD / n_lead if leads[n] else rest / n_rest for n in names}
 
 
-def at_family_level(tests: Sequence[NamedResult], level: float) -> list[NamedResult]:
+def family_intervals(tests: Sequence[NamedResult], level: float) -> list[NamedResult]:
     """The tests with intervals that agree with the adjusted p.
 
     Parameters
@@ -103,14 +103,14 @@ def at_family_level(tests: Sequence[NamedResult], level: float) -> list[NamedRes
         zip(weights, weighted_levels(p, list(weights.values()), level=level), strict=True)
     )
     return [
-        replace(r, result=_at_level(r.result, levels[r.id]))
+        replace(r, result=_student_interval(r.result, levels[r.id]))
         if isinstance(r.result, TestResult) and "df" in r.result.df
         else r
         for r in tests
     ]
 
 
-def _at_level(result: TestResult, level: float) -> TestResult:
+def _student_interval(result: TestResult, level: float) -> TestResult:
     """A test by Student's t with its interval at another level."""
     effect = result.effect
     if effect is None or effect.interval is None:
@@ -566,7 +566,7 @@ def drift(
     chosen = match_conditions(before, after, pairs=pairs)
     joined, counts = both_runs(before, after, chosen)
     copies = handled_copies(find_copies(joined), duplicates)
-    joined, before, after = (without_copies(f, copies) for f in (joined, before, after))
+    joined, before, after = (apply_copy_policy(f, copies) for f in (joined, before, after))
     scored = bool(joined["score"].notna().any())
     if not scored:
         joined = joined.assign(choice=outcomes(joined["choice"]))
@@ -590,7 +590,7 @@ def drift(
             first, second, own, rerun, n_resamples, len(chosen) * comparisons, scored=scored,
             level=level, seed=seed, target=target, margin=margin, scale=scale,
         )  # fmt: skip
-    tests = with_reach(at_family_level(tests, 1 - (1 - level) / comparisons))
+    tests = with_reach(family_intervals(tests, 1 - (1 - level) / comparisons))
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
     family = adjust_family(primary, family=_FAMILY, weights=drift_weights(primary))
     family = _adjust_comparisons(family, comparisons)
@@ -681,6 +681,8 @@ def _described(
         )
     plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
     audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), plan)
-    described = [replace(r, role="descriptive", headline=False) for r in audited.of_role("primary")]
+    described = [
+        replace(r, role="descriptive", headline=False) for r in audited.with_role("primary")
+    ]
     metrics = dict(audited.condition_metrics)
     return audited.conditions, described, audited.limitations, metrics

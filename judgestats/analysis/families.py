@@ -59,9 +59,9 @@ class Design:
 
     Examples
     --------
-    >>> Design.of(n_items=40, n_clusters=12, runs=[5, 5, 5]).line
+    >>> Design.from_counts(n_items=40, n_clusters=12, runs=[5, 5, 5]).line
     'Design: 40 items in 12 questions (random), 3 judges (fixed), 5 runs per judge (random)'
-    >>> Design.of(n_items=40, n_clusters=40, runs=[2, 2]).target
+    >>> Design.from_counts(n_items=40, n_clusters=40, runs=[2, 2]).target
     'these runs'
     """
 
@@ -83,7 +83,7 @@ class Design:
     runs: tuple[int, int]
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         *,
         n_items: int,
@@ -135,7 +135,7 @@ class Design:
         )
 
     @classmethod
-    def of_frame(cls, frame: pd.DataFrame) -> Design:
+    def from_frame(cls, frame: pd.DataFrame) -> Design:
         """The design of a judgments frame, its clusters and copies already joined.
 
         Parameters
@@ -151,13 +151,13 @@ class Design:
         --------
         >>> frame = pd.DataFrame({"condition": "a", "item_id": ["x", "x", "y", "y"],
         ...     "cluster": ["x", "x", "y", "y"], "replicate": [0, 1, 0, 1], "order": ""})
-        >>> Design.of_frame(frame).runs
+        >>> Design.from_frame(frame).runs
         (2, 2)
         """
         if "stage" in frame:
             frame = frame[frame["stage"].eq("final")]
         orders = frame["order"].replace("", pd.NA) if "order" in frame else pd.Series(dtype=object)
-        return cls.of(
+        return cls.from_counts(
             n_items=frame["item_id"].nunique(),
             n_clusters=frame["cluster"].nunique(),
             runs=_run_counts(frame),
@@ -356,7 +356,7 @@ class AnalysisPlan:
         return int(self.options.get("criteria", 1))
 
     @property
-    def drawn(self) -> dict[str, Any]:
+    def resampling(self) -> dict[str, Any]:
         """Level, permutations, and seed, as tests and estimates with a null take them."""
         return {"level": self.level, "n_permutations": self.n_resamples, "seed": self.seed}
 

@@ -232,7 +232,10 @@ def _positions(
     if own.sum() < 2:
         return []
     test = position_test(
-        rotations.positions[own, :n], n_options=n, cluster=rotations.cluster[own], **drawn.drawn
+        rotations.positions[own, :n],
+        n_options=n,
+        cluster=rotations.cluster[own],
+        **drawn.resampling,
     )
     identity, far = f"position.{name}", largest_position_share(test)
     return [
@@ -352,7 +355,7 @@ def _compared(
     data = scores.to_numpy(float)
     if data.shape[1] == 2:
         return wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=drawn.level)
-    return friedman_test(data, **common, **drawn.drawn)
+    return friedman_test(data, **common, **drawn.resampling)
 
 
 def _limits(

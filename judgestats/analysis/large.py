@@ -44,8 +44,8 @@ from judgestats.analysis.scores import (
     Coefficients,
     condition_row,
     described_line,
-    icc_in_place,
     mean_deviations,
+    replace_icc,
     subject_of,
 )
 from judgestats.analysis.summary_rows import (
@@ -142,12 +142,12 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             *_coefficients_of(reduced, place, declared),
         ]
         ratio = None
-        own_runs = None if runs is None else runs.of_judges(place)
+        own_runs = None if runs is None else runs.for_judges(place)
         if own_runs is not None and own_runs.is_random:
             sums = column_sums(reduced, place)
             ratio = sums.ratio(residual=True) if sums is not None and sums.n >= 3 else None
         given = reduced.counts[:, place].sum(axis=0, dtype=np.int64)
-        coefficients = icc_in_place(coefficients, ratio, values, given, declared.level)
+        coefficients = replace_icc(coefficients, ratio, values, given, declared.level)
         line = summary[name]
         line = replace(line, sem=sem_by_design(line.sem, own_runs, ratio, declared.level))
         rows.append(
@@ -242,7 +242,7 @@ def runs_of_counts(reduced: ReducedJudgments, places: Sequence[int]) -> RunCompo
         seen = np.concatenate([~np.isnan(x) for _, x in reduced.blocks(place)])
         kept = run_columns(np.where(seen, 1.0, np.nan))
         parts = [
-            RunSums.of(x[:, kept], reduced.cluster[here], reduced.n_clusters)
+            RunSums.from_scores(x[:, kept], reduced.cluster[here], reduced.n_clusters)
             for here, x in reduced.blocks(place)
         ]
         judges.append(functools.reduce(operator.add, parts))
@@ -333,7 +333,7 @@ def _compared(
             sampled,
             runs=runs_of_counts(reduced, warm),
             n_resamples=declared.n_resamples,
-            **declared.drawn,
+            **declared.resampling,
         )
         return comparison_results(comparison, shifts or comparison.shifts), []
     blocked = blocked_f_test(
@@ -695,7 +695,7 @@ def design_of(reduced: ReducedJudgments) -> Design:
         if reduced.board is not None:
             asked = run_columns(np.where(reduced.board[:, place] > 0, 1.0, np.nan)).size
         runs[column.label] = max(runs.get(column.label, 1), asked)
-    return Design.of(
+    return Design.from_counts(
         n_items=len(reduced.items),
         n_clusters=reduced.n_clusters,
         runs=runs.values(),

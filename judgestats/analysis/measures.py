@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.decisions.of_frame import decisions_of
+from judgestats.analysis.decisions.frame_decisions import decisions_of
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.selections import Rotations, is_rotated
 from judgestats.analysis.systems import (
@@ -108,7 +108,7 @@ def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]
         sampled += [] if still else [condition.label]
         found = {m.key: m for m in _recorded(results, subject)}
         if own is not None:
-            found |= {m.key: m for m in _counted(own, subject, kind, results)}
+            found |= {m.key: m for m in _condition_measures(own, subject, kind, results)}
             if kind == "scores" and "icc_1_1" not in found:
                 found |= {m.key: m for m in _repeated_scores(own, subject)}
             found |= {m.key: m for m in system_measures(own, subject)}
@@ -121,7 +121,7 @@ def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]
         yield from run_measures(frame, sampled)
     if frame is not None and frame.attrs.get(LINKED):
         yield Measure(key=f"_{DUPLICATES}", estimate=frame.attrs[LINKED])
-    yield from _of_panel(results)
+    yield from _panel_measures(results)
 
 
 def _kind_of(results: Results, condition: Condition, own: pd.DataFrame | None) -> str:
@@ -172,7 +172,9 @@ def _estimates_of(results: Results, label: str) -> dict[str, Estimate]:
     return found
 
 
-def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -> Iterator[Measure]:
+def _condition_measures(
+    own: pd.DataFrame, subject: Subject, kind: str, results: Results
+) -> Iterator[Measure]:
     """What is measured from the judgments of one condition."""
     answered = own[~own["status"].isin(NOT_UNPARSED)]
     if len(answered):
@@ -180,7 +182,7 @@ def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -
         places = answered["cluster"].tolist()
         yield share_measure("unparsed_share", lost.tolist(), places, subject=subject)
     if kind == "scores":
-        yield from _of_scores(own, subject)
+        yield from _score_kappa(own, subject)
         return
     verdicts = to_pass_fail(own) if kind == "pass_fail" else own
     read = verdicts[verdicts["choice"] != ""]
@@ -195,7 +197,7 @@ def _counted(own: pd.DataFrame, subject: Subject, kind: str, results: Results) -
     if kind == "options":
         yield from _position_of_options(own, subject)
     if kind == "pass_fail":
-        yield from _against_labels(verdicts, read, clusters, subject, results)
+        yield from _label_measures(verdicts, read, clusters, subject, results)
     if kind == "pairs":
         orders = read["order"].nunique()
         yield Measure(key=ORDERS, subject=subject, estimate=float(orders))
@@ -255,7 +257,7 @@ def same_over_orders(read: pd.DataFrame) -> pd.Series:
     return same[both] / (total[first] * total[second])[both]
 
 
-def _against_labels(
+def _label_measures(
     verdicts: pd.DataFrame,
     read: pd.DataFrame,
     clusters: pd.Series,
@@ -354,7 +356,7 @@ def _repeated_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     )  # fmt: skip
 
 
-def _of_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
+def _score_kappa(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     """Weighted kappa of one score with the human score: quadratic weights."""
     if "label" not in own:
         return
@@ -390,7 +392,7 @@ def _quadratic_kappa(sums: Floats) -> Floats:
     return np.asarray(np.clip(kappa, -1 + 1e-12, 1 - 1e-12))
 
 
-def _of_panel(results: Results) -> Iterator[Measure]:
+def _panel_measures(results: Results) -> Iterator[Measure]:
     record = results.estimate("between_judges.all")
     if record is not None and record.estimand in {"icc_2_1", "icc_a_1"}:
         yield measure_of("icc_2_1", record, Subject(label=PANEL), "variance_ratio")

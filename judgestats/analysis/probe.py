@@ -76,7 +76,7 @@ def _card_counts(
     return out
 
 
-def _by_claims(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Probe]:
+def _sort_by_claims(probes: Sequence[Probe], headlines: Sequence[Headline]) -> list[Probe]:
     """The probes, those with the most claims of an effect first."""
     claims = Counter(h.about.varied for h in headlines if h.claim == "differs")
     return sorted(
@@ -98,7 +98,9 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
     )
 
 
-def _drawn(where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[Headline]) -> Drawing:
+def _effect_drawing(
+    where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[Headline]
+) -> Drawing:
     """What changes add that should not matter; where that is a number or two, means they move.
 
     Of verdicts where more of them than of scores are shown to move a judge, if there are rows
@@ -307,7 +309,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     families = probe_tests.families_of(tests, judges, declared)
     claims = probe_tests.claims_by_judge(tests, families, judges)
     headlines = probe_tests.probe_headlines(claims)
-    shown = _by_claims(probes, headlines)
+    shown = _sort_by_claims(probes, headlines)
     scored, array = _score_conditions(frame, declared)
     where = [j.where for j in judges]
     table = _table(frame, scored)
@@ -330,7 +332,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             ),
             *_left_out(judges, probes, items),
         ),
-        drawing=_drawn(where, shown, headlines),
+        drawing=_effect_drawing(where, shown, headlines),
         rows=(
             *(
                 results_row(key, ask, ask, name, f"instrument.{name}.{{}}", where)
@@ -356,7 +358,7 @@ def _score_conditions(
         return None, None
     array = score_array(own)
     return score_conditions(
-        own, array, **declared.drawn,
+        own, array, **declared.resampling,
         omega_model=declared.options.get("omega_model", "parallel"),
     ), array  # fmt: skip
 

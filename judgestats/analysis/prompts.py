@@ -158,7 +158,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             conditions=tuple(str(part["condition"].iloc[0]) for part in parts.values()),
             varied="wording",
         )
-        tests[where] = prompt_sensitivity(table, cluster=cluster, **declared.drawn)
+        tests[where] = prompt_sensitivity(table, cluster=cluster, **declared.resampling)
         shift = mean_shift(
             table, conditions=list(parts), reference=next(iter(parts)), cluster=cluster,
             level=declared.level,
@@ -183,7 +183,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     array = score_array(frame)
     described = score_conditions(
         frame, array,
-        **declared.drawn, omega_model=declared.options.get("omega_model", "parallel"),
+        **declared.resampling, omega_model=declared.options.get("omega_model", "parallel"),
     )  # fmt: skip
     return Analysis(
         experiment="prompts",

@@ -45,7 +45,7 @@ from judgestats.stats.inference.estimate import Result
 __all__ = [
     "Analysis",
     "NamedResult",
-    "by_role",
+    "sort_by_role",
     "condition_result",
     "conditions_of",
     "named_results",
@@ -116,7 +116,7 @@ def condition_result(
     return NamedResult(f"{key}.{condition}", f"{title} ({condition})", role, result, **fields)
 
 
-def by_role(results: Iterable[NamedResult]) -> list[NamedResult]:
+def sort_by_role(results: Iterable[NamedResult]) -> list[NamedResult]:
     """Results with the primary ones first, then the secondary ones, and so on."""
     roles = list(get_args(Role))
     return sorted(results, key=lambda r: roles.index(r.role))
@@ -187,7 +187,7 @@ class Analysis:
     decisions: tuple[Mapping[str, Any], ...] = ()
     finding: str = ""
 
-    def of_role(self, *roles: str) -> tuple[NamedResult, ...]:
+    def with_role(self, *roles: str) -> tuple[NamedResult, ...]:
         """The results of some roles, in order."""
         return tuple(r for r in self.results if r.role in roles)
 

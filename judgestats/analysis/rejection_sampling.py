@@ -17,7 +17,7 @@ import pandas as pd
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis, NamedResult, by_role, named_results
+from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
 from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
@@ -173,7 +173,7 @@ def analyse(
         ),
         headlines=tuple(headlines),
         conditions=table,
-        results=tuple(by_role(results)),
+        results=tuple(sort_by_role(results)),
         limitations=(
             *selections.selection_limits(frame, table),
             Limit(
@@ -318,7 +318,7 @@ def _compare(
             right[kept],
             names=names,
             cluster=clusters[kept],
-            **declared.drawn,
+            **declared.resampling,
         )
         out[f"{judge} at {heat(temperature)}"] = test.mcnemar(level=declared.level)
     return out

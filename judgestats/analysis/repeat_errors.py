@@ -235,12 +235,12 @@ def with_repeat_errors(
             told = getattr(variance.result, "estimate", math.nan)
         if not math.isclose(told, own.sem(level).estimate ** 2, rel_tol=1e-6):
             continue  # described in points of another scale
-        values = _beside(sem.result, own, level)
+        values = _repeat_statistics(sem.result, own, level)
         if name in unstated:
-            values = (_without_scale(v) for v in values)
+            values = (_clear_unscaled(v) for v in values)
             lost = (NO_SCALE,)
         added += [described(v, sem.about) for v in values]
-    if any(_in_these_runs(r) for r in analysis.described):
+    if any(_is_limited_to_runs(r) for r in analysis.described):
         lost = (*lost, IN_THESE_RUNS)
     if not added:
         return analysis
@@ -262,7 +262,7 @@ def _limited(value: Estimate, limits: Limits, method: str) -> Estimate:
     return value.replace(interval=None, notes=(*notes, not_estimable(f"{limits.reason}.")))
 
 
-def _beside(sem: Estimate, own: RepeatPairs, level: float) -> Iterator[Estimate]:
+def _repeat_statistics(sem: Estimate, own: RepeatPairs, level: float) -> Iterator[Estimate]:
     """Mean difference of repeats, tail bound, core SEM, far share, and tail bound of the ICC."""
     tail, far = own.sem_tail(level), own.far_share(level)
     base = sem.replace(notes=(), details={}, interval=None, reason="")
@@ -286,13 +286,13 @@ def _beside(sem: Estimate, own: RepeatPairs, level: float) -> Iterator[Estimate]
         yield made.replace(estimate=estimate, reason=reason, notes=() if reason else made.notes)
 
 
-def _in_these_runs(named: NamedResult) -> bool:
+def _is_limited_to_runs(named: NamedResult) -> bool:
     if not (named.id.startswith(SEM) and isinstance(named.result, Estimate)):
         return False
     return named.result.details.get("target") == THESE_RUNS
 
 
-def _without_scale(value: Estimate) -> Estimate:
+def _clear_unscaled(value: Estimate) -> Estimate:
     if value.name not in _BY_SCALE:
         return value
     return value.replace(estimate=math.nan, interval=None, notes=(), reason=_NO_SCALE)

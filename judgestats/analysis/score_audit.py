@@ -450,7 +450,7 @@ def _compare(
                 cluster=array.clusters,
                 runs=runs_of(frame, array, warm),
                 n_resamples=declared.n_resamples,
-                **declared.drawn,
+                **declared.resampling,
             ),
             array.items,
         )

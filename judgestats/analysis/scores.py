@@ -284,10 +284,10 @@ def score_conditions(
             scores, omega_model=omega_model, cluster=array.clusters,
             level=level, n_permutations=n_permutations, seed=seed,
         )  # fmt: skip
-        own_runs = runs.of_judges(place)
+        own_runs = runs.for_judges(place)
         ratio = two_way_squares(scores, codes) if own_runs.is_random else None
         given = np.unique(scores[~np.isnan(scores)], return_counts=True)
-        coefficients = icc_in_place(coefficients, ratio, *given, level)
+        coefficients = replace_icc(coefficients, ratio, *given, level)
         subject = _subject(name, asked)
         own = [
             replace(named_result(q, value, subject), role="descriptive", headline=False)
@@ -356,7 +356,7 @@ def score_coefficients(
     return [(q, computed(q, scores, **inference)) for q in declared_for("scores", options=options)]
 
 
-def icc_in_place(
+def replace_icc(
     coefficients: Coefficients,
     ratio: MeanSquareRatio | None,
     values: NDArray[np.float64],

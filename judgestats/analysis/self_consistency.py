@@ -16,9 +16,9 @@ from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import (
     Analysis,
     NamedResult,
-    by_role,
     conditions_of,
     named_results,
+    sort_by_role,
 )
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
@@ -240,7 +240,7 @@ def analyse(
         ),
         headlines=_headlines(asked, gains, small),
         conditions=table,
-        results=tuple(by_role(results)),
+        results=tuple(sort_by_role(results)),
         limitations=(
             *selection_limits(frame, table),
             _TIES,
@@ -312,7 +312,7 @@ def _aggregated(
     credit, results = pair_methods.describe_verdicts(
         row, answers.verdicts(grouped), answers.pairs, name=name, level=declared.level
     )
-    common: dict[str, Any] = {"cluster": answers.clusters, **declared.drawn}
+    common: dict[str, Any] = {"cluster": answers.clusters, **declared.resampling}
     reliability = None
     if grouped.shape[1] > 1:
         reliability = icc(grouped, form="ICC(1,1)", missing="listwise", **common)
@@ -331,7 +331,7 @@ def _omega(
 ) -> Iterator[NamedResult]:
     """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
     model = declared.options.get("omega_model", "parallel")
-    for value in omega_declared(one.scores, model, cluster=answers.clusters, **declared.drawn):
+    for value in omega_declared(one.scores, model, cluster=answers.clusters, **declared.resampling):
         title = f"Reliability of the mean of all judgments under the {model} model, {one.where}"
         identity = f"reliability.omega_{model}.{one.base['condition']}"
         yield NamedResult(identity, title, "descriptive", value)
@@ -354,10 +354,12 @@ def _gains(
             "aggregates": {f"{how} of {top}": one.credit(top, how) for how in AGGREGATES},
         }
         for key, own in columns.items():
-            shifts[key][one.where], equal[key][one.where] = _against_first(own, questions, declared)
+            shifts[key][one.where], equal[key][one.where] = _compare_with_first(
+                own, questions, declared
+            )
         between = {f"mean of {k}": one.credit(k) for k in one.sizes if 1 < k < top}
         if between:
-            fewer, _ = _against_first(single | between, questions, declared)
+            fewer, _ = _compare_with_first(single | between, questions, declared)
             about = About(judge=one.judge, stratum=one.where)
             against = ("sizes", "Means of k against one judgment", fewer)
             results += named_results(one.where, "secondary", against, about=about)
@@ -378,7 +380,7 @@ def _gains(
     return gains, smalls, results
 
 
-def _against_first(
+def _compare_with_first(
     columns: Mapping[str, Floats], questions: Any, declared: families.AnalysisPlan
 ) -> tuple[Comparisons, EquivalenceResult]:
     """Agreement with people of each column less that of the first, and whether it is alike."""
@@ -425,7 +427,7 @@ def _panels(
                 columns[f"mean of {size} of {one.judge}"] = pair_methods.credit_by_pair(
                     as_many, answers.pairs.table.labels
                 )
-        shifts, small = _against_first(columns, answers.pairs.table.clusters, declared)
+        shifts, small = _compare_with_first(columns, answers.pairs.table.clusters, declared)
         against = ("panel", "Judges against the panel", shifts)
         alike = ("equivalence.panel", "Do judges agree as often as the panel", small)
         results += named_results(label, "secondary", against, headline=True)

@@ -104,7 +104,7 @@ class Specification:
     verdict: str = "not estimable"
 
     @classmethod
-    def of(
+    def from_comparison(
         cls, row: Comparison | None, choices: tuple[Choice, ...], role: Role, *, null: float
     ) -> Specification:
         """From the comparison; None where it could not be made."""
@@ -181,7 +181,7 @@ class SpecificationCurve(Rows):
 
     def sentence(self) -> str:
         """Estimate, verdict over the decisive set, and range of the cross product."""
-        text = self.said
+        text = self.claim_sentence
         own = [s.estimate for s in self.every if s.verdict != "not estimable"]
         if len(own) > 1:
             text += (
@@ -196,10 +196,10 @@ class SpecificationCurve(Rows):
     @property
     def details(self) -> dict[str, Any]:
         """The verdict, for screens."""
-        return {"said": self.said, "holds": not self.depends}
+        return {"said": self.claim_sentence, "holds": not self.depends}
 
     @property
-    def said(self) -> str:
+    def claim_sentence(self) -> str:
         """The claim with its verdict over the decisive set."""
         own = self.default
         return f"{self.claim} {with_bounds(own.estimate, own.low, own.high)}: {self.short}."
@@ -264,7 +264,7 @@ def with_specifications(
     curves = list(specified.curves())
     if not curves:
         return replace(analysis, limitations=(*analysis.limitations, _NOTHING))
-    headlines = tuple(specified.judged(h) for h in analysis.headlines)
+    headlines = tuple(specified.assess(h) for h in analysis.headlines)
     return replace(analysis, headlines=headlines, results=(*analysis.results, *curves))
 
 
@@ -311,14 +311,16 @@ class _Specified:
         null = 1.0 if quantity_of(row.estimate_name).is_ratio else 0.0
         choices = self.choices(claim)
 
-        def found(chosen: tuple[Choice, ...], role: Role) -> Specification:
+        def find_specification(chosen: tuple[Choice, ...], role: Role) -> Specification:
             rows = self.rows(claim, chosen)
-            return Specification.of(rows.get((row.a, row.b)), chosen, role, null=null)
+            return Specification.from_comparison(rows.get((row.a, row.b)), chosen, role, null=null)
 
-        default = Specification.of(row, (), "decides", null=null)
-        single = tuple(found((choice,), choice.role) for choice in choices)
+        default = Specification.from_comparison(row, (), "decides", null=null)
+        single = tuple(find_specification((choice,), choice.role) for choice in choices)
         combined = list(_combinations([c for c in choices if c.role == "decides"]))
-        every = tuple(found(chosen, "all") if chosen else default for chosen in combined)
+        every = tuple(
+            find_specification(chosen, "all") if chosen else default for chosen in combined
+        )
         every = tuple(sorted(every, key=lambda s: (math.isnan(s.estimate), s.estimate)))
         p_joint, asked = math.nan, self.declared.options.get("specs") == "joint"
         runs_differ = float(row.details.get("run_sd", 0.0) or 0.0) > 0
@@ -341,10 +343,10 @@ class _Specified:
 
     def rows(self, claim: str, chosen: tuple[Choice, ...]) -> Mapping[Any, Comparison]:
         """Comparisons of a claim by their conditions, under these choices."""
-        found: Mapping[Any, Comparison] = self._made(claim, chosen)["rows"].get(claim, {})
+        found: Mapping[Any, Comparison] = self._specify(claim, chosen)["rows"].get(claim, {})
         return found
 
-    def _made(self, claim: str, chosen: tuple[Choice, ...]) -> Mapping[str, Any]:
+    def _specify(self, claim: str, chosen: tuple[Choice, ...]) -> Mapping[str, Any]:
         key = tuple((c.key, c.value) for c in chosen)
         if key in self.made:
             return self.made[key]
@@ -372,7 +374,7 @@ class _Specified:
         }
         return self.made[key]
 
-    def judged(self, headline: Headline) -> Headline:
+    def assess(self, headline: Headline) -> Headline:
         """A headline; one that a single change turns claims nothing."""
         tested = {test: claim for claim, test in _TESTS.items()}
         claim = tested.get(headline.rests_on[0])
@@ -381,7 +383,7 @@ class _Specified:
         default = Specification(choices=(), role="decides", p=headline.p_adjusted)
         turned = []
         for choice in self.choices(claim):
-            other = self._made(claim, (choice,))["headlines"].get(headline.rests_on[0])
+            other = self._specify(claim, (choice,))["headlines"].get(headline.rests_on[0])
             claims = {headline.claim, other.claim} if other is not None else set()
             if choice.role == "decides" and claims == {"differs", "open"}:
                 turned.append(replace(default, choices=(choice,), p=other.p_adjusted))
@@ -498,8 +500,8 @@ def _choices(frame: pd.DataFrame, claim: str, scale: Ends | None) -> Iterator[Ch
             key="unparsed", value="lowest score",
             change=lambda f: f.assign(score=f["score"].mask(_is_unparsed(f), low)),
         )  # fmt: skip
-    if heats.size > 2 and len(_judged_by_all(frame)) < len(frame):
-        yield Choice(key="items", value="judged by all", change=_judged_by_all)
+    if heats.size > 2 and len(_common_items(frame)) < len(frame):
+        yield Choice(key="items", value="judged by all", change=_common_items)
     apart = far_distance(scale) - 1e-9 if scale else math.inf
     if _far(frame, apart).any():
         yield Choice(
@@ -539,7 +541,7 @@ def _first_repeats(frame: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop_duplicates(["condition", "item_id", "order"]).sort_index()
 
 
-def _judged_by_all(frame: pd.DataFrame) -> pd.DataFrame:
+def _common_items(frame: pd.DataFrame) -> pd.DataFrame:
     scored = frame[frame["score"].notna()]
     n = scored.groupby("item_id")["condition"].nunique()
     whole = n.index[n == frame["condition"].nunique()]

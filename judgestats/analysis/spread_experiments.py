@@ -291,7 +291,7 @@ def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
     return curves
 
 
-def _asked_of_temperature(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
+def _temperature_questions(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
     return (
         families.Hypothesis(
             "trend", "Does the spread grow with temperature?",
@@ -366,7 +366,7 @@ _INTERACTION = (
 Paired = Mapping[str, tuple[families.Stratum, families.Stratum]]
 
 
-def _asked_of_reasoning(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
+def _reasoning_questions(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
     ways = {c.factors["reasoning"] for c in conditions}
     asked = len({c.judge for c in conditions}) > 1 and WITHOUT in ways and len(ways) > 1
     return _INTERACTION if asked else ()
@@ -453,7 +453,7 @@ def _interaction_by_differences(
             continue
         tests[where] = blocked_f_test(
             change[complete], conditions=treated.labels, cluster=more.cluster[complete],
-            n_comparisons=len(paired), **declared.drawn,
+            n_comparisons=len(paired), **declared.resampling,
         ).replace(
             name="interaction_blocked_f",
             null_hypothesis="reasoning changes the mean distance of all judges alike",
@@ -477,7 +477,7 @@ temperature = SpreadExperiment(
     ratio="How much larger is the variance at the higher temperature?",
     published="Spearman of variance and temperature, Kruskal-Wallis and Mann-Whitney on "
     "variances, Levene on scores centred by item and condition; all unpaired",
-    hypotheses=_asked_of_temperature,
+    hypotheses=_temperature_questions,
     further=_judges_at_temperatures,
 )
 """Spread of scores by temperature, consistency of judges, and shifts of the mean."""
@@ -514,7 +514,7 @@ reasoning = SpreadExperiment(
     published="Levene on vectors of variances against none, Kruskal-Wallis and Mann-Whitney on "
     "item-wise ratios between judges; all unpaired",
     reference=WITHOUT,
-    hypotheses=_asked_of_reasoning,
+    hypotheses=_reasoning_questions,
     further=_interaction,
 )
 """Does reasoning change the spread, and does it do so alike for all judges?"""

@@ -58,7 +58,7 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float = 0.95
         results += _rubric_scores(own, about, level)
         systems = [s for s in dict.fromkeys(own.get("author", pd.Series(dtype=str))) if s]
         if 2 <= len(systems) <= _MOST:
-            results += _judged(own, systems, about, level)
+            results += _system_results(own, systems, about, level)
     for key, ask in ((_MEAN, "Mean score"), (_PASS_RATE, "Pass rate")):
         found = [r for r in results if r.id.startswith(f"{key}.")]
         for system in list(dict.fromkeys(str(r.about.factors["system"]) for r in found))[:_SHOWN]:
@@ -78,7 +78,7 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float = 0.95
     return replace(analysis, results=(*analysis.results, *results), rows=(*analysis.rows, *rows))
 
 
-def _judged(
+def _system_results(
     own: pd.DataFrame, systems: Sequence[str], about: About, level: float
 ) -> Iterator[NamedResult]:
     """Each system of one condition, and the differences of all pairs."""
@@ -196,7 +196,7 @@ def system_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     n = read["author"].nunique()
     if not 2 <= n <= _MOST_SYSTEMS:
         return
-    table = _by_cluster(read, "value")
+    table = _cluster_means(read, "value")
     errors, separated = [], []
     for a, b in itertools.combinations(table, 2):
         d = (table[a] - table[b]).dropna().to_numpy(float)
@@ -223,7 +223,7 @@ def system_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
         yield from _rank_correlation(labelled, base)
 
 
-def _by_cluster(read: pd.DataFrame, column: str) -> pd.DataFrame:
+def _cluster_means(read: pd.DataFrame, column: str) -> pd.DataFrame:
     """Clusters x systems: mean over items of their means over repeats."""
     items = read.groupby(["author", "cluster", "item_id"], sort=False)[column].mean()
     return items.groupby(level=["cluster", "author"], sort=False).mean().unstack("author")
@@ -232,7 +232,7 @@ def _by_cluster(read: pd.DataFrame, column: str) -> pd.DataFrame:
 def _rank_correlation(labelled: pd.DataFrame, base: Measure) -> Iterator[Measure]:
     from scipy.stats import kendalltau
 
-    judge, human = _by_cluster(labelled, "value"), _by_cluster(labelled, "human")
+    judge, human = _cluster_means(labelled, "value"), _cluster_means(labelled, "human")
     both = [judge.to_numpy(float), human[judge.columns].reindex(judge.index).to_numpy(float)]
     rng = np.random.default_rng(0)
 

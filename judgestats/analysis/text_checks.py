@@ -71,7 +71,7 @@ class Copies:
         return sum(len(group) - 1 for group in self.groups)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The items in words, the first pairs named."""
         pairs = [f"{group[0]} = {other}" for group in self.groups for other in group[1:]]
         more = ", ..." if len(pairs) > _SHOWN else ""
@@ -88,8 +88,8 @@ class Copies:
             "drop": "left out",
             "keep": "counted as items of their own, so intervals are too narrow",
         }[self.policy]
-        short = f"{self.said.partition(' (')[0]}: {done}"
-        return [Limit(f"{self.said}: {done}.", code=DUPLICATES, short=short)]
+        short = f"{self.description.partition(' (')[0]}: {done}"
+        return [Limit(f"{self.description}: {done}.", code=DUPLICATES, short=short)]
 
 
 def find_copies(frame: pd.DataFrame) -> Copies:
@@ -181,7 +181,7 @@ def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFr
         The policy is unknown, or it is ``refuse`` and there are copies.
     """
     copies = handled_copies(find_copies(frame), policy)
-    return without_copies(frame, copies), copies
+    return apply_copy_policy(frame, copies), copies
 
 
 def handled_copies(copies: Copies, policy: str) -> Copies:
@@ -204,12 +204,13 @@ def handled_copies(copies: Copies, policy: str) -> Copies:
     one_of("join_copies", "duplicates", policy, POLICIES)
     if policy == "refuse" and copies.groups:
         raise InputError(
-            f"{copies.said}. Use --duplicates cluster to count them once, or --duplicates drop."
+            f"{copies.description}. Use --duplicates cluster to count them once, "
+            "or --duplicates drop."
         )
     return replace(copies, policy=policy)
 
 
-def without_copies(frame: pd.DataFrame, copies: Copies) -> pd.DataFrame:
+def apply_copy_policy(frame: pd.DataFrame, copies: Copies) -> pd.DataFrame:
     """Judgments of the same items with their copies joined, left out, or kept.
 
     Parameters

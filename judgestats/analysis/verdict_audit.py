@@ -169,7 +169,7 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
     if not 2 <= len(names) <= _MOST_JUDGES or len(table) < 3:
         return []
     cluster = shared_clusters(clusters_of(first, table.index))
-    common: dict[str, Any] = {"cluster": cluster, **declared.drawn}
+    common: dict[str, Any] = {"cluster": cluster, **declared.resampling}
     verdicts = table.to_numpy(object)
     options = sorted({*verdicts.ravel()} - {""})
     results: Found = [
@@ -297,7 +297,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     strengths, boards, unordered = strength_results(frame, declared)
     results += strengths
     described_results += boards
-    results += slot_results(frame, **declared.drawn)
+    results += slot_results(frame, **declared.resampling)
     table = pd.DataFrame(rows)
     if not all(once.values()):
         results += best_verdicts(frame, table)
@@ -412,13 +412,13 @@ def _compare(
             table.to_numpy(float),
             names=names,
             cluster=cluster,
-            **declared.drawn,
+            **declared.resampling,
         )
     credit = blocked_f_test(
         table.to_numpy(float),
         conditions=names,
         cluster=cluster,
-        **declared.drawn,
+        **declared.resampling,
     ).replace(
         name="credit_blocked_f",
         method="Blocked F test of credit, conditions exchanged within items",

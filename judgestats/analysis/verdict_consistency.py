@@ -158,7 +158,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
         "cluster": pairs["cluster"].to_numpy(object),
         "level": declared.level,
     }
-    kinds: list[Kind] = ["labels", *_of_pairs(words)]
+    kinds: list[Kind] = ["labels", *_pair_kinds(words)]
     tables: dict[str, Callable[[Floats], Floats]] = {
         "alignment_score": lambda t: _share(t, _CREDIT),
         "accuracy": lambda t: _share(t, np.eye(len(names))),
@@ -187,7 +187,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     ]
 
 
-def _of_pairs(words: set[str]) -> list[Kind]:
+def _pair_kinds(words: set[str]) -> list[Kind]:
     """The kinds of labels of pairs that these verdicts and labels are."""
     if not words <= set(_OUTCOMES):
         return []
@@ -357,7 +357,7 @@ def _order_results(
     return [
         (q.record, q.title or q.heading, computed(
             q, first, second, cluster=cluster,
-            **declared.drawn,
+            **declared.resampling,
         ))
         for q in declared_for("pairs", repeats=min(first.shape[1], second.shape[1]))
     ]  # fmt: skip

@@ -566,7 +566,7 @@ class LocalClient(JudgeClient):
     """
 
     def __init__(self, spec: JudgeSpec, *, timeout_s: float) -> None:
-        super().__init__(spec.served(), connections=0, timeout_s=timeout_s)
+        super().__init__(spec.launch(), connections=0, timeout_s=timeout_s)
 
     async def ask(
         self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""

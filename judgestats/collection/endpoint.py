@@ -266,7 +266,7 @@ class Endpoint:
             self.usage_faults.add(bill)
         return int(faulty)
 
-    def sent(self, tasks: Sequence[Task], ready: Ready, sampling: Sampling) -> SentRequest:
+    def build_request(self, tasks: Sequence[Task], ready: Ready, sampling: Sampling) -> SentRequest:
         """What a request for tasks carries, which differ in their replicate only."""
         return sent_of(
             self.spec, tasks[0].condition, ready.prompted.mode, sampling, self.abilities,

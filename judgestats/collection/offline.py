@@ -111,7 +111,7 @@ async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> Asy
             if seen.answer is not None or seen.refused:
                 continue
             spec, task = seen.endpoint.spec, seen.task
-            sent = seen.endpoint.sent([task], seen.ready, ask.sampling)
+            sent = seen.endpoint.build_request([task], seen.ready, ask.sampling)
             custom_id = request_id(seen.ready.keys[task.replicate], sent.mode, sent.settings_json)
             if spec.simulated:
                 custom_id += f"|{draw_header([task], ask.sampling)}"

@@ -453,7 +453,7 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
         if spec.function is not None:
             spec.function.load()
         elif spec.local is not None:
-            spec.served()
+            spec.launch()
         elif not spec.in_process:
             endpoints.setdefault(spec.base_url, spec)
     return asyncio.run(_ask_all(endpoints, timeout_s)) if endpoints else {}

@@ -240,7 +240,7 @@ class RequestSender:
                 self._purse.give_back(hold)
             endpoint.limit.release_slot()
             return None
-        sent = endpoint.sent(tasks, ready, self._sampling)
+        sent = endpoint.build_request(tasks, ready, self._sampling)
         self._account.requests += 1
         self._account.retries += tried > 1
         return _Try(

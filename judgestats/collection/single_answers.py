@@ -151,7 +151,7 @@ _OF_ASK = ("base_url", "settings", "seed", "reply_mode", "budget", "prices", "ti
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class AnswerRecord:
     """What came of one judgment.
 
     Attributes
@@ -303,7 +303,7 @@ class AnswerJudge:
         reference: str = "",
         context: str = "",
         earlier: int = 0,
-    ) -> Judged:
+    ) -> AnswerRecord:
         """The verdict on one answer.
 
         Parameters
@@ -318,7 +318,7 @@ class AnswerJudge:
 
         Returns
         -------
-        Judged
+        AnswerRecord
             An unread or missing reply is one too, with its reason.
 
         Raises
@@ -355,7 +355,7 @@ class AnswerJudge:
             finish_reason=row["finish_reason"],
             failure=row["failure"],
         )
-        return Judged(protocol=self.protocol.name, verdict=verdict, row=row)
+        return AnswerRecord(protocol=self.protocol.name, verdict=verdict, row=row)
 
     def _unit(self, question: str, answer: str, reference: str, context: str) -> Unit:
         texts = (question, answer, reference, context)

@@ -184,7 +184,7 @@ class JudgeSpec:
             self.function, self.local,
         )  # fmt: skip
 
-    def served(self) -> JudgeSpec:
+    def launch(self) -> JudgeSpec:
         """The judge where it listens: a local model is loaded the first time.
 
         Raises

@@ -22,7 +22,7 @@ from judgestats.commands.arguments import Args, argument_texts, repeated_options
 from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.frame import bare
-from judgestats.data.readers.reading import asked_reading, counts_of, reading_of
+from judgestats.data.readers.interpretation import counts_of, open_question_record, reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.schema import BECAME, write_manifest
@@ -497,7 +497,7 @@ def read_or_ask(path: Path, arguments: Args, words: Mapping[str, Any]) -> pd.Dat
     except OpenQuestionError as question:
         if console.output_options().form == "json":
             command = ["judgestats", "analyze", arguments.file]
-            console.write_json({"reading": asked_reading(question, command)})
+            console.write_json({"reading": open_question_record(question, command)})
         raise
 
 

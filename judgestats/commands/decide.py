@@ -13,14 +13,14 @@ import pandas as pd
 
 from judgestats.analysis.decisions.automation import Automation
 from judgestats.analysis.decisions.cascade import HUMAN, Cascade, cascade_certificate
-from judgestats.analysis.decisions.of_frame import automation_of, panel_of
+from judgestats.analysis.decisions.frame_decisions import automation_of, panel_of
 from judgestats.analysis.decisions.operating_point import operating_point
 from judgestats.analysis.decisions.record import (
     SCHEMA,
     Decision,
-    JudgedItems,
+    ItemJudgments,
+    item_judgments,
     joined_items,
-    judged_items,
 )
 from judgestats.api import read_judgments
 from judgestats.commands.arguments import Args, table_options
@@ -34,12 +34,12 @@ EXITS = {"USE": 0, "USE_WITH_CARE": 0, "DO_NOT_USE": 1, "CANNOT_TELL": 3}
 """Exit code of what is required; 0 where nothing is."""
 
 
-def _judged(arguments: Args, *, labels: bool = True) -> list[JudgedItems]:
+def _labelled_items(arguments: Args, *, labels: bool = True) -> list[ItemJudgments]:
     """Items of each judge, of which some have a label where labels are needed."""
     options = {k: v for k, v in table_options(arguments).items() if v}
     if arguments.reader != "auto":
         options["reader"] = arguments.reader
-    every = judged_items(read_judgments(arguments.file, **options))
+    every = item_judgments(read_judgments(arguments.file, **options))
     found = [one for one in every if one.has_labels or not labels]
     if not found:
         raise InputError(
@@ -82,8 +82,10 @@ def _finish(made: Sequence[Decision], arguments: Args) -> int:
 _EXIT_TEXT = {0: "every requirement holds", 1: "a requirement fails", 3: "cannot tell"}
 
 
-def _of_each(
-    arguments: Args, judged: Sequence[JudgedItems], make: Callable[[JudgedItems, float], Decision]
+def _decide_each(
+    arguments: Args,
+    judged: Sequence[ItemJudgments],
+    make: Callable[[ItemJudgments, float], Decision],
 ) -> list[Decision]:
     """One decision per judge; claims made at once share the level."""
     level = 1 - (1 - arguments.level) / len(judged)
@@ -105,14 +107,14 @@ def cutoff_command(arguments: Args) -> int:
         0; of what is required 1 where it fails and 3 where it cannot be told.
     """
     cost = _named_numbers(arguments.cost, "cost", "fn=3,fp=1") or None
-    judged = [one for one in _judged(arguments) if one.is_scored]
+    judged = [one for one in _labelled_items(arguments) if one.is_scored]
     if not judged:
         raise InputError(
             f"decide cutoff: {arguments.file} holds no scores. Pass / fail verdicts have no "
             "cut-off: judgestats decide automate."
         )
 
-    def make(one: JudgedItems, level: float) -> Decision:
+    def make(one: ItemJudgments, level: float) -> Decision:
         return operating_point(
             one.scores, one.labels, tpr=arguments.tpr, tnr=arguments.tnr, cost=cost,
             cutoff=arguments.cutoff, cluster=one.cluster, level=level,
@@ -121,7 +123,7 @@ def cutoff_command(arguments: Args) -> int:
             seed=arguments.seed, full_roc=arguments.all,
         )  # fmt: skip
 
-    return _finish(_of_each(arguments, judged, make), arguments)
+    return _finish(_decide_each(arguments, judged, make), arguments)
 
 
 def automate_command(arguments: Args) -> int:
@@ -140,13 +142,15 @@ def automate_command(arguments: Args) -> int:
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
     if arguments.strict and not prices:
         raise InputError("decide automate: --strict is of a cascade. Add --price.")
-    judged = _judged(arguments)
+    judged = _labelled_items(arguments)
     if arguments.out and Path(arguments.out).exists():
         raise InputError(f"{arguments.out} is there already. Name another file by --out.")
     if prices:
         made: list[Decision] = [_cascade(arguments, judged, prices)]
     else:
-        made = _of_each(arguments, judged, lambda one, level: _automation(arguments, one, level))
+        made = _decide_each(
+            arguments, judged, lambda one, level: _automation(arguments, one, level)
+        )
     if arguments.out:
         if len(made) > 1:
             raise InputError(
@@ -156,7 +160,7 @@ def automate_command(arguments: Args) -> int:
     return _finish(made, arguments)
 
 
-def _automation(arguments: Args, one: JudgedItems, level: float) -> Decision:
+def _automation(arguments: Args, one: ItemJudgments, level: float) -> Decision:
     if one.is_scored:
         one = _from_cutoff(one, arguments.cutoff)
     made = automation_of(
@@ -171,7 +175,7 @@ def _automation(arguments: Args, one: JudgedItems, level: float) -> Decision:
     return made
 
 
-def _from_cutoff(one: JudgedItems, cutoff: float | None) -> JudgedItems:
+def _from_cutoff(one: ItemJudgments, cutoff: float | None) -> ItemJudgments:
     """Scores as verdicts at a stated cut-off, with the rank of the distance as confidence."""
     if cutoff is None:
         raise InputError(
@@ -187,7 +191,7 @@ def _from_cutoff(one: JudgedItems, cutoff: float | None) -> JudgedItems:
     )  # fmt: skip
 
 
-def _cascade(arguments: Args, judged: Sequence[JudgedItems], prices: dict[str, float]) -> Cascade:
+def _cascade(arguments: Args, judged: Sequence[ItemJudgments], prices: dict[str, float]) -> Cascade:
     by_name = {one.name: one for one in judged}
     names = [name for name in prices if name != HUMAN]
     missing = sorted(set(names) - set(by_name)) or sorted(set(by_name) - set(names))
@@ -222,7 +226,7 @@ def panel_command(arguments: Args) -> int:
         0; of what is required 1 where it fails and 3 where it cannot be told.
     """
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10")
-    judged = [one for one in _judged(arguments, labels=False) if not one.is_scored]
+    judged = [one for one in _labelled_items(arguments, labels=False) if not one.is_scored]
     if len(judged) < 2:
         raise InputError(
             f"decide panel: {arguments.file} holds pass / fail verdicts of {len(judged)} judges; "
@@ -235,7 +239,7 @@ def panel_command(arguments: Args) -> int:
     return _finish([made], arguments)
 
 
-def _write_routes(path: Path, made: Decision, judged: Sequence[JudgedItems]) -> None:
+def _write_routes(path: Path, made: Decision, judged: Sequence[ItemJudgments]) -> None:
     """One row per item: where it goes, with its verdict and confidence."""
     if isinstance(made, Cascade):
         items = joined_items(judged).items

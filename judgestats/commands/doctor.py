@@ -21,7 +21,7 @@ from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.commands.audit import read_or_ask
-from judgestats.data.readers.reading import reading_of
+from judgestats.data.readers.interpretation import reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
@@ -155,7 +155,7 @@ def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
             return "a function, in this process", False
         return "simulated, in this process", False
     try:
-        return asyncio.run(first_answer(spec.served(), timeout_s=timeout_s)), False
+        return asyncio.run(first_answer(spec.launch(), timeout_s=timeout_s)), False
     except JudgestatsError as error:
         return str(error), True
 
@@ -216,7 +216,7 @@ def doctor_file(arguments: Args) -> int:
         lines += _wrapped(f"Care  {note}")
     copies = find_copies(frame)
     if copies.groups:
-        lines += _wrapped(f"Care  {copies.said}.")
+        lines += _wrapped(f"Care  {copies.description}.")
         lines += [f"      {' = '.join(group)}" for group in copies.groups[:_MOST_COPIES]]
     file = shlex.quote(arguments.file)
     rows = [["Can answer", "", "Missing"]]

@@ -134,7 +134,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
 
 def _readings(first: DataFrame, second: DataFrame) -> dict[str, Any]:
     """How each of two files was read; runs are not read anew."""
-    from judgestats.data.readers.reading import reading_of
+    from judgestats.data.readers.interpretation import reading_of
 
     frames = {"first": first, "second": second}
     read = {side: reading_of(f) for side, f in frames.items() if "roles" in f.attrs}

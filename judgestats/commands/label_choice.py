@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.decisions.next_labels import NextLabels, next_labels
-from judgestats.analysis.decisions.record import JudgedItems, judged_items
+from judgestats.analysis.decisions.record import ItemJudgments, item_judgments
 from judgestats.api import read_judgments
 from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
@@ -40,13 +40,13 @@ def next_command(arguments: Args) -> int:
             f"{arguments.labels}: there is no column chance, so the labels' chances are not known. "
             "Give a file that labels next wrote."
         )
-    judged = judged_items(frame)
+    judged = item_judgments(frame)
     if len(judged) != 1 or judged[0].is_scored:
         raise InputError(
             "labels next: one judge with pass / fail verdicts is needed. Name its rows: --rows "
             "judge=NAME."
         )
-    made = _chosen(judged[0], arguments)
+    made = _choose_items(judged[0], arguments)
     width = made.estimate.high - made.estimate.low
     reached = until is not None and width <= until
     steps: list[str] = []
@@ -63,7 +63,7 @@ def next_command(arguments: Args) -> int:
     return 0
 
 
-def _chosen(judged: JudgedItems, arguments: Args) -> NextLabels:
+def _choose_items(judged: ItemJudgments, arguments: Args) -> NextLabels:
     verdicts, share = judged.majority
     return next_labels(
         verdicts, judged.confidence if judged.confident.any() else share,
@@ -72,7 +72,7 @@ def _chosen(judged: JudgedItems, arguments: Args) -> NextLabels:
     )  # fmt: skip
 
 
-def _write(made: NextLabels, judged: JudgedItems, arguments: Args, out: Path) -> None:
+def _write(made: NextLabels, judged: ItemJudgments, arguments: Args, out: Path) -> None:
     if out.exists():
         raise InputError(f"{out} is there already. Name another file by --out.")
     check_writable(out)

@@ -16,7 +16,7 @@ import pandas as pd
 from judgestats.data.readers.labels import LABEL_ENDINGS
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, guard_output
-from judgestats.files.label_state import Given, LabelState, changed_labels
+from judgestats.files.label_state import GivenLabel, LabelState, changed_labels
 from judgestats.files.remote import local_file
 from judgestats.files.text import short
 from judgestats.reporting.explorer.labels_page import Answer, blind_payload, label_server
@@ -167,7 +167,7 @@ class LabelFile:
             for item, row in zip(items.index, items[texts].to_numpy(object), strict=True)
         }
         with changed_labels(path) as state:
-            state.read_file(_held(path, frame), self._texts)
+            state.read_file(_stored_labels(path, frame), self._texts)
 
     def payload(self) -> dict[str, Any]:
         """The data of the page: items, choices, and the answers of this annotator."""
@@ -188,18 +188,18 @@ class LabelFile:
         if not known or item not in self._texts:
             raise InputError("labels collect: no such item or label.")
         with changed_labels(self.path) as state:
-            given = Given(item, self.annotator)
+            given = GivenLabel(item, self.annotator)
             state.give(given, answer.label, note=answer.note, unsure=answer.unsure)
 
 
-def _held(path: Path, frame: pd.DataFrame) -> dict[Given, str]:
+def _stored_labels(path: Path, frame: pd.DataFrame) -> dict[GivenLabel, str]:
     """The labels in a file."""
     rows = frame[(frame["annotator"] != "") & (frame["label"] != "")]
-    held: dict[Given, str] = {}
+    held: dict[GivenLabel, str] = {}
     for item, annotator, label in zip(
         rows["item_id"], rows["annotator"], rows["label"], strict=True
     ):
-        given = Given(item, annotator)
+        given = GivenLabel(item, annotator)
         if held.setdefault(given, label) != label:
             raise InputError(
                 f"{path}: item {short(item)} has the labels {short(held[given])} and "
@@ -224,7 +224,7 @@ def export_labels(path: Path) -> int:
     check_writable(path)
     with changed_labels(path) as state:
         if state.unexported():
-            state.read_file(_held(path, frame), frame["item_id"])
+            state.read_file(_stored_labels(path, frame), frame["item_id"])
             write_table(_filled(frame, state), path)
             state.mark_exchanged()
         return len(state.labels())
@@ -235,11 +235,11 @@ def _filled(frame: pd.DataFrame, state: LabelState) -> pd.DataFrame:
     rows: list[dict[str, Any]] = [
         {str(column): value for column, value in row.items()} for row in frame.to_dict("records")
     ]
-    place: dict[Given, dict[str, Any]] = {}
+    place: dict[GivenLabel, dict[str, Any]] = {}
     free: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["annotator"] != "":
-            place.setdefault(Given(row["item_id"], row["annotator"]), row)
+            place.setdefault(GivenLabel(row["item_id"], row["annotator"]), row)
         elif row["label"] == "":
             free.setdefault(row["item_id"], []).append(row)
     first = {row["item_id"]: dict(row) for row in reversed(rows)}

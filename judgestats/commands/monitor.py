@@ -64,7 +64,7 @@ def monitor_command(arguments: Args) -> int:
         raise InputError(f"monitor: a bound names no rate: {', '.join(sorted(strange))}.")
     if not 0 < arguments.level < 1:
         raise InputError(f"monitor: --level must lie inside 0-1, got {arguments.level}.")
-    frame = _judged_rows(arguments, rates)
+    frame = _judge_rows(arguments, rates)
     if frame.empty:
         raise InputError(f"{arguments.file} holds no judgment. Nothing was added.")
     sentences, beyond = _look(arguments, frame, rates, bounds)
@@ -74,7 +74,7 @@ def monitor_command(arguments: Args) -> int:
     return 1 if beyond else 0
 
 
-def _judged_rows(arguments: Args, rates: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def _judge_rows(arguments: Args, rates: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """The judge's rows as text: columns as they are, or as `judgestats analyze` reads them.
 
     Raises

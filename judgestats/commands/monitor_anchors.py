@@ -114,7 +114,7 @@ def _rule(arguments: Args) -> tuple[str, str, str]:
     return name, column, word
 
 
-def _read(arguments: Args, file: str) -> pd.DataFrame:
+def _read_rows(arguments: Args, file: str) -> pd.DataFrame:
     """Item, value (NaN: unparsed), kind and cluster of each row."""
     _, column, word = _rule(arguments)
     table = read_table(Path(file))
@@ -167,7 +167,7 @@ def _reference(
     arguments: Args, file: str
 ) -> tuple[dict[str, list[float | None]], list[float | None], dict[str, str], dict[str, float]]:
     """Judgments of anchors, those of further old answers, clusters and labels of anchors."""
-    read = _read(arguments, file)
+    read = _read_rows(arguments, file)
     others = read["kind"].isin({OLD, "new"})
     anchors = read[~others]
     held = {
@@ -199,7 +199,7 @@ def _check_same(arguments: Args, monitor: ChangeMonitor) -> None:
 
 
 def _add(arguments: Args, monitor: ChangeMonitor) -> Change:
-    read = _read(arguments, arguments.file)
+    read = _read_rows(arguments, arguments.file)
     known = monitor.anchors()
     is_anchor = read["kind"].eq(ANCHOR) | (read["kind"].eq("") & read["item"].isin(known))
     anchors = read[is_anchor]

@@ -46,7 +46,9 @@ def view_command(arguments: Args) -> int:
     if not arguments.max_mb > 0:
         raise InputError(f"view: --max-mb must be above 0, got {arguments.max_mb:g}.")
     decisions = _decisions(arguments.labels)
-    run, options = (_of_run if is_run(arguments.file) else _of_file)(arguments, decisions is None)
+    run, options = (_open_run if is_run(arguments.file) else _open_file)(
+        arguments, decisions is None
+    )
     if not math.isnan(arguments.cutoff):
         options["cutoff"] = arguments.cutoff
     text = run_page(
@@ -67,7 +69,7 @@ def view_command(arguments: Args) -> int:
     return 0
 
 
-def _of_run(arguments: Args, labels: bool) -> tuple[Run, dict[str, Any]]:
+def _open_run(arguments: Args, labels: bool) -> tuple[Run, dict[str, Any]]:
     run = load_run(arguments.file)
     if not (labels and arguments.labels):
         return run, {}
@@ -75,7 +77,7 @@ def _of_run(arguments: Args, labels: bool) -> tuple[Run, dict[str, Any]]:
     return run, {"frame": joined}
 
 
-def _of_file(arguments: Args, labels: bool) -> tuple[Run, dict[str, Any]]:
+def _open_file(arguments: Args, labels: bool) -> tuple[Run, dict[str, Any]]:
     options = {k: v for k, v in table_options(arguments).items() if v}
     if not labels:
         options.pop("labels", None)

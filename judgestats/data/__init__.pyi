@@ -21,9 +21,9 @@ from judgestats.data.parse import reread as reread
 from judgestats.data.parse import unparsed_causes as unparsed_causes
 from judgestats.data.readers.columns import item_texts as item_texts
 from judgestats.data.readers.frame import parsed_frame as parsed_frame
+from judgestats.data.readers.interpretation import reading_of as reading_of
 from judgestats.data.readers.logs import open_log as open_log
 from judgestats.data.readers.preference_logs import read_rewardbench2_k8 as read_rewardbench2_k8
-from judgestats.data.readers.reading import reading_of as reading_of
 from judgestats.data.readers.registry import EXPORTS as EXPORTS
 from judgestats.data.readers.registry import LOGS as LOGS
 from judgestats.data.readers.roles import kind_of_rater as kind_of_rater

@@ -32,7 +32,7 @@ _REMOVED = ""
 """In the history: the label was taken out of the file by hand."""
 
 
-class Given(NamedTuple):
+class GivenLabel(NamedTuple):
     """Whose label of which item."""
 
     item_id: str
@@ -57,21 +57,21 @@ class LabelState:
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self._db, self.path = db, path
 
-    def labels(self) -> dict[Given, str]:
+    def labels(self) -> dict[GivenLabel, str]:
         """All labels, in the order of their first giving."""
         return {given: label for given, (label, _) in self.answers().items() if label}
 
-    def answers(self) -> dict[Given, tuple[str, str]]:
+    def answers(self) -> dict[GivenLabel, tuple[str, str]]:
         """All labels with their notes, and answers of an unsure annotator, whose label is empty."""
         rows = self._db.execute("SELECT item_id, annotator, label, note FROM label ORDER BY rowid")
-        return {Given(item, annotator): (label, note) for item, annotator, label, note in rows}
+        return {GivenLabel(item, annotator): (label, note) for item, annotator, label, note in rows}
 
-    def give(self, given: Given, label: str, *, note: str = "", unsure: bool = False) -> None:
+    def give(self, given: GivenLabel, label: str, *, note: str = "", unsure: bool = False) -> None:
         """Store a label; a second one of the same annotator replaces the first.
 
         Parameters
         ----------
-        given : Given
+        given : GivenLabel
         label : str
             Empty: the label is taken back, or the annotator is unsure.
         note : str
@@ -112,12 +112,12 @@ class LabelState:
             (self.path.name, file_sha256(self.path)),
         )
 
-    def read_file(self, held: Mapping[Given, str], items: Iterable[str]) -> None:
+    def read_file(self, held: Mapping[GivenLabel, str], items: Iterable[str]) -> None:
         """Take over the labels of a file that was edited since it was last seen.
 
         Parameters
         ----------
-        held : mapping of Given to str
+        held : mapping of GivenLabel to str
             Labels in the file.
         items : iterable of str
             All items of the file.

@@ -129,7 +129,7 @@ class MonitorState:
         self._db, self.path = db, path
 
     def _faulty(self, why: str) -> InputError:
-        return LAYOUT.refused(self.path, why)
+        return LAYOUT.layout_error(self.path, why)
 
     def terms(self) -> Terms | None:
         """The terms under which the state was opened; None in a new file."""
@@ -312,7 +312,7 @@ def changed_state(path: Path, *, create: bool = True) -> Iterator[MonitorState]:
         is_json = start.startswith((b"{", b"[")) or path.suffix.lower() == ".json"
         if is_json and not start.startswith(b"SQLite"):
             command = f"monitor FILE --state {path.with_suffix('.db')} --rate NAME=COLUMN:WORD"
-            raise LAYOUT.refused(
+            raise LAYOUT.layout_error(
                 path,
                 "JSON of an earlier version, which kept sums only; add its files again, each by "
                 f"judgestats {command}",

@@ -40,7 +40,7 @@ class Layout:
     application_id: int
     tables: tuple[str, ...]
 
-    def refused(self, path: Path, why: str) -> InputError:
+    def layout_error(self, path: Path, why: str) -> InputError:
         """The error about a file that is no such state."""
         return InputError(
             f"{path} is no {self.name} ({why}). Name another file, or restore this one."
@@ -112,7 +112,7 @@ def _is_foreign(path: Path, layout: Layout) -> bool:
     except sqlite3.Error as error:
         if "locked" in str(error) or "busy" in str(error):
             return False
-        raise layout.refused(path, short(str(error))) from None
+        raise layout.layout_error(path, short(str(error))) from None
     return bool(number not in {0, layout.application_id} or (number == 0 and tables))
 
 
@@ -144,9 +144,9 @@ def _check_head(path: Path, layout: Layout) -> None:
     if not head:
         return  # another process is just making it
     if not head.startswith(_MAGIC):
-        raise layout.refused(path, "not an SQLite file")
+        raise layout.layout_error(path, "not an SQLite file")
     if _is_foreign(path, layout):
-        raise layout.refused(path, "an SQLite file of something else")
+        raise layout.layout_error(path, "an SQLite file of something else")
 
 
 def _check_tables(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
@@ -159,7 +159,7 @@ def _check_tables(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
             db.execute(table)
         db.execute(f"PRAGMA application_id={layout.application_id}")
     elif found != set(layout.tables) or number != layout.application_id:
-        raise layout.refused(path, "other tables")
+        raise layout.layout_error(path, "other tables")
 
 
 def _fault(error: Exception, path: Path, layout: Layout) -> Exception:
@@ -170,4 +170,4 @@ def _fault(error: Exception, path: Path, layout: Layout) -> Exception:
         word in text for word in ("full", "readonly", "unable to open", "disk I/O")
     ):
         return StoreError(f"{path}: not written ({text}). Name another file or folder.")
-    return layout.refused(path, short(text))
+    return layout.layout_error(path, short(text))

@@ -189,7 +189,7 @@ def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
 
     about, told = parquet_footer(path)
     with foreign(path, "Parquet"):
-        schema = pa.schema([pa.field(f.name, _stored(f.type)) for f in told])
+        schema = pa.schema([pa.field(f.name, _registered_type(f.type)) for f in told])
         meter = Meter(path, f"Parquet, {about.num_row_groups} row groups", limits)
         meter.columns(about.num_columns)
         meter.cells(about.num_rows * about.num_columns)
@@ -255,7 +255,7 @@ def _is_text(kind: Any) -> bool:
     return bool(is_string(kind) or is_large_string(kind))
 
 
-def _stored(kind: Any) -> Any:
+def _registered_type(kind: Any) -> Any:
     """The type under an extension that some program registered."""
     from pyarrow import BaseExtensionType
 

@@ -121,14 +121,14 @@ class _Book:
             depth -= 1
             end(tag.rpartition(" ")[2])
 
-        def refused(*_: object) -> None:
+        def refuse(*_: object) -> None:
             raise InputError(f"{path}: {name} holds a document type definition, which is not read.")
 
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = opened, closed
         parser.CharacterDataHandler = text
-        parser.StartDoctypeDeclHandler = refused
+        parser.StartDoctypeDeclHandler = refuse
         if member not in self.packed:
             raise InputError(f"{path}: not readable as XLSX (it lacks {name}).")
         with self.packed.stream(member) as stream, foreign(path, f"XLSX ({name})"):

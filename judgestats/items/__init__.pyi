@@ -11,7 +11,7 @@ from judgestats.items.bank.personas import annotate as annotate
 from judgestats.items.bank.personas import label_lines as label_lines
 from judgestats.items.files import read_source as read_source
 from judgestats.items.item_sets import PUBLISHED as PUBLISHED
-from judgestats.items.item_sets import Fetched as Fetched
+from judgestats.items.item_sets import FetchResult as FetchResult
 from judgestats.items.item_sets import PublishedFile as PublishedFile
 from judgestats.items.item_sets import PublishedSet as PublishedSet
 from judgestats.items.item_sets import describe_items as describe_items

@@ -134,7 +134,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetched:
+class FetchResult:
     """What `fetch` did.
 
     Attributes
@@ -163,7 +163,7 @@ class Fetched:
 
 def fetch(
     name: str, dest: str | Path, *, overwrite: bool = False, timeout: float = 60.0
-) -> Fetched:
+) -> FetchResult:
     """Download a published set by name, and verify it.
 
     Parameters
@@ -181,7 +181,7 @@ def fetch(
 
     Returns
     -------
-    Fetched
+    FetchResult
 
     Raises
     ------
@@ -211,7 +211,7 @@ def fetch(
         _note(folder, noted | digests)
     inside = fetch_path(name).relative_to(Path("data") / name) if name in PUBLISHED else ""
     path = folder / inside
-    return Fetched(
+    return FetchResult(
         path=path,
         sha256=MappingProxyType(digests),
         verified_by=MappingProxyType(verified),

@@ -2,15 +2,15 @@
 
 from judgestats.reporting import plots as plots
 from judgestats.reporting.document import Cell as Cell
-from judgestats.reporting.document import Sink as Sink
+from judgestats.reporting.document import OutputFolder as OutputFolder
 from judgestats.reporting.document import Text as Text
-from judgestats.reporting.document import current_sink as current_sink
+from judgestats.reporting.document import current_output as current_output
 from judgestats.reporting.document import execute_document as execute_document
 from judgestats.reporting.document import parse_document as parse_document
 from judgestats.reporting.document import read_document as read_document
-from judgestats.reporting.document import use_sink as use_sink
+from judgestats.reporting.document import use_output as use_output
 from judgestats.reporting.document import verbatim as verbatim
-from judgestats.reporting.notebook import HeldRun as HeldRun
+from judgestats.reporting.notebook import MemoryRun as MemoryRun
 from judgestats.reporting.numbers import apa as apa
 from judgestats.reporting.numbers import resolve as resolve
 from judgestats.reporting.plots.base import COLOURS as COLOURS
@@ -27,7 +27,7 @@ from judgestats.reporting.runs import load_run as load_run
 from judgestats.reporting.sections.answer import answer_figure as answer_figure
 from judgestats.reporting.sections.checks import left_out as left_out
 from judgestats.reporting.sections.compare import pairs as pairs
-from judgestats.reporting.sections.conditions import kept as kept
+from judgestats.reporting.sections.conditions import sample_rows as sample_rows
 from judgestats.reporting.sections.figures import coefficients as coefficients
 from judgestats.reporting.sections.figures import null_strip as null_strip
 from judgestats.reporting.sections.figures import verdict_of as verdict_of

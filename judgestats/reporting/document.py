@@ -30,7 +30,7 @@ _PYTHON = re.compile(r"^\{python\b[^}]*\}$")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sink:
+class OutputFolder:
     """Folder that receives the files of a document's cells: figures, tables, results.
 
     Attributes
@@ -58,16 +58,16 @@ class Sink:
         return path
 
 
-_SINK: ContextVar[Sink | None] = ContextVar("sink", default=None)
+_SINK: ContextVar[OutputFolder | None] = ContextVar("sink", default=None)
 
 
-def current_sink() -> Sink:
+def current_output() -> OutputFolder:
     """The sink of the document whose cells run; the current folder where none does."""
-    return _SINK.get() or Sink()
+    return _SINK.get() or OutputFolder()
 
 
 @contextmanager
-def use_sink(sink: Sink) -> Iterator[None]:
+def use_output(sink: OutputFolder) -> Iterator[None]:
     """Send the files of all cells that run within the block to `sink`."""
     token = _SINK.set(sink)
     try:
@@ -308,7 +308,7 @@ def fallback(markdown: str) -> str:
     Only the built-in renderer writes those formats and runs the cells once for all of them; under
     Quarto, and elsewhere, there is no fallback.
     """
-    if not current_sink().has_fallbacks:
+    if not current_output().has_fallbacks:
         return ""
     return f"::::: {{.js-fallback}}\n\n{markdown}\n\n:::::\n"
 
@@ -318,7 +318,7 @@ _MARKUP = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def execute_document(
-    document: Document, *, params: Mapping[str, Any], sink: Sink, epoch: int = 0
+    document: Document, *, params: Mapping[str, Any], sink: OutputFolder, epoch: int = 0
 ) -> str:
     """Execute every cell and inline expression and return the document's Markdown.
 
@@ -329,7 +329,7 @@ def execute_document(
     document : Document
     params : mapping
         Values for names assigned in the cell tagged ``parameters``.
-    sink : Sink
+    sink : OutputFolder
         Receives the files of the cells and the pictures that they display.
     epoch : int
         The fixed time (seconds since 1970) that tools honouring ``SOURCE_DATE_EPOCH`` see.
@@ -348,7 +348,7 @@ def execute_document(
     runner = _Runner(document)
     parts: list[str] = []
     # MPLBACKEND matters where matplotlib is not imported yet: no window opens
-    with use_sink(sink), _environment(MPLBACKEND="Agg", SOURCE_DATE_EPOCH=str(epoch)):
+    with use_output(sink), _environment(MPLBACKEND="Agg", SOURCE_DATE_EPOCH=str(epoch)):
         for block in document.blocks:
             if isinstance(block, Text):
                 parts.append(_fill(block, runner))
@@ -414,10 +414,10 @@ class _Runner:
         try:
             with _captured(outputs):
                 self._execute(cell)
-                outputs += [_Output("svg", _drawn(n)) for n in _figures() if n not in before]
+                outputs += [_Output("svg", _figure_svg(n)) for n in _figures() if n not in before]
         except (Exception, SystemExit) as error:
             line = self._line(error) or cell.line
-            raise RenderError(f"{self._name}, {where} {line}: {_named(error)}") from error
+            raise RenderError(f"{self._name}, {where} {line}: {_error_name(error)}") from error
         return outputs
 
     def evaluate(self, text: Text) -> Iterator[str]:
@@ -430,7 +430,7 @@ class _Runner:
             except Exception as error:
                 raise RenderError(
                     f"{self._name}, text from line {text.line}: inline expression "
-                    f"{expression!r}: {_named(error)}"
+                    f"{expression!r}: {_error_name(error)}"
                 ) from error
             yield _MARKUP.sub(r"\\\1", str(value)) if markdown is None else markdown
 
@@ -450,7 +450,7 @@ class _Runner:
         exec(compile(tree, self._file, "exec", dont_inherit=True), self.namespace)  # noqa: S102
 
     def _display(self, *values: Any) -> None:
-        self._outputs += [_shown(value) for value in values]
+        self._outputs += [_display(value) for value in values]
 
     def _line(self, error: BaseException) -> int | None:
         """The line of the document at which an error left its code."""
@@ -460,7 +460,7 @@ class _Runner:
         return next((f.lineno for f in reversed(frames) if f.filename == self._file), None)
 
 
-def _named(error: BaseException) -> str:
+def _error_name(error: BaseException) -> str:
     return f"{type(error).__name__}: {_ANSI.sub('', str(error))}"
 
 
@@ -470,7 +470,7 @@ def _markdown(value: Any) -> str | None:
     return str(own()) if callable(own) and not isinstance(value, type) else None
 
 
-def _shown(value: Any) -> _Output:
+def _display(value: Any) -> _Output:
     markdown = _markdown(value)
     if markdown is not None:
         return _Output("markdown", markdown)
@@ -498,7 +498,7 @@ def _figures() -> list[int]:
     return sorted(pyplot.get_fignums()) if pyplot is not None else []
 
 
-def _drawn(number: int) -> bytes:
+def _figure_svg(number: int) -> bytes:
     """A figure of pyplot as SVG; it is closed."""
     from matplotlib import pyplot, rc_context
 
@@ -533,7 +533,7 @@ def _fill(block: Text, runner: _Runner) -> str:
 
 
 def _cell_markdown(
-    document: Document, cell: Cell, outputs: list[_Output] | None, sink: Sink
+    document: Document, cell: Cell, outputs: list[_Output] | None, sink: OutputFolder
 ) -> str:
     if document.execute_option(cell, "include", default=True) is False:
         return ""
@@ -559,7 +559,7 @@ def _cell_markdown(
     return "\n\n".join(parts)
 
 
-def _output_markdown(output: _Output, sink: Sink, *, asis: bool, warnings: bool) -> str:
+def _output_markdown(output: _Output, sink: OutputFolder, *, asis: bool, warnings: bool) -> str:
     data = output.data
     if output.kind in {"svg", "png"}:
         folder = sink.path("cell-pictures/1").parent

@@ -44,7 +44,7 @@ _SHOWN = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldRun(Run):
+class MemoryRun(Run):
     """A run that lies in memory: nothing of it was written, and no folder is looked into."""
 
     held: pd.DataFrame

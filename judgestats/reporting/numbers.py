@@ -208,7 +208,7 @@ _ONE_NUMBER = re.compile(r"\[[^][ ]{1,12}, [^][ ]{1,12}\]|\bp [<>=≤≥] [.\d]+
 
 
 @dataclass(frozen=True)
-class Shown:
+class AddressedText:
     """A text in parts, each with the address of the record that it is, or none."""
 
     parts: tuple[tuple[str, str], ...]
@@ -216,13 +216,13 @@ class Shown:
     def __str__(self) -> str:
         return "".join(text for text, _ in self.parts)
 
-    def __add__(self, other: Shown | str) -> Shown:
-        more = other.parts if isinstance(other, Shown) else ((other, ""),)
-        return Shown((*self.parts, *more))
+    def __add__(self, other: AddressedText | str) -> AddressedText:
+        more = other.parts if isinstance(other, AddressedText) else ((other, ""),)
+        return AddressedText((*self.parts, *more))
 
-    def within(self, file: str) -> Shown:
+    def with_file(self, file: str) -> AddressedText:
         """The same, of one of several results files."""
-        return Shown(tuple((text, f"{file}/{at}" if at else "") for text, at in self.parts))
+        return AddressedText(tuple((text, f"{file}/{at}" if at else "") for text, at in self.parts))
 
     @property
     def html(self) -> str:
@@ -262,7 +262,7 @@ def _spaced(text: str) -> str:
     return f"{' ' * text.startswith(' ')}{inner}{' ' * (text.endswith(' ') and len(text) > 1)}"
 
 
-NOTHING = Shown(((DASH, ""),))
+NOTHING = AddressedText(((DASH, ""),))
 """What is not there."""
 
 
@@ -338,7 +338,7 @@ class Measured:
     at: tuple[str, str, str, str] = ("", "", "", "")
 
     @classmethod
-    def of(cls, record: Estimate | Comparison) -> Measured:
+    def from_record(cls, record: Estimate | Comparison) -> Measured:
         """Of an estimate or a comparison."""
         from judgestats.results import quantity_of
         from judgestats.results.numbers import bounds_of
@@ -363,7 +363,7 @@ class Measured:
         )
 
     @property
-    def where(self) -> str:
+    def address(self) -> str:
         """The address of the number."""
         return self.at[0]
 
@@ -377,28 +377,28 @@ class Measured:
         """Whether it is known what chance gives."""
         return math.isfinite(self.chance)
 
-    def shown(self, *, decimals: int | None = None) -> Shown:
+    def text(self, *, decimals: int | None = None) -> AddressedText:
         """The estimate, and its interval in brackets; with the decimals of its column."""
         if math.isinf(self.value):
-            return Shown((("not reachable", self.at[0]),))
+            return AddressedText((("not reachable", self.at[0]),))
         if not self.is_finite:
             return NOTHING
         if self.unit == "USD":
-            return Shown(((money(self.value), self.at[0]),))
+            return AddressedText(((money(self.value), self.at[0]),))
         if self.unit in {"count", "tokens"} and float(self.value).is_integer():
-            return Shown(((integer(self.value), self.at[0]), *self._safe()))
+            return AddressedText(((integer(self.value), self.at[0]), *self._safe()))
         if abs(self.value) >= 1e6:
-            return Shown(((integer(self.value), self.at[0]),))
+            return AddressedText(((integer(self.value), self.at[0]),))
         low, high = self._ends()
         text, both = estimate_parts(self.value, low, high, bounded=self.bounded, decimals=decimals)
-        out = Shown(((text, self.at[0]),))
+        out = AddressedText(((text, self.at[0]),))
         if self.lost:
-            return Shown((*out.parts, (f" {LOST}", "")))
+            return AddressedText((*out.parts, (f" {LOST}", "")))
         if math.isnan(low):
             return out
         first, last = both.strip("[]").split(", ")
-        return Shown((*out.parts, (" [", ""), (first, self.at[1]), (", ", ""), (last, self.at[2]),
-                      ("]", "")))  # fmt: skip
+        bounds = ((" [", ""), (first, self.at[1]), (", ", ""), (last, self.at[2]), ("]", ""))
+        return AddressedText((*out.parts, *bounds))
 
     def _safe(self) -> tuple[tuple[str, str], ...]:
         """The end of the interval of a number needed, which is on the safe side."""
@@ -417,32 +417,32 @@ class Measured:
         """The number and its interval, as they are shown."""
         return self.value, *self._ends()
 
-    def chance_shown(self) -> Shown:
+    def chance_shown(self) -> AddressedText:
         """What chance exceeds 5 times in 100."""
         if not math.isfinite(self.chance):
             return NOTHING
         text, _ = estimate_parts(self.chance, math.nan, math.nan, bounded=self.bounded)
-        return Shown(((text, self.at[3]),))
+        return AddressedText(((text, self.at[3]),))
 
 
-def column(values: Sequence[Measured]) -> list[Shown]:
+def column(values: Sequence[Measured]) -> list[AddressedText]:
     """Numbers that stand below each other, with the same decimals."""
     decimals = column_decimals(m.ends for m in values)
-    return [m.shown(decimals=decimals) for m in values]
+    return [m.text(decimals=decimals) for m in values]
 
 
 def label(
     results: Results, where: str, *, p: bool = False, share: bool = False, bound: bool = False
-) -> Shown:
+) -> AddressedText:
     """One number at an address: a p-value (perhaps an upper bound), a share, or a count."""
     value = resolve(results, where)
     if is_missing(value):
         return NOTHING
     text = p_value(p_cell(value, bound=bound)) if p else percent(value) if share else integer(value)
-    return Shown(((text, where),))
+    return AddressedText(((text, where),))
 
 
-def count(results: Results, field: str) -> Shown:
+def count(results: Results, field: str) -> AddressedText:
     """A count of the results file, by its field."""
     return label(results, address("", field))
 
@@ -457,7 +457,7 @@ def name_reliability(text: str) -> str:
     """
     inner = text.strip(" ")  # other spaces keep what they stand between on one line
     if not any(letter.isdigit() for letter in inner):
-        return Shown(((text, ""),)).markdown if inner else text
+        return AddressedText(((text, ""),)).markdown if inner else text
     before, after = " " * text.startswith(" "), " " * text.endswith(" ")
     return f'{before}[{_escaped(inner)}]{{data-kind="label"}}{after}'
 
@@ -472,16 +472,16 @@ def words(results: Results, where: str) -> str:
     """
     text = " ".join(clean(resolve(results, where)).split())
     text = _ONE_NUMBER.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
-    return Shown(((text, where),)).markdown if text else ""
+    return AddressedText(((text, where),)).markdown if text else ""
 
 
-def joined(parts: Sequence[Shown], between: str = ", ") -> Shown:
+def joined(parts: Sequence[AddressedText], between: str = ", ") -> AddressedText:
     """Several in a row."""
     out: list[tuple[str, str]] = []
     for i, part in enumerate(parts):
         out += [(between, "")] if i else []
         out += part.parts
-    return Shown(tuple(out))
+    return AddressedText(tuple(out))
 
 
 @runtime_checkable

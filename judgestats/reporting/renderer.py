@@ -20,7 +20,7 @@ from judgestats.reporting import pandoc
 from judgestats.reporting.document import (
     SHARED_HEADER,
     Document,
-    Sink,
+    OutputFolder,
     drop_empty_references,
     execute_document,
     read_document,
@@ -267,9 +267,9 @@ def begin_render(
         With ``auto`` the built-in renderer serves where Quarto is missing, too old or fails; a line
         on standard error says so.
     keep : sequence of str
-        Folders of the document's `Sink` (``figures``, ``tables``) that are kept in `out_dir`.
+        Folders of the document's `OutputFolder` (``figures``, ``tables``) to keep in `out_dir`.
     evidence : function, optional
-        As `Sink` has it.
+        As `OutputFolder` has it.
 
     Yields
     ------
@@ -302,7 +302,7 @@ def begin_render(
         work.mkdir()
         done.mkdir()
         document = read_document(_copy_document(source, work))
-        sink = Sink(
+        sink = OutputFolder(
             folder=work, pictures=_pictures(formats, keep), has_fallbacks=True, evidence=evidence
         )
         markdown = execute_document(document, params=params, sink=sink, epoch=epoch)
@@ -314,7 +314,7 @@ def begin_render(
 
         job = _Job(document, markdown, metadata, work, done, stem, epoch)
 
-        def by_quarto(program: str) -> None:
+        def render_quarto(program: str) -> None:
             rest = formats
             try:
                 rest = _run_quarto(program, job, formats)
@@ -327,7 +327,7 @@ def begin_render(
 
         with ThreadPoolExecutor(len(FORMATS)) as programs:  # each format is another program's work
             written = (
-                [programs.submit(by_quarto, quarto)]
+                [programs.submit(render_quarto, quarto)]
                 if quarto
                 else [programs.submit(_write, job, kind) for kind in formats]
             )

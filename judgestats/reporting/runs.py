@@ -110,13 +110,15 @@ class Run:
         folder = self.folder / "prompts"
         files = {path.stem: path for path in sorted(folder.glob("*.txt"))}
         planned = [
-            sha for asked in self.asked for sha in (*asked["templates"], *asked.get("stages", ()))
+            sha
+            for prompt in self.sample_prompts
+            for sha in (*prompt["templates"], *prompt.get("stages", ()))
         ]
         order = dict.fromkeys(sha for sha in [*planned, *files] if sha in files)
         return {sha: files[sha].read_text(encoding="utf-8") for sha in order}
 
     @cached_property
-    def asked(self) -> tuple[dict[str, Any], ...]:
+    def sample_prompts(self) -> tuple[dict[str, Any], ...]:
         """One prompt of every kind as it was sent; none of a run made before there were any."""
         path = self.folder / "prompts" / "rendered.json"
         return tuple(decode_json(path.read_text(encoding="utf-8"))) if path.is_file() else ()
@@ -158,12 +160,12 @@ class Run:
         """What the conditions are called, by their labels, as on the screen."""
         return short_names(self.records)
 
-    def called(self, label: str) -> str:
+    def condition_name(self, label: str) -> str:
         """The name of a condition; whatever else is one keeps its own."""
         return self.names.get(label, label)
 
     @property
-    def by_judge(self) -> bool:
+    def is_grouped(self) -> bool:
         """Whether tables of conditions are grouped by judge: several, one of them at several."""
         return self.several_judges and bool((self.conditions["judge"].value_counts() > 1).any())
 
@@ -171,7 +173,7 @@ class Run:
     def described(self) -> list[dict[str, Any]]:
         """The conditions as dicts, those of one judge together, in their order otherwise."""
         rows = rows_of(self.conditions)
-        if not self.by_judge:
+        if not self.is_grouped:
             return rows
         order = list(dict.fromkeys(str(row.get("judge", "")) for row in rows))
         return sorted(rows, key=lambda row: order.index(str(row.get("judge", ""))))
@@ -253,7 +255,7 @@ class Run:
             names += [("judge", judge), *([("condition", rest)] if rest else [])]
         return urlencode(list(dict.fromkeys(names)))
 
-    def of_role(self, *roles: str) -> list[Record]:
+    def with_role(self, *roles: str) -> list[Record]:
         """The results of some roles that are part of no other, in order."""
         listed = self.records.select(Record, role=roles, top=True)
         return [record for record in listed if record.hypothesis not in _SHOWN_ELSEWHERE]
@@ -262,7 +264,7 @@ class Run:
         """The rows of a table that the analysis wrote beside its results; none where it did not."""
         return rows_of_table(self.records[name]) if name in self.records else []
 
-    def named(self, kind: str) -> list[Record]:
+    def select_kind(self, kind: str) -> list[Record]:
         """The results of one kind, which their ids begin with (``kind.``), in order."""
         listed = self.records.select(Record, top=True)
         return [record for record in listed if record.id.partition(".")[0] == kind]

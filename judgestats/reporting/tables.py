@@ -17,9 +17,9 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.reporting import numbers as formats
-from judgestats.reporting.document import current_sink, fallback
+from judgestats.reporting.document import current_output, fallback
 from judgestats.reporting.explorer.page import PAGE
-from judgestats.reporting.numbers import DASH, Shown
+from judgestats.reporting.numbers import DASH, AddressedText
 from judgestats.reporting.plots.base import Figure
 from judgestats.sinks import clean, escape_html, escape_markdown, escape_typst, rows_text
 
@@ -61,7 +61,7 @@ class Column:
 
     def show(self, value: Any) -> str:
         """One value as text."""
-        if isinstance(value, Shown):
+        if isinstance(value, AddressedText):
             return clean(value)
         if callable(self.format):
             return clean(self.format(value))
@@ -201,7 +201,7 @@ def _together(text: str) -> str:
 
 def _kind(value: object, side: str) -> str:
     """The mark of a cell that names something, and so holds no number of a record."""
-    return ' data-kind="label"' if side == "left" and not isinstance(value, Shown) else ""
+    return ' data-kind="label"' if side == "left" and not isinstance(value, AddressedText) else ""
 
 
 def _shape(table: Table) -> str:
@@ -226,7 +226,7 @@ _BRACKETS = re.compile(r'\[(?=<span data-record="([^"]+)">)[^\]]*\]')
 
 def _linked(html: str) -> str:
     """Intervals as links to the judgments behind them, where their page is beside the report."""
-    evidence = current_sink().evidence
+    evidence = current_output().evidence
     if evidence is None:
         return html
     return _BRACKETS.sub(
@@ -239,7 +239,7 @@ def _linked(html: str) -> str:
 
 def _html_cell(value: object, text: str) -> str:
     """A cell's text; line breaks are kept, and long words may break, at their joints if any."""
-    if isinstance(value, Shown):
+    if isinstance(value, AddressedText):
         return f'<span class="cell">{_linked(value.html)}</span>'
     words = [
         "<wbr>".join(
@@ -502,7 +502,7 @@ def filled(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list
 def is_empty(value: object) -> bool:
     """Whether a cell says nothing: None, NaN, no text, or a dash."""
     return formats.is_missing(value) or (
-        isinstance(value, (str, Shown)) and str(value) in {"", DASH}
+        isinstance(value, (str, AddressedText)) and str(value) in {"", DASH}
     )
 
 
@@ -551,7 +551,7 @@ def show(*things: Showable | Sequence[Showable], about: str = "") -> Markdown:
     Parameters
     ----------
     things : Table, Figure, Captioned, Markdown, str, None, or sequences of these
-        Figures are written as SVG into the folder ``figures`` of the document's `Sink`.
+        Figures are written as SVG into the folder ``figures`` of the document's `OutputFolder`.
     about : str
         Markdown: what the tables and figures show. A sentence that refers to each of them goes
         before them then; none where nothing of them has a label.
@@ -651,13 +651,13 @@ def _one(thing: Table | Figure | Captioned | Markdown | str) -> str:
         caption = escape_markdown(thing.caption)
         return f":::: {{#{thing.label}}}\n\n{picture}\n\n{caption}\n\n::::"
     if isinstance(thing, Figure):
-        drawn = current_sink().path("figures/1.svg").parent.glob("*.svg")
+        drawn = current_output().path("figures/1.svg").parent.glob("*.svg")
         return _picture(thing, f"figure-{len(list(drawn)) + 1}")
     return str(thing)
 
 
 def _picture(figure: Figure, stem: str) -> str:
-    sink = current_sink()
+    sink = current_output()
     kinds = [kind for kind in ("svg", "png") if kind in sink.pictures]
     paths = {sink.path(f"figures/{stem}.{kind}"): 200 for kind in kinds}
     if "summary" in sink.pictures and stem == "fig-answer":

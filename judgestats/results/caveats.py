@@ -51,16 +51,16 @@ def caveats_of(
     tuple of Caveat
     """
     return (
-        *_of_requirements(results, purpose, subject, pairs, own),
-        *_of_replies(own),
-        *_of_far_scores(results),
-        *(_of_labels(results, pairs, own, labels_drawn) if purpose in _OF_LABELS else ()),
-        *_of_design(results, purpose, subject, own),
-        *(_of_looks(looks) if purpose in _OF_LABELS and looks > 1 else ()),
+        *_requirement_caveats(results, purpose, subject, pairs, own),
+        *_reply_caveats(own),
+        *_far_score_caveats(results),
+        *(_label_caveats(results, pairs, own, labels_drawn) if purpose in _OF_LABELS else ()),
+        *_design_caveats(results, purpose, subject, own),
+        *(_look_caveats(looks) if purpose in _OF_LABELS and looks > 1 else ()),
     )
 
 
-def _of_far_scores(results: Results) -> Iterator[Caveat]:
+def _far_score_caveats(results: Results) -> Iterator[Caveat]:
     for note in results.limitations:
         if note.code == "far_scores":
             yield Caveat(
@@ -70,7 +70,7 @@ def _of_far_scores(results: Results) -> Iterator[Caveat]:
             )  # fmt: skip
 
 
-def _of_looks(looks: int) -> Iterator[Caveat]:
+def _look_caveats(looks: int) -> Iterator[Caveat]:
     yield Caveat(
         code="looks", severity="minor", about="labels",
         text=f"Limits are adjusted for {looks} verdicts on a growing set of labels.",
@@ -81,7 +81,7 @@ def _of_looks(looks: int) -> Iterator[Caveat]:
 _OF_LABELS = frozenset({"gate", "estimate"})
 
 
-def _of_requirements(
+def _requirement_caveats(
     results: Results, purpose: str, subject: Subject, pairs: Asked, own: Mapping[str, Measure]
 ) -> Iterator[Caveat]:
     labelled = any(key in own for key in _LABELLED)
@@ -122,7 +122,7 @@ def missing_labels(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
     return "human labels are pass / fail, not scores" if of_scores else otherwise
 
 
-def _of_replies(own: Mapping[str, Measure]) -> Iterator[Caveat]:
+def _reply_caveats(own: Mapping[str, Measure]) -> Iterator[Caveat]:
     unparsed = own.get("unparsed_share")
     if unparsed is not None and unparsed.estimate > 0:
         share = f"{100 * unparsed.estimate:.0f}% of the replies have no verdict."
@@ -144,7 +144,7 @@ def _of_replies(own: Mapping[str, Measure]) -> Iterator[Caveat]:
         )  # fmt: skip
 
 
-def _of_labels(
+def _label_caveats(
     results: Results, pairs: Asked, own: Mapping[str, Measure], labels_drawn: str
 ) -> Iterator[Caveat]:
     """Of purposes that rest on labels: how many, how drawn, by whom, and in which slices."""
@@ -171,7 +171,7 @@ def _of_labels(
             text=f"Labels are taken as a random sample{rest}.",
             action="State how they were drawn: --labels-drawn.",
         )  # fmt: skip
-    yield from _of_slices(pairs, own)
+    yield from _slice_caveats(pairs, own)
     defaults = [d for d, _ in pairs if d.key in {"tpr", "tnr"} and d.origin == "default"]
     if defaults:
         yield Caveat(
@@ -185,7 +185,7 @@ def _of_labels(
         )  # fmt: skip
 
 
-def _of_slices(pairs: Asked, own: Mapping[str, Measure]) -> Iterator[Caveat]:
+def _slice_caveats(pairs: Asked, own: Mapping[str, Measure]) -> Iterator[Caveat]:
     """The slice in which a rate fails by most, at a level shared over slices."""
     worst: tuple[float, Caveat] | None = None
     count = sum(key.startswith(SLICE) for key in own)
@@ -194,7 +194,7 @@ def _of_slices(pairs: Asked, own: Mapping[str, Measure]) -> Iterator[Caveat]:
         demand = next((d for d, _ in pairs if d.key == rate), None)
         if not key.startswith(SLICE) or demand is None:
             continue
-        found = requirement(demand, made, Levels.of(count))
+        found = requirement(demand, made, Levels.from_counts(count))
         if found.status == "fails" and (worst is None or found.estimate < worst[0]):
             number = apa_number(found.estimate, bounded=True)
             text = f"{QUANTITIES[rate].label} is {number} where {where} ({made.n} labels)."
@@ -206,7 +206,7 @@ def _of_slices(pairs: Asked, own: Mapping[str, Measure]) -> Iterator[Caveat]:
         yield worst[1]
 
 
-def _of_design(
+def _design_caveats(
     results: Results, purpose: str, subject: Subject, own: Mapping[str, Measure]
 ) -> Iterator[Caveat]:
     orders = own.get(ORDERS)
@@ -228,7 +228,7 @@ def _of_design(
             text=f"{100 * copied.estimate:.0f}% of the items are copies of one another.",
             action="Remove copies: --duplicates drop.",
         )  # fmt: skip
-    yield from _of_repeats(results, purpose, subject, own)
+    yield from _repeat_caveats(results, purpose, subject, own)
     if (results.facts.get("design") or {}).get("scale_assumed") and purpose == "score":
         yield Caveat(
             code="scale_assumed", severity="minor", about="scale",
@@ -248,7 +248,7 @@ def _of_design(
         )  # fmt: skip
 
 
-def _of_repeats(
+def _repeat_caveats(
     results: Results, purpose: str, subject: Subject, own: Mapping[str, Measure]
 ) -> Iterator[Caveat]:
     still = subject.condition.get("temperature") == 0

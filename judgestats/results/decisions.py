@@ -65,7 +65,7 @@ def next_step(open_one: Requirement, made: Measure, levels: Levels) -> NextStep 
     --------
     >>> from judgestats.results.verdict import Demand, requirement, share_measure
     >>> tnr = share_measure("tnr", [1.0] * 21 + [0.0] * 9, range(30))
-    >>> levels = Levels.of(2)
+    >>> levels = Levels.from_counts(2)
     >>> r = requirement(Demand(key="tnr", threshold=.8, direction="min"), tnr, levels)
     >>> step = next_step(r, tnr, levels)
     >>> step.have, step.if_true < step.assured
@@ -261,7 +261,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     """
     options = options or DecisionOptions()
     if not results.measures:
-        return _of_experiment(results, options)
+        return _experiment_verdicts(results, options)
     subjects = _subjects(results, options)
     stated = read_requirements(options.required, results)
     made: list[tuple[str, Subject, Sequence[tuple[Demand, Measure | None]]]] = []
@@ -293,7 +293,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     )
 
 
-def _of_experiment(results: Results, options: DecisionOptions) -> tuple[Verdict, ...]:
+def _experiment_verdicts(results: Results, options: DecisionOptions) -> tuple[Verdict, ...]:
     """Verdicts on robustness, else on what an experiment contrasts, or on what is required."""
     stated = read_requirements(options.required, results)
     robust = perturbation_rows(results)
@@ -607,7 +607,7 @@ def _decided(
     named = replace(
         verdict,
         requirements=tuple(
-            _named(r, decided_of(r.key, results), own) for r in verdict.requirements
+            _label_requirement(r, decided_of(r.key, results), own) for r in verdict.requirements
         ),
     )
     flips = own["flip_rate"].estimate if "flip_rate" in own else math.nan
@@ -627,7 +627,9 @@ def _decided(
     )
 
 
-def _named(requirement: Requirement, quantity: Decided, own: Mapping[str, Measure]) -> Requirement:
+def _label_requirement(
+    requirement: Requirement, quantity: Decided, own: Mapping[str, Measure]
+) -> Requirement:
     """The requirement with its label, and why it is not measured."""
     reason = requirement.reason
     if requirement.status == "not_measured":

@@ -722,10 +722,10 @@ def reliability_rows(results: Results) -> tuple[ReliabilityRow, ...]:
     -------
     tuple of ReliabilityRow
     """
-    return tuple(row for c in results.conditions for row in _of_condition(results, c.label))
+    return tuple(row for c in results.conditions for row in _reliability_rows(results, c.label))
 
 
-def _of_condition(results: Results, label: str) -> Iterator[ReliabilityRow]:
+def _reliability_rows(results: Results, label: str) -> Iterator[ReliabilityRow]:
     wanted = [
         *(("omega_total", f"McDonald's omega ({m})", f"reliability.omega_{m}") for m in _MODELS),
         ("alpha", "Cronbach's alpha", "reliability.alpha"),

@@ -292,7 +292,7 @@ class Requirement(Part):
     bounded: bool = True
 
     @property
-    def room(self) -> float:
+    def slack(self) -> float:
         """Distance of the deciding limit from the threshold, in standard errors; NaN unknown."""
         error = (self.high - self.low) / (2 * 1.96)
         edge = (
@@ -355,12 +355,12 @@ class Levels(Part):
     looks: int = 1
 
     @classmethod
-    def of(cls, m: int, judges: int = 1, looks: int = 1, error: float = 0.05) -> Levels:
+    def from_counts(cls, m: int, judges: int = 1, looks: int = 1, error: float = 0.05) -> Levels:
         """Levels for m measured requirements, so many verdicts and looks, and a shared error.
 
         Examples
         --------
-        >>> Levels.of(3).do_not_use, Levels.of(2, judges=5).use
+        >>> Levels.from_counts(3).do_not_use, Levels.from_counts(2, judges=5).use
         (0.016666666666666666, 0.01)
         """
         shared = error / (max(judges, 1) * max(looks, 1))
@@ -383,7 +383,7 @@ class Verdict(Part):
     requirements: tuple[Requirement, ...] = ()
     caveats: tuple[Caveat, ...] = ()
     next: tuple[NextStep, ...] = ()
-    levels: Levels = field(default_factory=lambda: Levels.of(1))
+    levels: Levels = field(default_factory=lambda: Levels.from_counts(1))
     facts: Mapping[str, Plain] = field(default_factory=dict)
     simulated: bool = False
 
@@ -442,7 +442,7 @@ def decide(
     ('USE', 'CANNOT_TELL')
     """
     m = sum(made is not None and not d.is_precision for d, made in demands)
-    levels = Levels.of(m, judges, looks, error)
+    levels = Levels.from_counts(m, judges, looks, error)
     requirements = tuple(requirement(d, made, levels) for d, made in demands)
     return Verdict(
         outcome=outcome_of(requirements, caveats),
@@ -496,7 +496,7 @@ def _tested(base: Requirement, made: Measure, levels: Levels) -> Requirement:
     if math.isnan(low) or math.isnan(high):
         return replace(base, status="open")
     if base.direction == "within":
-        return _within(base, (low, high), (low_far, high_far), levels)
+        return _margin_requirement(base, (low, high), (low_far, high_far), levels)
     lower = base.direction == "min"
     sign = 1.0 if lower else -1.0
     near, far = (low, high_far) if lower else (high, low_far)
@@ -516,7 +516,7 @@ def _tested(base: Requirement, made: Measure, levels: Levels) -> Requirement:
     return replace(base, status="open", limit=limit, limit_side=side, level=level)
 
 
-def _within(
+def _margin_requirement(
     base: Requirement, near: tuple[float, float], far: tuple[float, float], levels: Levels
 ) -> Requirement:
     bottom, top = base.threshold, base.top
@@ -534,9 +534,9 @@ def _within(
 def _deciding(requirements: Sequence[Requirement]) -> str:
     """The requirement that the reason names; ties go to the first."""
 
-    def chosen(state: State, sign: float) -> str:
+    def pick(state: State, sign: float) -> str:
         rooms = [
-            (sign * (r.room if not math.isnan(r.room) else math.inf), i)
+            (sign * (r.slack if not math.isnan(r.slack) else math.inf), i)
             for i, r in enumerate(requirements)
             if r.status == state
         ]
@@ -545,7 +545,7 @@ def _deciding(requirements: Sequence[Requirement]) -> str:
     missing = [r for r in requirements if r.status == "not_measured"]
     required = next((r.key for r in missing if r.kind == "required"), "")
     return (
-        chosen("fails", -1.0) or required or chosen("open", -1.0) or chosen("holds", 1.0)
+        pick("fails", -1.0) or required or pick("open", -1.0) or pick("holds", 1.0)
         or next((r.key for r in missing), "")
     )  # fmt: skip
 

@@ -228,7 +228,7 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
         while (grid := grid_lines(rows, width)) is None and len(rows) > kept:
             rows.remove(max(rows[kept:], key=lambda row: len(row[1])))
         bare = [[row[0], row[1].partition(" [")[0], *row[2:]] for row in rows]
-        return _cut(grid or grid_lines(bare, 2 * width) or [], room, more)
+        return _truncate(grid or grid_lines(bare, 2 * width) or [], room, more)
     if len(keys) > _MOST_KEYS:
         return _largest(verdicts, subject_names(results), keys, width, more)
     by_label = {v.subject.label: v for v in verdicts}
@@ -237,7 +237,7 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     grid = grid_lines(rows, width)
     if grid is not None and len(grid) <= room + 6:
         return _keep_last(grid, room)
-    return _by_subject(brief, verdicts, keys, width, room, more)
+    return _subject_rows(brief, verdicts, keys, width, room, more)
 
 
 def _largest(
@@ -252,7 +252,7 @@ def _largest(
 
     def worst(key: str) -> tuple[int, float]:
         found = [r for v in verdicts for r in [_requirement(v, key)] if r]
-        rooms = [-r.room for r in found if r.status == "fails" and math.isfinite(r.room)]
+        rooms = [-r.slack for r in found if r.status == "fails" and math.isfinite(r.slack)]
         return min(rank[r.status] for r in found), min(rooms, default=0.0)
 
     shown = sorted(keys, key=worst)[:_MOST_KEYS]
@@ -328,7 +328,7 @@ def _specification_lines(results: Results, width: int) -> Lines:
     return lines
 
 
-def _by_subject(
+def _subject_rows(
     brief: Summary,
     verdicts: Sequence[Verdict],
     keys: Sequence[str],
@@ -364,7 +364,7 @@ def _by_subject(
     ]  # fmt: skip
     said = wrap_words(f"Needed: {', '.join(needed)}", width) if needed else []
     note: Lines = [[Span(line, "dim")] for line in said]
-    return [*_cut(grid, room - len(note), more), *note]
+    return [*_truncate(grid, room - len(note), more), *note]
 
 
 def _names(brief: Summary) -> dict[str, str]:
@@ -445,7 +445,7 @@ def grid_lines(rows: Sequence[Sequence[str]], width: int) -> Lines | None:
     return lines
 
 
-def _cut(grid: Lines, room: int, more: str) -> Lines:
+def _truncate(grid: Lines, room: int, more: str) -> Lines:
     if len(grid) <= room:
         return grid
     left = len(grid) - room + 1

@@ -11,10 +11,10 @@ import pandas as pd
 from judgestats.analysis.families import REQUEST_ORDER, recorded_order
 from judgestats.analysis.text_checks import (
     Copies,
+    apply_copy_policy,
     find_copies,
     handled_copies,
     with_texts,
-    without_copies,
 )
 from judgestats.analysis.validity import texts_of
 from judgestats.data.parse import parse_judgments
@@ -81,7 +81,7 @@ def judgments_of(prepared: Prepared, raw: pd.DataFrame) -> tuple[pd.DataFrame, C
         frame[REQUEST_ORDER] = recorded_order(frame)
     copies = find_copies(with_texts(frame, texts_of(prepared.items)))
     copies = handled_copies(copies, prepared.parameters.duplicates)
-    return without_copies(frame, copies), copies
+    return apply_copy_policy(frame, copies), copies
 
 
 def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:

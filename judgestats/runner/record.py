@@ -367,7 +367,7 @@ def about(
         for name, spec in prepared.stage_judges.items()
     ]
     first = next(iter(prepared.protocols.values()))
-    declared = Design.of_frame(frame)
+    declared = Design.from_frame(frame)
     return {
         "kind": "experiment",
         "title": prepared.design.title,

@@ -181,7 +181,7 @@ def _passing(tests: Tests) -> dict[str, tuple[int, int]]:
     return {title: (passed[title], n) for title, n in tested.items()}
 
 
-def _named(tests: Tests) -> dict[str, AlternativeAnnotator]:
+def _labelled_tests(tests: Tests) -> dict[str, AlternativeAnnotator]:
     return {f"{title}.{who}": out for (title, who), out in tests.items()}
 
 
@@ -195,7 +195,9 @@ def _people(data: Sets, _: Options) -> Finding:
         + ", ".join(f"{title} {a} of {m}" for title, (a, m) in counts.items())
         + f". A set that its own annotators do not pass ({worst}) asks more of a judge than of a "
         "person.",
-        results=each(now, "people.now", "In the judge's place", _named(data.advised), primary=True),
+        results=each(
+            now, "people.now", "In the judge's place", _labelled_tests(data.advised), primary=True
+        ),
     )
 
 
@@ -206,7 +208,7 @@ def _margin(data: Sets, _: Options) -> Finding:
         because=f"With the advised margins {a} of {len(data.advised)} people pass, with none {b}: "
         "the margin decides most verdicts. Report the winning rate at several margins; judgestats "
         "does.",
-        results=each(now, "margin.now", "Margin 0", _named(data.bare)),
+        results=each(now, "margin.now", "Margin 0", _labelled_tests(data.bare)),
     )
 
 
@@ -221,7 +223,7 @@ def _clusters(data: Sets, _: Options) -> Finding | str:
         verdict="stands in part" if changed else "stands",
         because=f"Items share texts ({sizes}); over texts {changed} of {len(again)} verdicts on "
         "people change. The margin is wider than what clustering adds to the error.",
-        results=each(now, "clusters.now", "Over texts", _named(again)),
+        results=each(now, "clusters.now", "Over texts", _labelled_tests(again)),
     )
 
 

@@ -147,10 +147,10 @@ def _tables(folder: Path) -> LLMasJudgeData:
     found = {name: _csv(folder, name) for name in _TABLES}
     arms: dict[str, Cells] = {}
     if (plain := found["temperature_variances"]) is not None:
-        arms[NONE] = _by_cell(plain)
+        arms[NONE] = _split_cells(plain)
     if (guided := found["guideline_variances"]) is not None:
         for name, own in guided.groupby("guideline", sort=False):
-            arms[_GUIDELINES.get(str(name), str(name))] = _by_cell(own)
+            arms[_GUIDELINES.get(str(name), str(name))] = _split_cells(own)
     raw: dict[str, Cells] = {}
     if (scores := found["repeated_scores"]) is not None:
         raw[NONE] = {
@@ -176,7 +176,7 @@ def _csv(folder: Path, name: str) -> pd.DataFrame | None:
     return frame
 
 
-def _by_cell(frame: pd.DataFrame) -> dict[Cell, Floats]:
+def _split_cells(frame: pd.DataFrame) -> dict[Cell, Floats]:
     ordered = frame.sort_values("index", kind="stable") if "index" in frame else frame
     return {
         (float(str(t)), str(j)): own["variance"].to_numpy(dtype=float)
@@ -221,7 +221,7 @@ def _json(folder: Path) -> dict[str, Any]:
     return {}
 
 
-def _found(content: Mapping[str, Any]) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
+def _experiment_results(content: Mapping[str, Any]) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
     """``results[T][judge]``, or ``results[T]`` where an experiment had one judge."""
     results = content.get("results")
     for temperature, inside in results.items() if isinstance(results, dict) else ():
@@ -240,7 +240,7 @@ def _cells(folder: Path, key: str, what: str, left_out: list[str]) -> dict[Cell,
     """Variances, or items x trials: an item with fewer trials leaves gaps at its end."""
     nested = key == "raw_scores"
     cells: dict[Cell, Floats] = {}
-    for (t, judge), cell in _found(_json(folder)):
+    for (t, judge), cell in _experiment_results(_json(folder)):
         where = f"{folder.name}: {judge} at T={t:g}"
         rows = cell.get(key)
         of_lists = isinstance(rows, list) and all(isinstance(r, list) for r in rows)

@@ -109,7 +109,7 @@ def reasoning(level: str) -> Evaluator:
             reproduced=listed({level: old}),
             because=f"{test.method}: p {format_p(test.p_value)}; ratio of variances "
             f"{row.with_bounds()}, p {format_p(row.p_value)} (T = {at}); within {WITHIN}: "
-            f"{shown(equal)}.",
+            f"{equivalence_word(equal)}.",
             results=[
                 *results,
                 now(f"{identity}.now", f"Spread, {level} against none", test, primary=True),
@@ -210,9 +210,9 @@ def no_difference(equal: EquivalenceResult, *, differ: bool) -> str:
     return "stands" if equal.all_shown else "does not stand" if differ else "open"
 
 
-def shown(equal: EquivalenceResult) -> str:
+def equivalence_word(equal: EquivalenceResult) -> str:
     """Whether equivalence is shown, as a word."""
-    return "shown" if equal.all_shown else "not shown"
+    return "equivalence_word" if equal.all_shown else "not shown"
 
 
 def _scores(named: Mapping[str, float]) -> str:
@@ -298,7 +298,7 @@ def alignment_temperature(level: str) -> Evaluator:
             verdict=changes if level == "before" else no_difference(equal, differ=differ),
             reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}",
             because=f"Friedman p {format_p(old.p_value)}; all differences within {MEAN_MARGIN}: "
-            f"{shown(equal)}. Scores: {_scores(means)}.",
+            f"{equivalence_word(equal)}. Scores: {_scores(means)}.",
             results=[
                 then(f"{identity}.then", "Alignment by temperature, Friedman", old),
                 now(f"{identity}.now", "Alignment by temperature", noted, primary=True),
@@ -325,7 +325,7 @@ def more_trials(data: LLMasJudgeData, _: Options) -> Finding | str:
         verdict=no_difference(equal, differ=row.p_value < 0.05 and row.estimate > 0),
         reproduced="no number was published",
         because=f"Mean of 10 minus one trial = {row.with_bounds(bounded=True)}, "
-        f"p {format_p(row.p_value)}; difference within {MEAN_MARGIN}: {shown(equal)}.",
+        f"p {format_p(row.p_value)}; difference within {MEAN_MARGIN}: {equivalence_word(equal)}.",
         results=[
             now("more_trials.now", "Ten trials against one", shift, primary=True),
             now("more_trials.now.equivalence", "Equivalence of ten trials and one", equal),

@@ -408,7 +408,7 @@ def _ratio(labels: Labels, _: Options) -> Finding:
     )
 
 
-def _below(labels: Labels, _: Options) -> Finding:
+def _pandalm_shift(labels: Labels, _: Options) -> Finding:
     names = (_GPT, _PANDALM)
     shift = paired_shift({j: labels.hits(j) for j in names}, cluster=labels.question)
     return Finding(
@@ -487,7 +487,7 @@ PANDALM = Study(
             published="F1 .5456 against .5820",
             test_then="none: two numbers side by side",
             test_now="difference of accuracies on the same pairs, instructions as clusters",
-            evaluate=_below,
+            evaluate=_pandalm_shift,
         ),
         Claim(
             id="people",

@@ -302,7 +302,7 @@ def _table(printed: pd.DataFrame, number: int, *, average: bool = False) -> Any:
     return rows if average else rows.drop(columns="average", errors="ignore")
 
 
-def _against(
+def _compare_methods(
     identity: str,
     title: str,
     columns: Mapping[str, Any],
@@ -342,7 +342,7 @@ def _gain(printed: pd.DataFrame, _: Options) -> Finding:
     of_sets = gains.mean()
     most = of_sets.idxmax()
     each_judge = ", ".join(f"{j} {v:+.1f}" for j, v in gains.mean(axis=1).items())
-    return _against(
+    return _compare_methods(
         "gain",
         "CCE@16 against vanilla, judges averaged",
         {_VANILLA: vanilla.loc[judges].mean(), _CCE: cce.mean()},
@@ -360,7 +360,7 @@ def _gain(printed: pd.DataFrame, _: Options) -> Finding:
 def _price(printed: pd.DataFrame, _: Options) -> Finding:
     wide = _table(printed, 1).droplevel("samples").loc[_GPT]
     names = [_CCE, "Maj@16", "Agg@16", "16-Criteria", "CCE-random@16"]
-    return _against(
+    return _compare_methods(
         "price",
         "GPT-4o: strategies against CCE@16",
         {n: wide.loc[n] for n in names},
@@ -380,7 +380,7 @@ def _selection(printed: pd.DataFrame, _: Options) -> Finding:
     def verdict(clear: Sequence[bool]) -> str:
         return joint_verdict([c for c, h in zip(clear, helps, strict=True) if h])
 
-    return _against(
+    return _compare_methods(
         "selection",
         "Selections against a random one",
         columns,
@@ -395,7 +395,7 @@ def _scaling(printed: pd.DataFrame, _: Options) -> Finding:
     sizes = sorted(set(wide.index.get_level_values("samples")))
     few, many = (wide.xs(k, level="samples") for k in (sizes[0], sizes[-1]))
     change = many - few
-    return _against(
+    return _compare_methods(
         "scaling",
         f"{sizes[-1]} against {sizes[0]} judgments",
         {f"k={sizes[0]}": few.mean(), f"k={sizes[-1]}": many.mean()},
@@ -422,7 +422,7 @@ def _distilled(printed: pd.DataFrame, _: Options) -> Finding:
     )
     worse, coin = falls.sum(), (both < 50).sum()
     partly = _mostly(difference, 0.5)
-    return _against(
+    return _compare_methods(
         "distilled",
         "Trained on either kind of judgments",
         {_VANILLA: vanilla.mean(), "CCE": cce.mean()},

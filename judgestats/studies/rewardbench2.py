@@ -73,7 +73,7 @@ class JudgeScores:
         total = np.where(read, parts, 0.0).sum(axis=0)
         return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
 
-    def by_question(self, k: int) -> pd.Series:
+    def question_credit(self, k: int) -> pd.Series:
         """Credit with ties shared, by question."""
         return pd.Series(self.credit(k), index=pd.MultiIndex.from_tuples(self.questions))
 
@@ -82,7 +82,7 @@ class JudgeScores:
         whole = self._earned(self.scores[:, :, :k], ties=True)
         return float(np.mean((whole > 0) & (whole < 1)))
 
-    def counted(self, k: int) -> Estimate:
+    def strict_accuracy(self, k: int) -> Estimate:
         """Accuracy as the study counts: ties are errors."""
         label = f"Accuracy as counted, k = {k}"
         return mean_share(self.credit(k, ties=False), name="accuracy", label=label)
@@ -147,7 +147,7 @@ def _repeats(identity: str, judge: str, t: float) -> Evaluator:
     def evaluate(data: Cells, _: Options) -> Finding:
         asked = data[judge, t]
         most = asked.most
-        one, all_ = (asked.counted(k) for k in (1, most))
+        one, all_ = (asked.strict_accuracy(k) for k in (1, most))
         fair = paired_shift({"k = 1": asked.credit(1), f"k = {most}": asked.credit(most)})
         gain = all_.estimate - one.estimate
         left = fair.rows[0].estimate / gain
@@ -178,10 +178,10 @@ def _smaller(data: Cells, _: Options) -> Finding | str:
     there = {judge: data[judge, 1.0] for judge in (FULL, MINI, NANO) if (judge, 1.0) in data}
     if FULL not in there or len(there) < 2:
         return "the folder lacks a file of the models"
-    gains = {j: of.by_question(of.most) - of.by_question(1) for j, of in there.items()}
+    gains = {j: of.question_credit(of.most) - of.question_credit(1) for j, of in there.items()}
     shift = paired_shift(gains, reference=FULL)
     counted = {
-        f"{j}.{k}": there[j].counted(n)
+        f"{j}.{k}": there[j].strict_accuracy(n)
         for j in there
         for k, n in (("one", 1), ("all", there[j].most))
     }
@@ -208,9 +208,9 @@ def _smaller(data: Cells, _: Options) -> Finding | str:
 def _nano(data: Cells, _: Options) -> Finding:
     """Whether eight scores of the smallest model reach one of the largest."""
     full, nano = data[FULL, 1.0], data[NANO, 1.0]
-    counted = {"full": full.counted(1), "nano": nano.counted(nano.most)}
+    counted = {"full": full.strict_accuracy(1), "nano": nano.strict_accuracy(nano.most)}
     names = (f"{FULL}, one score", f"{NANO}, mean of {nano.most}")
-    columns = (full.by_question(1), nano.by_question(nano.most))
+    columns = (full.question_credit(1), nano.question_credit(nano.most))
     fair = paired_shift(dict(zip(names, columns, strict=True)))
     low, high = low_high(fair.rows[0])
     return Finding(
@@ -231,7 +231,7 @@ def _three(data: Cells, _: Options) -> Finding:
     """How much of the gain three repeats have."""
     asked = data[FULL, 1.0]
     most = asked.most
-    one, three, all_ = (asked.counted(k) for k in (1, 3, most))
+    one, three, all_ = (asked.strict_accuracy(k) for k in (1, 3, most))
     counted = (three.estimate - one.estimate) / (all_.estimate - one.estimate)
     means = [float(np.nanmean(asked.credit(k))) for k in (1, 3, most)]
     share = (means[1] - means[0]) / (means[2] - means[0])
@@ -255,13 +255,13 @@ def _stable_at(data: Cells, _: Options) -> Finding | str:
         return "fewer than two temperatures"
     coldest, *warmer = at
     pairs = {
-        f"{t:g}": paired_shift({f"T = {u:g}": at[u].by_question(1) for u in (coldest, t)})
+        f"{t:g}": paired_shift({f"T = {u:g}": at[u].question_credit(1) for u in (coldest, t)})
         for t in warmer
     }
     bounds = [low_high(p.rows[0]) for p in pairs.values()]
     inside = all(low > -_MARGIN and high < _MARGIN for low, high in bounds)
     outside = any(low > _MARGIN or high < -_MARGIN for low, high in bounds)
-    counted = {f"{t:g}": of.counted(1) for t, of in at.items()}
+    counted = {f"{t:g}": of.strict_accuracy(1) for t, of in at.items()}
     return Finding(
         reproduced=", ".join(
             f"{format_percent(e.estimate)} at T = {t}" for t, e in counted.items()
@@ -278,7 +278,7 @@ def _stable_at(data: Cells, _: Options) -> Finding | str:
 
 
 @_needs((FULL, 1.0))
-def _where(data: Cells, _: Options) -> Finding:
+def _subset_gains(data: Cells, _: Options) -> Finding:
     """In which subsets repeats help."""
     asked = data[FULL, 1.0]
     ks = (1, asked.most)
@@ -389,7 +389,7 @@ REWARDBENCH2 = Study(
             "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
             test_then=f"{_WIN}, by category",
             test_now=f"{_SHARED}, a category at a time, Holm over categories",
-            evaluate=_where,
+            evaluate=_subset_gains,
         ),
     ),
     conditions=_score_rows,

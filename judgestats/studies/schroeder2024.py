@@ -237,7 +237,7 @@ def _table_2(data: Verdicts, _: Options) -> Finding:
     usable = [c for c in data.cells if c.matches is not None]
     wrong = [c for c in usable if not c.matches]
     text = "; ".join(_mismatch(c, usable) for c in wrong)
-    verdict, because = _beside_null(data.warm)
+    verdict, because = _null_verdict(data.warm)
     by_name = {c.name: c for c in data.cells}
     one, many, missing = (
         {name: getattr(c, part) for name, c in by_name.items()}
@@ -318,7 +318,7 @@ def _mismatch(cell: Cell, cells: Sequence[Cell]) -> str:
     )
 
 
-def _beside_null(warm: Sequence[Cell]) -> tuple[str, str]:
+def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
     """What becomes of the omegas above T = 0 beside their null: verdict and reason."""
     if not warm:
         return "open", "The folder holds no temperature above 0."
@@ -358,7 +358,7 @@ def _beside_null(warm: Sequence[Cell]) -> tuple[str, str]:
     )
 
 
-def _at_zero(data: Verdicts, _: Options) -> Finding | str:
+def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
     """Perfect reliability at T = 0."""
     cold = [c for c in data.cells if c.temperature == 0]
     if not cold:
@@ -605,7 +605,7 @@ STUDY = Study(
             published="Table 2: omega 1 at T = 0",
             test_then="the same omega; a table without any variance counts as 1 by rule",
             test_now="share of pairs of repetitions that differ at T = 0",
-            evaluate=_at_zero,
+            evaluate=_zero_temperature,
         ),
         Claim(
             id="temperature",

@@ -188,7 +188,7 @@ def application(folder: Path, options: Options) -> Finding | str:
             "the folder has no head_to_tail.csv.gz; the authors' repository holds the "
             "verdicts in application_data/judgment_results"
         )
-    as_printed = {j: _over_replications(np.nan_to_num(x)) for j, x in verdicts.items()}
+    as_printed = {j: _replication_mean(np.nan_to_num(x)) for j, x in verdicts.items()}
     matches = sum(
         abs(round(e.estimate, 4) - _printed_accuracy(j)) < 5e-5 + 1e-9
         for j, e in as_printed.items()
@@ -242,7 +242,7 @@ def application(folder: Path, options: Options) -> Finding | str:
     )
 
 
-def _over_replications(verdicts: Floats) -> Estimate:
+def _replication_mean(verdicts: Floats) -> Estimate:
     """The mean as printed; its standard error is over replications, for the same questions."""
     means = verdicts.mean(axis=0)
     return Estimate(

@@ -80,7 +80,7 @@ def _pairs(verdicts: Any, llm: str, strategy: str = _PLAIN) -> Any:
     return verdicts[verdicts["llm"].eq(llm) & verdicts["strategy"].eq(strategy)]
 
 
-def _asked(verdicts: Any) -> list[tuple[str, str]]:
+def _judge_prompts(verdicts: Any) -> list[tuple[str, str]]:
     """Judges and their prompts, in the order of the file."""
     return list(dict.fromkeys(zip(verdicts["llm"], verdicts["strategy"], strict=True)))
 
@@ -104,7 +104,7 @@ def _consistency(verdicts: Any, llm: str) -> Estimate:
 
 def _judges(verdicts: Any) -> list[str]:
     """The judges that were asked by the plain prompt."""
-    return [llm for llm, strategy in _asked(verdicts) if strategy == _PLAIN]
+    return [llm for llm, strategy in _judge_prompts(verdicts) if strategy == _PLAIN]
 
 
 def _prompt(identity: str, better: str, than: Sequence[str], *, rises: bool) -> Evaluator:
@@ -112,7 +112,7 @@ def _prompt(identity: str, better: str, than: Sequence[str], *, rises: bool) -> 
     names = [better, *than]
 
     def evaluate(verdicts: Any, _: Options) -> Finding | str:
-        if not {(_GPT4, s) for s in names} <= set(_asked(verdicts)):
+        if not {(_GPT4, s) for s in names} <= set(_judge_prompts(verdicts)):
             return f"{_GPT4} lacks one of the prompts"
         columns = {s: _pairs(verdicts, _GPT4, s)["right"] for s in names}
         shift = paired_shift(columns, reference=better)
@@ -178,7 +178,7 @@ def _consistent(verdicts: Any, _: Options) -> Finding | str:
 
 def _swapped(verdicts: Any, _: Options) -> Finding | str:
     """What a prompt that judges both orders buys."""
-    if not {(_GPT4, s) for s in (_PLAIN, _SWAP)} <= set(_asked(verdicts)):
+    if not {(_GPT4, s) for s in (_PLAIN, _SWAP)} <= set(_judge_prompts(verdicts)):
         return f"{_GPT4} lacks Vanilla or Swap"
     both = {s: _pairs(verdicts, _GPT4, s) for s in (_PLAIN, _SWAP)}
     same, right = (

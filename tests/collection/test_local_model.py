@@ -166,7 +166,7 @@ async def test_what_llama_cpp_cannot_do_is_refused_by_name(model, plan, tmp_path
 def test_without_the_extra_its_installation_is_named(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(InputError, match=r"judgestats\[local\]"):
-        collection.parse_judge(f"gguf:{model.path}?ctx=512").served()
+        collection.parse_judge(f"gguf:{model.path}?ctx=512").launch()
 
 
 # ---------------------------------------------------------------- the grammar

@@ -93,7 +93,7 @@ def test_eight_scores_are_what_the_page_says(examples: dict[str, ModuleType]) ->
         DATA / "rewardbench2_k8" / scores.FILES["t0.0"], reader="rewardbench2-k8"
     )
     text = page("scores")
-    for table in (scores.within_question_table(frame), scores.accuracy_table(frame)):
+    for table in (scores.question_table(frame), scores.accuracy_table(frame)):
         row = scores.markdown(table).splitlines()[-1]
         assert row.startswith("| gpt-5.4, T=0 |")
         assert row in text

@@ -11,7 +11,7 @@ from judgestats.analysis import Analysis, measured_results
 from judgestats.analysis.audit import audit
 from judgestats.analysis.drift import drift
 from judgestats.data import Condition
-from judgestats.reporting import HeldRun, pairs
+from judgestats.reporting import MemoryRun, pairs
 from judgestats.results import DecisionOptions, verdicts_of
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
@@ -72,7 +72,7 @@ def compared_runs(rng, world: World, *, resamples: int = 199, effect: float = 1.
     frame = scored(rng, world, runs, shift={runs[-1].label: -0.2 * (effect - 1)})
     parts = [part for _, part in frame.groupby("judge", sort=False)]
     records = audit(parts[0], n_resamples=19).records({"kind": "audit"})
-    held = pairs([HeldRun(records=records, held=_one_judge(part)) for part in parts],
+    held = pairs([MemoryRun(records=records, held=_one_judge(part)) for part in parts],
                  n_resamples=resamples)  # fmt: skip
     changes = [pair.comparison for pair in held]
     if None in changes:

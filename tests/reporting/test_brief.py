@@ -348,7 +348,7 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
 
 def test_a_page_says_care_as_the_screen_does(run_folder: Path) -> None:
     run = load_run(run_folder)
-    shown = " ".join(str(part) for part in summary.page_one(run)).replace("\\", "")
+    shown = " ".join(str(part) for part in summary.summary_page(run)).replace("\\", "")
     assert run.records.care
     for text in run.records.care[:4]:
         assert text in shown.replace("\u00a0", " ")
@@ -374,7 +374,7 @@ def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> No
         rows=(),
     )  # fmt: skip
     before, after = (
-        data.by_condition(Run(folder=run.folder, records=r))
+        data.condition_descriptions(Run(folder=run.folder, records=r))
         for r in (replace(run.records, rows=()), records)
     )
     assert before is not None

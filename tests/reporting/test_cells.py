@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import RenderError
-from judgestats.reporting import Sink, current_sink, execute_document, parse_document
+from judgestats.reporting import OutputFolder, current_output, execute_document, parse_document
 
 HEAD = "---\ntitle: T\nexecute: {echo: false}\n---\n"
 
 
 def markdown(body: str, folder: Path, **params: object) -> str:
     document = parse_document(HEAD + body, path=Path("own.qmd"))
-    return execute_document(document, params=params, sink=Sink(folder=folder), epoch=3)
+    return execute_document(document, params=params, sink=OutputFolder(folder=folder), epoch=3)
 
 
 def cell(source: str, *options: str) -> str:
@@ -78,8 +78,8 @@ def test_files_go_to_the_sink_and_nothing_else_changes(tmp_path: Path, monkeypat
     (tmp_path / "out").mkdir()
     source = (
         "from judgestats.reporting import show\n"
-        "from judgestats.reporting import current_sink\n"
-        "current_sink().path('tables/a.csv').write_text('a')\n"
+        "from judgestats.reporting import current_output\n"
+        "current_output().path('tables/a.csv').write_text('a')\n"
         "show('shown')"
     )
     before = (sys.stdout, sys.stderr, dict(os.environ))
@@ -87,7 +87,7 @@ def test_files_go_to_the_sink_and_nothing_else_changes(tmp_path: Path, monkeypat
     assert (sys.stdout, sys.stderr, dict(os.environ)) == before
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out" / "tables" / "a.csv").read_text() == "a"
-    assert current_sink() == Sink()
+    assert current_output() == OutputFolder()
 
 
 def test_a_cell_keeps_what_it_prints_and_other_threads_their_stream(tmp_path, capsys) -> None:

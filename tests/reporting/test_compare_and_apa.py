@@ -77,7 +77,7 @@ def test_runs_that_cannot_be_compared_are_refused(two: list[Run]) -> None:
     assert "another text" in compare.refusals(two[0], edited)[0]
     held = compare.pairs([two[0], far])
     assert compare.paired(held) == []
-    assert "Not tested" in str(compare.in_short(held)[0])
+    assert "Not tested" in str(compare.comparison_summary(held)[0])
 
 
 def test_a_comparison_is_rendered(two: list[Run], tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_paired_rows_are_adjusted_over_conditions(two: list[Run]) -> None:
             resolve({held[0].file: found}, where)
             == found.get(f"shift.{row['condition']}", Test).p_adjusted
         )
-    assert "items were judged by both" in str(compare.in_short(held)[0])
+    assert "items were judged by both" in str(compare.comparison_summary(held)[0])
 
 
 def test_apa_of_a_real_test() -> None:

@@ -54,7 +54,7 @@ def test_what_differs_stands_first_and_on_page_one(run_folder: Path, tmp_path: P
     assert next((row["quantity"], row["same"]) for row in table.rows) == ("kappa", "NO")
     assert warned is not None
     assert "1 of 2 recomputed numbers" in warned.text
-    assert warned in summary.page_one(run)
+    assert warned in summary.summary_page(run)
 
 
 def test_it_stands_in_the_full_report(run_folder: Path, tmp_path: Path) -> None:

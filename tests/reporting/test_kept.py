@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from judgestats.reporting import Run, Table, kept, load_run
+from judgestats.reporting import Run, Table, load_run, sample_rows
 from judgestats.reporting.sections import data, pairs, results
 from judgestats.results import (
     CONDITIONS,
@@ -33,7 +33,7 @@ def run(run_folder: Path) -> Run:
 def test_every_judge_keeps_a_row(most: int, evenly: bool) -> None:
     judges = ["a"] * 30 + ["b"] * 20
     grades = [0.0] * 30 + [1.0] * 20
-    rows = kept(judges, most, grades=grades, evenly=evenly)
+    rows = sample_rows(judges, most, grades=grades, evenly=evenly)
     assert len(rows) == most
     assert rows == sorted(rows)
     assert {judges[i] for i in rows} == {"a", "b"}
@@ -41,7 +41,7 @@ def test_every_judge_keeps_a_row(most: int, evenly: bool) -> None:
 
 def test_what_is_found_stays_before_what_is_open() -> None:
     found = [i % 5 == 0 for i in range(60)]
-    rows = kept(["a"] * 30 + ["b"] * 30, 24, grades=[float(not f) for f in found])
+    rows = sample_rows(["a"] * 30 + ["b"] * 30, 24, grades=[float(not f) for f in found])
     assert {i for i, f in enumerate(found) if f} <= set(rows)
 
 
@@ -53,15 +53,17 @@ def _judges_of(run: Run, table: Table | None) -> set[str]:
 
 def test_the_table_of_conditions_keeps_both_judges(run: Run) -> None:
     judges = {c.judge for c in run.records.conditions}
-    with mock.patch.object(data, "kept", lambda groups, **how: kept(groups, 2, **how)):
-        described = data.by_condition(run)
+    with mock.patch.object(
+        data, "sample_rows", lambda groups, **how: sample_rows(groups, 2, **how)
+    ):
+        described = data.condition_descriptions(run)
     assert _judges_of(run, described) == judges
     assert described is not None
     assert described.note == "2 of 6 conditions; all of them in tables/conditions.csv."
     # Of a run of many strategies those that the plan compares are tabled: of all that there are.
     some = Run(run.folder, run.records)
     with mock.patch.object(Run, "compared", run.compared[:2]):
-        described = data.by_condition(some)
+        described = data.condition_descriptions(some)
     assert described is not None
     assert len(described.rows) == 2
     assert "2 of 6 conditions;" in described.note
@@ -86,7 +88,7 @@ def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> N
         vote_share=[None, None, None, 0.5, 0.6, 0.7],
         vote_share_null_q95=[None, None, None, 0.21, 0.22, 0.23],
     )
-    table = data.by_condition(both)
+    table = data.condition_descriptions(both)
     assert table is not None
     heads = [c.label for c in table.columns if "null" in c.label]
     assert heads == ["ICC(1,1): null 95th percentile", "One verdict: null 95th percentile"]
@@ -95,7 +97,7 @@ def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> N
 
 
 def test_shares_of_lost_judgments_that_are_0_take_no_column(run: Run) -> None:
-    table = data.by_condition(run)
+    table = data.condition_descriptions(run)
     assert table is not None
     assert "unread_share" in {c.key for c in table.columns}, "some were not read"
     at = [c.key for c in run.records.get(CONDITIONS, TableRecord).columns].index("unread_share")
@@ -104,7 +106,7 @@ def test_shares_of_lost_judgments_that_are_0_take_no_column(run: Run) -> None:
     results = tuple(
         replace(conditions, rows=rows) if r.id == CONDITIONS else r for r in run.records.results
     )
-    every = data.by_condition(Run(run.folder, replace(run.records, results=results)))
+    every = data.condition_descriptions(Run(run.folder, replace(run.records, results=results)))
     assert every is not None
     assert "unread_share" not in {c.key for c in every.columns}
 
@@ -124,7 +126,7 @@ def _estimated(run: Run, subjects: dict[str, list[str]]) -> Table:
     records = replace(
         run.records, results=(*run.records.results, *_estimates(subjects)), drawing=None
     )
-    with mock.patch.object(Run, "of_role", return_value=_estimates(subjects)):
+    with mock.patch.object(Run, "with_role", return_value=_estimates(subjects)):
         tables = [t for t in results.results(Run(run.folder, records)) if isinstance(t, Table)]
     [table] = [t for t in tables if t.label == "tbl-estimates"]
     return table
@@ -171,7 +173,7 @@ def test_what_chance_gives_to_all_rows_alike_stands_in_the_note(run: Run) -> Non
         vote_share=[None, None, None, 0.5, 0.6, 0.7],
         vote_share_null_q95=[0.21, 0.22, 0.21, 0.21, 0.22, 0.22],
     )
-    table = data.by_condition(alike)
+    table = data.condition_descriptions(alike)
     assert table is not None
     assert not [c.label for c in table.columns if "One verdict:" in c.label]
     assert "One verdict: null 95th percentile below .22 in every condition." in table.note

@@ -225,7 +225,8 @@ def test_sections_of_a_run_without_anything() -> None:
         for made in (
             design.banner, design.setting, design.plan, design.plan_notes, design.judges,
             design.temperatures, design.prompts, data.items, data.exclusions,
-            data.exclusion_reasons, data.by_condition, data.descriptives, data.places, data.prices,
+            data.exclusion_reasons, data.condition_descriptions, data.descriptives,
+            data.position_shares, data.prices,
             checks.checks, checks.missing_policies, checks.left_out, checks.warnings,
             checks.crosscheck, checks.limits, checks.not_repeated, results.sentences,
             results.results, results.described, studies.replicated, studies.study_tests,
@@ -233,7 +234,7 @@ def test_sections_of_a_run_without_anything() -> None:
             figures.scores, figures.spread, figures.mean_against_spread, figures.null_strip,
             figures.reliability_by_k, figures.coefficients, figures.compared, people.disagreements,
             people.categories, people.alignment, people.costs, people.confidences, closing.methods,
-            closing.account, closing.session, closing.command, summary.page_one,
+            closing.account, closing.session, closing.command, summary.summary_page,
             answer.answer_figure,
         )
     ]  # fmt: skip

@@ -24,13 +24,13 @@ from judgestats import results as records
 from judgestats.errors import InputError
 from judgestats.reporting import (
     Column,
+    OutputFolder,
     Run,
-    Sink,
     Table,
     disagreements,
     pandoc,
     results_tables,
-    use_sink,
+    use_output,
 )
 from judgestats.reporting import numbers as formats
 from judgestats.reporting import pandoc as typst
@@ -128,7 +128,7 @@ def test_html_is_only_a_table() -> None:
 
 def test_every_format_renders(tmp_path: Path) -> None:
     table = sample()
-    with use_sink(Sink(has_fallbacks=True)):
+    with use_output(OutputFolder(has_fallbacks=True)):
         source = "See @tbl-sample.\n\n" + table.to_quarto()
     page = pandoc.to_html(source, header={}, work_dir=tmp_path)
     assert page.count("<figcaption>") == 1

@@ -83,12 +83,12 @@ def test_the_table_covers_what_can_meet() -> None:
 
 
 def test_levels_are_shared_over_verdicts_looks_and_requirements() -> None:
-    assert (Levels.of(2).use, Levels.of(2).do_not_use) == (0.025, 0.025)
-    assert Levels.of(3).do_not_use == pytest.approx(0.05 / 3)
-    assert Levels.of(2, judges=2).use == 0.025
-    assert Levels.of(2, judges=5).do_not_use == pytest.approx(0.005)
-    assert Levels.of(1, judges=1, looks=10).use == pytest.approx(0.005)
-    assert Levels.of(0).do_not_use == 0.025  # nothing measured
+    assert (Levels.from_counts(2).use, Levels.from_counts(2).do_not_use) == (0.025, 0.025)
+    assert Levels.from_counts(3).do_not_use == pytest.approx(0.05 / 3)
+    assert Levels.from_counts(2, judges=2).use == 0.025
+    assert Levels.from_counts(2, judges=5).do_not_use == pytest.approx(0.005)
+    assert Levels.from_counts(1, judges=1, looks=10).use == pytest.approx(0.005)
+    assert Levels.from_counts(0).do_not_use == 0.025  # nothing measured
 
 
 # ---------------------------------------------------------------- properties

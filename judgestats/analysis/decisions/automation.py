@@ -139,7 +139,7 @@ class Automation(Decision):
             self.per_class.items()))  # fmt: skip
         if not self.certified:
             return [f"No item is shown to be decided at {bound}: {self.reason}.", *_if(classes)]
-        where = "" if self.by_class else f" ({_held(self)})"
+        where = "" if self.by_class else f" ({_part_text(self)})"
         rates = ", ".join(
             f"false {name} {percent(self.error_rates[f'false_{name}'])}"
             for name in ("pass", "fail")
@@ -155,7 +155,7 @@ def _if(text: str) -> list[str]:
     return [text] if text else []
 
 
-def _held(part: ClassPart | Automation) -> str:
+def _part_text(part: ClassPart | Automation) -> str:
     """Threshold and errors of what is decided."""
     top = f"confidence >= {number(part.threshold, 3)}; " if math.isfinite(part.threshold) else ""
     return f"{top}{part.wrong} wrong of {part.decided}"
@@ -164,7 +164,7 @@ def _held(part: ClassPart | Automation) -> str:
 def _class_text(name: str, part: ClassPart, error: float) -> str:
     many = {"pass": "passes", "fail": "fails"}[name]
     if part.certified:
-        return f"{percent(part.share)} of {many} ({_held(part)})."
+        return f"{percent(part.share)} of {many} ({_part_text(part)})."
     return (
         f"No {many} ({part.n_labels:,} labelled {many} do not show false {many} <= "
         f"{percent(error)})."
@@ -332,8 +332,8 @@ def automation_certificate(
         ))  # fmt: skip
     delta = 1 - level
     if apart:
-        return _by_class(base, made, joint_share(delta, 2, independent=not judged.clustered),
-                         useless)  # fmt: skip
+        each = joint_share(delta, 2, independent=not judged.clustered)
+        return _class_certificates(base, made, each, useless)
     whole = made.certificate(kept, delta, only_all=useless)
     found = _whole(base, made, whole)
     if advice and not useless:
@@ -429,7 +429,7 @@ def _whole(base: Automation, made: _Test, found: Certificate) -> Automation:
     )  # fmt: skip
 
 
-def _by_class(base: Automation, made: _Test, delta: float, useless: bool) -> Automation:
+def _class_certificates(base: Automation, made: _Test, delta: float, useless: bool) -> Automation:
     """Certificates of passes and of fails, each with its own threshold."""
     parts: dict[str, ClassPart] = {}
     decided = np.zeros(made.sure.size, dtype=bool)
@@ -474,7 +474,7 @@ def _advice(made: _Test, found: Automation, delta: float, seed: int) -> tuple[Ne
             i = rng.integers(0, n, size)
             place = certify(
                 sure[i], wrong[i], thresholds, error=made.error, delta=delta
-            ).place  # fmt: skip
+            ).counts_at  # fmt: skip
             good += place >= 0 and shares[place] >= possible / 2
         return good >= 0.8 * _DRAWS
 

@@ -138,15 +138,18 @@ class Change(Decision):
         judge, system = _shift_text(self.judge), _shift_text(self.system)
         if self.verdict == "judge":
             text = f"The judge changed: {judge} on unchanged answers. The system is not shown to "
-            return [f"{text}have changed. {seen}", *self._harm(), *self._before()]
+            return [f"{text}have changed. {seen}", *self._harm(), *self._earlier_text()]
         if self.verdict == "system":
             text = f"The system changed: {system} as today's judge sees it. The judge is not shown "
-            return [f"{text}to have changed. {seen}", *self._before()]
+            return [f"{text}to have changed. {seen}", *self._earlier_text()]
         if self.verdict == "both":
             text = f"The judge changed: {judge} on unchanged answers."
             text = f"{text} The system changed, too: {system}. {seen}"
-            return [text, *self._harm(), *self._before()]
-        return [f"Neither is shown after {self.period} periods. {self._delay()}", *self._before()]
+            return [text, *self._harm(), *self._earlier_text()]
+        return [
+            f"Neither is shown after {self.period} periods. {self._delay()}",
+            *self._earlier_text(),
+        ]
 
     def _harm(self) -> list[str]:
         """Whether the change hurts, where anchors are labelled."""
@@ -161,7 +164,7 @@ class Change(Decision):
         what = "better" if raised else "not shown to hurt"
         return [f"On labelled anchors it is {what}: {shown}."]
 
-    def _before(self) -> list[str]:
+    def _earlier_text(self) -> list[str]:
         return [f"Under earlier references: {', '.join(self.earlier)}."] if self.earlier else []
 
     def _delay(self) -> str:

@@ -351,7 +351,7 @@ def _rate(errors: int, n: int, lower: float, upper: float = math.nan) -> Rate:
 
 def _rates(counts: ErrorCounts, cutoff: float) -> tuple[Rate, Rate]:
     """TPR and TNR at a cut-off with their one-sided limits."""
-    miss, false = counts.place(cutoff)
+    miss, false = counts.counts_at(cutoff)
     sizes = (counts.n_pass, counts.n_fail)
     made = []
     for errors, n, effect in zip((miss, false), sizes, counts.effects, strict=True):

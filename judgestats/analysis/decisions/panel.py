@@ -146,14 +146,14 @@ class Panel(Decision):
         ]  # fmt: skip
         gone = [d for d in self.droppable if d.droppable]
         if gone:
-            more.append(f"Can go: {gone[0].judge} ({_lost(gone[0])}).")
+            more.append(f"Can go: {gone[0].judge} ({_loss_text(gone[0])}).")
         elif self.droppable:
             fewest = self.droppable[0]
-            more.append(f"Least missed: {fewest.judge} ({_lost(fewest)}).")
+            more.append(f"Least missed: {fewest.judge} ({_loss_text(fewest)}).")
         return [first, *([" ".join(more)] if more else [])]
 
 
-def _lost(one: Droppable) -> str:
+def _loss_text(one: Droppable) -> str:
     """Accuracy of the majority without a judge, against that with it."""
     how = "lower" if one.loss > 0 else "higher"
     return f"majority {number(abs(one.loss), 3)} {how} without it"
@@ -240,7 +240,7 @@ def effective_votes(
         method="log n_eff, influence summed over clusters, t with kurtosis df",
     )  # fmt: skip
     if not scores and complete.any():
-        base = _without_labels(base, read[complete])
+        base = _unlabelled_panel(base, read[complete])
     if labels is None:
         return replace(base, source="assumed", reason="there are no labels")
     if scores:
@@ -267,7 +267,7 @@ def effective_votes(
     return _with_votes(base, errors, codes if judged.clustered else None, judges, prices, scores)
 
 
-def _without_labels(base: Panel, votes: Floats) -> Panel:
+def _unlabelled_panel(base: Panel, votes: Floats) -> Panel:
     """What votes alone show: least mean error, and effective votes for assumed accuracies."""
     apart = [float(np.mean(votes[:, i] != votes[:, j]))
              for i, j in combinations(range(votes.shape[1]), 2)]  # fmt: skip

@@ -344,7 +344,7 @@ def vote_confidence(passes: Floats, repeats: Ints) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgedItems:
+class ItemJudgments:
     """Judgments of one condition, one row per item.
 
     Attributes
@@ -411,7 +411,7 @@ class JudgedItems:
 _CODES: Mapping[str, float] = {"pass": 1.0, "fail": 0.0}
 
 
-def judged_items(frame: pd.DataFrame) -> list[JudgedItems]:
+def item_judgments(frame: pd.DataFrame) -> list[ItemJudgments]:
     """Items of each condition of a frame of judgments, with labels as pass and fail.
 
     Parameters
@@ -421,7 +421,7 @@ def judged_items(frame: pd.DataFrame) -> list[JudgedItems]:
 
     Returns
     -------
-    list of JudgedItems
+    list of ItemJudgments
     """
     out = []
     tuned = bool(tuning_digest([frame]))
@@ -442,7 +442,7 @@ def judged_items(frame: pd.DataFrame) -> list[JudgedItems]:
         if "confidence" in read:
             stated = pd.to_numeric(read["confidence"], errors="coerce")
             confident = stated.groupby(read["item_id"], sort=False).mean().to_numpy(float)
-        out.append(JudgedItems(
+        out.append(ItemJudgments(
             name=str(name), items=items, scores=each["score"].mean().to_numpy(float),
             verdicts=np.asarray(coded.mean(), dtype=np.float64),
             repeats=np.asarray(coded.count(), dtype=np.int64),
@@ -474,12 +474,12 @@ class JoinedItems:
     cluster: Any
 
 
-def joined_items(judged: Sequence[JudgedItems]) -> JoinedItems:
+def joined_items(judged: Sequence[ItemJudgments]) -> JoinedItems:
     """Align the items of several judges.
 
     Parameters
     ----------
-    judged : sequence of JudgedItems
+    judged : sequence of ItemJudgments
 
     Returns
     -------

@@ -15,7 +15,7 @@ from judgestats.analysis.decisions.record import Decision, number
 from judgestats.errors import InputError, nearest
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Number, Part
-from judgestats.stats.inference.spending import spending_bounds, spent
+from judgestats.stats.inference.spending import alpha_spent, spending_bounds
 
 FIRST, STEP = 20, 10
 _WIDTH = re.compile(r"^(?P<name>\w+):width<=(?P<value>[^\s]+)$")
@@ -184,7 +184,7 @@ class StoppingRule(Decision):
         looks = len(self.looks)
         before = self.planned[looks - 1] / self.max_items if looks else 0.0
         now, alpha = self.planned[looks] / self.max_items, 1 - self.level
-        return spent(now, alpha) - (spent(before, alpha) if looks else 0.0)
+        return alpha_spent(now, alpha) - (alpha_spent(before, alpha) if looks else 0.0)
 
     def decide(self, items: int, known: bool) -> StoppingRule:
         """Take the next planned look at verdicts.
@@ -209,7 +209,7 @@ class StoppingRule(Decision):
         made = StopLook(
             items=items, estimate=math.nan, low=math.nan, high=math.nan, bound=self.bound
         )
-        return self._after(made, known)
+        return self._with_look(made, known)
 
     def look(
         self,
@@ -250,14 +250,14 @@ class StoppingRule(Decision):
         self._check_planned(items)
         if self.stop == "width":
             made = StopLook(items=items, estimate=estimate, low=low, high=high, subject=subject)
-            return self._after(made, high - low <= self.target)
+            return self._with_look(made, high - low <= self.target)
         bound = self.bound
         if not at_bound:
             low, high = _widened(estimate, low, high, bound=bound, df=df, level=self.level)
         made = StopLook(
             items=items, estimate=estimate, low=low, high=high, bound=bound, subject=subject
         )
-        return self._after(made, low > self.target or high < self.target)
+        return self._with_look(made, low > self.target or high < self.target)
 
     def _check_planned(self, items: int) -> None:
         left = self.planned[len(self.looks) :]
@@ -265,7 +265,7 @@ class StoppingRule(Decision):
             plan = "none is left" if self.reached or not left else f"the next is at {left[0]}"
             raise InputError(f"--until: no look is planned at {items} items; {plan}.")
 
-    def _after(self, made: StopLook, stops: bool) -> StoppingRule:
+    def _with_look(self, made: StopLook, stops: bool) -> StoppingRule:
         """The rule with a look, and whether it stops."""
         ratio = (made.high - made.low) / self.target if self.stop == "width" else math.nan
         projected = made.items if stops else made.items * ratio**2

@@ -325,7 +325,7 @@ class BatchWork:
         prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
         ready = Ready(endpoint.spec, tasks, prompted, sampling)
         self._asked[one.keys[0]] = _size(prompted)
-        sent = endpoint.sent(tasks, ready, sampling)
+        sent = endpoint.build_request(tasks, ready, sampling)
         custom_id = f"js-{one.keys[0].hex()[:40]}"
         if endpoint.spec.simulated:
             custom_id += f"|{draw_header(tasks, sampling)}"

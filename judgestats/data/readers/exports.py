@@ -266,7 +266,7 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
         if len(columns) > MAX_COLUMNS:
             continue
         if layout.stems(columns) is None:
-            blind = blind or _without_rater(layout, columns)
+            blind = blind or _missing_rater(layout, columns)
         elif all(
             {text(row.get(path)) for row in flat[key]} & set(words)
             for path, words in layout.among.items()
@@ -290,7 +290,7 @@ def _is_flat(document: Any) -> bool:
     )
 
 
-def _without_rater(layout: Layout, columns: Collection[str]) -> str:
+def _missing_rater(layout: Layout, columns: Collection[str]) -> str:
     """Why an export is not read that has all columns but the one with the raters."""
     if not layout.rater or layout.rater in columns:
         return ""
@@ -373,7 +373,7 @@ def read_export(
     }
     if frame.attrs["levels"].get("criterion") == 1 and "criterion" not in frame:
         frame["criterion"] = text(out["criterion"].iloc[0])
-    within = _within_document(document, layout)
+    within = _document_path(document, layout)
     roles = {role: [p for c in held for p in paths.get(c, [c])]
              for role, held in frame.attrs["roles"].items()}  # fmt: skip
     roles |= {c: paths[c] for c in ("criterion", "system", "confidence", "weight") if c in paths}
@@ -405,7 +405,7 @@ def _around(document: Any, layout: Layout) -> dict[str, Any]:
     return {p: v for p, v in _leaves(outer, "", "") if layout.serves(p) and not isinstance(v, list)}
 
 
-def _within_document(document: Any, layout: Layout) -> str:
+def _document_path(document: Any, layout: Layout) -> str:
     """What the path of a leaf begins with: the keys to the records."""
     if not isinstance(document, Mapping):
         return ""
@@ -572,7 +572,7 @@ def _verdict_rows(
             verdict = verdict.mask(verdict.isna() & table[layout.error].notna(), "error")
         part = base.assign(verdict=verdict)
         if layout.criterion and layout.criterion in table:
-            named = _within(table[layout.criterion], layout.within.get("criterion", ""))
+            named = _pattern_value(table[layout.criterion], layout.within.get("criterion", ""))
             part["criterion"] = named.mask(_first(table, own).notna(), criterion or named)
         elif criterion:
             part["criterion"] = criterion
@@ -595,7 +595,7 @@ def _first(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     return out.astype(object).where(out.notna(), None)
 
 
-def _within(cells: pd.Series, pattern: str) -> pd.Series:
+def _pattern_value(cells: pd.Series, pattern: str) -> pd.Series:
     """The role's word in each cell."""
     words = cells.map(text)
     if not pattern:
@@ -643,7 +643,7 @@ def _raters(
     There are two answers where a word names neither a judge nor a human.
     """
     written = table[layout.rater].map(text)
-    words = _within(written, layout.within.get("rater", ""))
+    words = _pattern_value(written, layout.within.get("rater", ""))
     kinds = words.map(lambda w: layout.raters.get(w) or kind_of_rater(w))
     unclear = ~kinds.isin(["judge", "human", "rule"])
     answers = []

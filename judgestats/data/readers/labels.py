@@ -432,7 +432,7 @@ def with_labelled_rows(
     filled = text_column(said).str.strip().ne("")
     long = pd.DataFrame({"key": theirs[filled], "label": said[filled]})
     if rater:
-        wide = _by_person(source, long.assign(person=text_column(rows[rater])[filled]))
+        wide = _pivot_raters(source, long.assign(person=text_column(rows[rater])[filled]))
     else:
         long["person"] = long.groupby("key", sort=False).cumcount()
         wide = long.pivot(index="key", columns="person", values="label")
@@ -459,7 +459,7 @@ def with_labelled_rows(
     return labelled.drop(columns=persons), [f"{sentence}.", *notes]
 
 
-def _without_decisions(where: Path | str, table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def _drop_decisions(where: Path | str, table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Labels without decisions of reviewers, who saw the verdict and chose the items."""
     if not {"blind", "resolution"} <= set(table):
         return table, []
@@ -526,7 +526,7 @@ def joined_labels(
             "the labels",
             clean_cells(pd.DataFrame(clean_json(labels))).rename(columns=str),
         )
-    table, notes = _without_decisions(where, table.reset_index(drop=True))
+    table, notes = _drop_decisions(where, table.reset_index(drop=True))
     keys = _keys(where, table, item)
     own = out["item_id"] if names is None else names
     ids = joined_ids(table, tuple(keys))
@@ -640,10 +640,10 @@ def _people(
         _once(where, ids)
         return table[columns].set_axis(ids)
     long = pd.DataFrame({"key": ids, "person": table[person].astype(str), "label": table[label]})
-    return _by_person(where, long)
+    return _pivot_raters(where, long)
 
 
-def _by_person(where: Path | str, long: pd.DataFrame) -> pd.DataFrame:
+def _pivot_raters(where: Path | str, long: pd.DataFrame) -> pd.DataFrame:
     """A row an item, a column a person, from one row a label."""
     twice = long.duplicated(["key", "person"])
     if twice.any():

@@ -28,7 +28,7 @@ from judgestats.data.readers.roles import (
     ANSWERS,
     UndecidedError,
     counts_or_measures,
-    holds_trees,
+    has_nested_values,
     kind_of_rater,
     last_word,
     names_criteria,
@@ -293,7 +293,7 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     word = last_word(column)
     cells = table[column].dropna() if column in table else pd.Series(dtype=object)
     levels = [str(v) for v in pd.unique(cells)]
-    if not levels or holds_trees(cells):
+    if not levels or has_nested_values(cells):
         return {}  # its parts stand elsewhere
     if len(levels) > 50:
         return {"item": 0.0, "condition": 2.0}

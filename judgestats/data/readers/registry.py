@@ -21,7 +21,7 @@ from judgestats.data.readers.layouts import LAYOUTS, layout_columns
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.data.readers.proposals import proposed, proposed_paths
-from judgestats.data.readers.roles import UndecidedError, holds_trees
+from judgestats.data.readers.roles import UndecidedError, has_nested_values
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import validate_parsed
@@ -348,7 +348,7 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     try:
         table = load_table(path, options, further=layout_columns)
         known = options.has_table_options or log.kind not in {"json", "jsonl"}
-        inside = not known and any(holds_trees(table[c]) for c in table)
+        inside = not known and any(has_nested_values(table[c]) for c in table)
         return _read_table(table, reader, options, path, asks=not inside)
     except (NoTableError, UndecidedError) as error:
         listed = [r for _, r in islice(log.records(), 50)] if log.kind == "jsonl" else None

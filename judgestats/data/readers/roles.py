@@ -124,12 +124,12 @@ def nested(column: pd.Series) -> bool:
     return bool(kinds & {list, dict, np.ndarray})
 
 
-def holds_trees(column: pd.Series) -> bool:
+def has_nested_values(column: pd.Series) -> bool:
     """Whether lists or objects stand in a column's cells, as they are or as JSON text.
 
     Examples
     --------
-    >>> holds_trees(pd.Series(['[{"score": 3}]'])), holds_trees(pd.Series(["a"]))
+    >>> has_nested_values(pd.Series(['[{"score": 3}]'])), has_nested_values(pd.Series(["a"]))
     (True, False)
     """
     shown = (v for v in column.dropna().head(50) if isinstance(v, str))

@@ -458,7 +458,7 @@ def _orders(rows: Rows) -> None:
     )
 
 
-def of_criteria(rows: Rows, column: str) -> InputError:
+def mixed_criteria_error(rows: Rows, column: str) -> InputError:
     """The refusal of a condition whose levels have verdicts of several kinds or scales."""
     options = rows.options
     factors = tuple(c for c in options.factors if column_named([column], c) == "")

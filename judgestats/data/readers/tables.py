@@ -31,6 +31,7 @@ from judgestats.data.readers.columns import (
     text_column,
 )
 from judgestats.data.readers.frame import bare, parsed_frame
+from judgestats.data.readers.interpretation import meanings_of, roles_of
 from judgestats.data.readers.json_paths import PLACE, with_leaves
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
 from judgestats.data.readers.layout import (
@@ -46,7 +47,6 @@ from judgestats.data.readers.layout import (
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.proposals import proposed
-from judgestats.data.readers.reading import meanings_of, roles_of
 from judgestats.data.readers.roles import (
     UNVARYING,
     ColumnRoles,
@@ -58,7 +58,7 @@ from judgestats.data.readers.row_checks import (
     Rows,
     check_rows,
     list_positions,
-    of_criteria,
+    mixed_criteria_error,
     stated_rows,
     with_rater_kinds,
 )
@@ -390,7 +390,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     if understanding.criterion:
         out["criterion"] = text_column(table[understanding.criterion])
     elif read.criterion and len({(k.name, k.scale) for k in read.kinds.values()}) > 1:
-        raise of_criteria(rows, read.criterion)
+        raise mixed_criteria_error(rows, read.criterion)
     frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes

@@ -607,7 +607,7 @@ def _marks(text: str, form: Form) -> Iterator[Match]:
 
 def _decided(readings: list[Match], plain: prose.Plain, *, cut: bool) -> Match | None:
     """The reading that the final ones agree on, else all others; None if nothing counts."""
-    finals = _without_marks_before(plain.text, [r for r in readings if r.rank >= Rank.STATED])
+    finals = _drop_earlier_marks(plain.text, [r for r in readings if r.rank >= Rank.STATED])
     if cut:
         whole = len(plain.text.rstrip(_TOUCHING))
         finals = [r for r in finals if r.rank is Rank.MARK or r.end < whole]
@@ -632,7 +632,7 @@ def _decided(readings: list[Match], plain: prose.Plain, *, cut: bool) -> Match |
     return _agreed(asides) if asides else None
 
 
-def _without_marks_before(text: str, finals: list[Match]) -> list[Match]:
+def _drop_earlier_marks(text: str, finals: list[Match]) -> list[Match]:
     """Final readings without the marks that stand before a last one labelled final."""
     labelled = [r for r in finals if r.label and _FINAL_LABEL.match(text, r.start)]
     if not labelled:

@@ -160,11 +160,11 @@ def label_server(
                 return
             sent = self.rfile.read(int(length))
 
-            def stored() -> str:
-                save(*_asked(sent))
+            def store() -> str:
+                save(*_parse_request(sent))
                 return "{}"
 
-            self._answer(stored)
+            self._answer(store)
 
         def _answer(self, made: Callable[[], str]) -> None:
             """200 only after what was asked for is on the disk."""
@@ -190,7 +190,7 @@ def label_server(
     return server, f"http://127.0.0.1:{server.server_address[1]}/#t={token}"
 
 
-def _asked(sent: bytes) -> tuple[str, Answer]:
+def _parse_request(sent: bytes) -> tuple[str, Answer]:
     """Item and answer of a request; depth is checked before it is parsed."""
     depth = deepest = 0
     is_text = is_escaped = False

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.readers.columns import TEXTS
-from judgestats.data.readers.reading import COUNT_OF
+from judgestats.data.readers.interpretation import COUNT_OF
 from judgestats.data.vocabulary import PASS, pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files.text import clean
@@ -64,7 +64,7 @@ class _TextList:
         return self._number[known]
 
 
-class _Judged(NamedTuple):
+class _CodedJudgments(NamedTuple):
     """Judgments with the codes of their items, columns, verdicts and labels."""
 
     frame: pd.DataFrame
@@ -162,7 +162,7 @@ def frame_texts(frame: pd.DataFrame) -> dict[str, list[tuple[str, str]]]:
     }  # fmt: skip
 
 
-def _coded(frame: pd.DataFrame, cutoff: float | None) -> _Judged:
+def _coded(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgments:
     """Judgments of one kind, scores or categories, with codes."""
     choice = frame["choice"].astype(str)
     is_score = bool(frame["score"].notna().sum() >= choice.ne("").sum())
@@ -226,7 +226,7 @@ def _coded(frame: pd.DataFrame, cutoff: float | None) -> _Judged:
         )
     ]
     out = _with_raters(out, frame, columns, code, is_numeric, is_score)
-    return _Judged(out, columns, categories, labels, is_score, is_numeric, int(left.sum()))
+    return _CodedJudgments(out, columns, categories, labels, is_score, is_numeric, int(left.sum()))
 
 
 def _column(judge: str, condition: str, criterion: str) -> dict[str, str]:
@@ -288,7 +288,7 @@ def _ordered(words: Iterable[str]) -> list[str]:
     return sorted(found, key=key)
 
 
-def _flagged_items(judged: _Judged) -> set[str]:
+def _flagged_items(judged: _CodedJudgments) -> set[str]:
     """Items with a disagreement, a flip, an error of a judge, or a judgment without a verdict."""
     frame = judged.frame
     judges = [k for k, c in enumerate(judged.columns) if c["rater"] == "judge"]
@@ -322,7 +322,7 @@ def _sampled(frame: pd.DataFrame, flagged: set[str], n: int) -> np.ndarray:
     return keep
 
 
-def _step(judged: _Judged) -> float:
+def _step(judged: _CodedJudgments) -> float:
     """The smallest difference of two scores that occur; a tenth of the range of many."""
     values = np.unique(judged.frame["value"].dropna().to_numpy(float))
     if not judged.is_score or len(values) < 2:
@@ -332,7 +332,7 @@ def _step(judged: _Judged) -> float:
 
 def _built(
     results: Results,
-    judged: _Judged,
+    judged: _CodedJudgments,
     texts: ItemTexts,
     step: str,
     flagged: set[str],
@@ -472,7 +472,9 @@ def _add_replies(
     return lost
 
 
-def _labels(judged: _Judged, frame: pd.DataFrame, code: np.ndarray, n: int) -> list[list[Any]]:
+def _labels(
+    judged: _CodedJudgments, frame: pd.DataFrame, code: np.ndarray, n: int
+) -> list[list[Any]]:
     """Labels by item, once where criteria share them, else per criterion."""
     out: list[list[Any]] = []
     held = frame.assign(code=code)[["code", "criterion", "label"]].dropna(subset="label")
@@ -497,7 +499,7 @@ def _codes(values: pd.Series) -> list[int | None]:
     return [None if math.isnan(v) else int(v) for v in values.tolist()]
 
 
-def _scale(results: Results, judged: _Judged) -> list[float] | None:
+def _scale(results: Results, judged: _CodedJudgments) -> list[float] | None:
     """Ends of the scale: stated, else of the scores that occur."""
     if not judged.is_score:
         return None
@@ -508,7 +510,7 @@ def _scale(results: Results, judged: _Judged) -> list[float] | None:
 
 
 def _figure(
-    judged: _Judged, frame: pd.DataFrame, has_votes: bool, cutoff: float | None
+    judged: _CodedJudgments, frame: pd.DataFrame, has_votes: bool, cutoff: float | None
 ) -> dict[str, str]:
     """Title and caption of the figure: what a mark is, and what a click does."""
     single = not frame.duplicated(["item_id", "column"]).any()

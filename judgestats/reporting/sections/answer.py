@@ -13,16 +13,16 @@ from judgestats.reporting.numbers import Measured, number
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import (
     LOST,
+    answer_conditions,
     any_of,
     extremes_title,
     from_zero,
     full_condition,
     heading,
-    in_words,
     measured,
     measures,
     subject_of,
-    told,
+    unit_label,
     with_unit,
 )
 from judgestats.reporting.tables import Captioned
@@ -112,7 +112,7 @@ def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
     """The figure in words, from the records."""
     parts = []
     for what, points in panels:
-        listed = "; ".join(f"{name} {m.shown()}" for name, m in points if m.is_finite)
+        listed = "; ".join(f"{name} {m.text()}" for name, m in points if m.is_finite)
         parts.append(f"{what}: {listed}")
     return ". ".join(parts) + "."
 
@@ -213,7 +213,7 @@ def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | Non
     brackets = _brackets(run, rows, drawing)
     more += _BARS if brackets else ""
     for line in references:
-        values = (Measured.of(line), *(Measured() for _ in keys[1:]))
+        values = (Measured.from_record(line), *(Measured() for _ in keys[1:]))
         name = line.title or line.label
         rows.append(_Row(name=name, stratum="", values=values, quiet=True))
     panels = [
@@ -261,12 +261,12 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
         rows = [
             _Row(
-                name=n if own else e.title, stratum="", values=(Measured.of(e),),
+                name=n if own else e.title, stratum="", values=(Measured.from_record(e),),
                 claimed=e.id in claimed, nothing=entry.nothing,
             )
             for e, n in zip(kept, names, strict=True)
         ]  # fmt: skip
-        unit = in_words(entry.unit)
+        unit = unit_label(entry.unit)
         what = f"{entry.heading} ({unit})" if unit else entry.heading
         return rows, [what[:1].upper() + what[1:]]
     keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
@@ -327,7 +327,7 @@ def _limit_rows(
     if drawing.rows:
         which = "largest" if math.isfinite(rows[0].nothing) else "first"
         return rows[:most], f"The {which} {most} of {n} are drawn."
-    place = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
+    place = {name: i for i, name in enumerate(dict.fromkeys(answer_conditions(run)))}
     best = sorted(rows, key=lambda row: _worth(row, keys))
     first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:most]
     end = "lowest" if _low(keys) else "highest"

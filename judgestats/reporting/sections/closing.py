@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from judgestats.reporting.document import current_sink, verbatim
+from judgestats.reporting.document import current_output, verbatim
 from judgestats.reporting.explorer.page import PAGE
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
@@ -268,7 +268,7 @@ def files(run: Run) -> Markdown:
     """The tables that the report leaves out, as CSV beside it, with links."""
     made = {name: text for name, text in _file_names(run).items() if text}
     for name, text in made.items():
-        current_sink().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
+        current_output().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
     there = ["disagreements"] if linked(run) else []
     there += ["flagged_without"] if run.table("flagged_without") else []
     here = [*made, *there]
@@ -381,7 +381,7 @@ def command(run: Run) -> Markdown:
     """The command that repeats the run."""
     text = str(run.facts.get("command") or run.session.get("command") or "")
     shown = verbatim(text) if text else "The run does not say how it was made."
-    if current_sink().evidence is not None:
+    if current_output().evidence is not None:
         link = f'<a href="{PAGE}">Every judgment on an interactive page</a>'
         shown += f"\n\n`{link}`{{=html}}"
     return Markdown(shown)

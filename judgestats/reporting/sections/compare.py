@@ -10,11 +10,11 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.reporting import plots
-from judgestats.reporting.document import current_sink, verbatim
+from judgestats.reporting.document import current_output, verbatim
 from judgestats.reporting.numbers import (
     NOTHING,
+    AddressedText,
     Measured,
-    Shown,
     address,
     column,
     count,
@@ -185,7 +185,7 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
     return held
 
 
-def in_short(held: Sequence[Pair]) -> list[Showable]:
+def comparison_summary(held: Sequence[Pair]) -> list[Showable]:
     """What became of each comparison, and the shifts as dots with intervals."""
     parts = []
     for pair in held:
@@ -193,9 +193,9 @@ def in_short(held: Sequence[Pair]) -> list[Showable]:
         if pair.comparison is None:
             parts.append(f"{named_} {name_reliability(pair.sentence)}")
             continue
-        both = _items(pair.comparison).within(pair.file).markdown
+        both = _items(pair.comparison).with_file(pair.file).markdown
         parts += [f"{named_} {both} items were judged by both."]
-        found = Shown(((pair.comparison.finding, "#finding"),)).within(pair.file)
+        found = AddressedText(((pair.comparison.finding, "#finding"),)).with_file(pair.file)
         parts.append(found.markdown)
     text = "::: {.answer}\n\n" + "\n\n".join(parts) + "\n\n:::"
     return [Markdown(text), shifts(held)]
@@ -210,7 +210,7 @@ def files(held: Sequence[Pair]) -> Markdown:
     """The records of each comparison as a results file beside the page, with links."""
     made = {f"tables/{p.file}.json": p.comparison for p in held if p.comparison is not None}
     for name, comparison in made.items():
-        write_results(current_sink().path(name), comparison)
+        write_results(current_output().path(name), comparison)
     lines = "\n".join(f"- [{name}]({name}): all records" for name in made)
     return Markdown(f"::: {{.files}}\n\n{lines}\n\n:::" if made else "")
 
@@ -233,7 +233,7 @@ def shifts(held: Sequence[Pair]) -> Captioned | None:
     )
 
 
-def _items(results: Results) -> Shown:
+def _items(results: Results) -> AddressedText:
     """The items that both runs judged, of the test that has most."""
     usable = [t for t in results.select(Test, top=True) if t.sample is not None]
     if not usable:
@@ -293,7 +293,7 @@ def summary(runs: Sequence[Run]) -> Table:
             "name": _run_name(run),
             "title": run.title,
             "when": f"{run.moment:%Y-%m-%d %H:%M} UTC" if run.moment else None,
-            "items": count(run.records, "facts.design.items").within(_file(name))
+            "items": count(run.records, "facts.design.items").with_file(_file(name))
             if run.design.get("items")
             else NOTHING,
         }
@@ -326,7 +326,7 @@ def commands(runs: Sequence[Run]) -> Markdown:
 def limits(runs: Sequence[Run]) -> Markdown:
     """What limits a comparison of these runs."""
     few = [
-        f"{name_reliability(name)} ({_questions(run).within(_file(name)).markdown})"
+        f"{name_reliability(name)} ({_questions(run).with_file(_file(name)).markdown})"
         for name, run in zip(names_of(runs), runs, strict=True)
         if 0 < int(run.design.get("clusters") or 0) < _FEW
     ]
@@ -338,7 +338,7 @@ def limits(runs: Sequence[Run]) -> Markdown:
     return Markdown("\n".join([*shown, f"- {escape_markdown(always)}"]))
 
 
-def _questions(run: Run) -> Shown:
+def _questions(run: Run) -> AddressedText:
     return count(run.records, "facts.design.clusters")
 
 
@@ -387,8 +387,8 @@ _FACTS = {
 }  # fmt: skip
 
 
-def _facts(run: Run, file: str) -> dict[str, Shown | str]:
-    facts: dict[str, Shown | str] = {
+def _facts(run: Run, file: str) -> dict[str, AddressedText | str]:
+    facts: dict[str, AddressedText | str] = {
         _FACTS.get(k, k): _fact(k, v, file) for k, v in run.design.items() if k not in _SKIPPED
     }
     scale = run.design.get("scale")
@@ -412,18 +412,18 @@ def _facts(run: Run, file: str) -> dict[str, Shown | str]:
     return facts | {f"package {p}": str(v) for p, v in packages.items()}
 
 
-def _parameter(name: str, text: str, file: str) -> Shown | str:
+def _parameter(name: str, text: str, file: str) -> AddressedText | str:
     """A parameter's text with its address."""
     if text == NOT_GIVEN or "." in name:
         return text
-    return Shown(((text, address("", f"facts.parameters.{name}")),)).within(file)
+    return AddressedText(((text, address("", f"facts.parameters.{name}")),)).with_file(file)
 
 
-def _fact(key: str, value: Any, file: str) -> Shown | str:
+def _fact(key: str, value: Any, file: str) -> AddressedText | str:
     """A number of the design with its address; everything else is quoted."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         text = integer(value) if float(value).is_integer() else _text(value)
-        return Shown(((text, address("", f"facts.design.{key}")),)).within(file)
+        return AddressedText(((text, address("", f"facts.design.{key}")),)).with_file(file)
     return _text(value)
 
 
@@ -458,7 +458,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
             {
                 "group": f"{name}: {run.title}",
                 "what": str(row.get("condition", "")),
-                **{key: _lost_share(run, i, key).within(_file(name)) for key in LOST},
+                **{key: _lost_share(run, i, key).with_file(_file(name)) for key in LOST},
                 "run": run,
                 "file": _file(name),
                 "at": i,
@@ -483,7 +483,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
         head = f"{short[:1].upper()}{short[1:]}"
         columns.append(Column(key=f"c{len(columns)}", label=head, align="right"))
         for row, text in zip(rows, column(values), strict=True):
-            row[columns[-1].key] = text.within(row["file"])
+            row[columns[-1].key] = text.with_file(row["file"])
     kept = filled(columns, rows)
     if len(kept) < 2:
         return None
@@ -496,7 +496,7 @@ def conditions(runs: Sequence[Run]) -> Table | None:
     )
 
 
-def _lost_share(run: Run, row: int, key: str) -> Shown:
+def _lost_share(run: Run, row: int, key: str) -> AddressedText:
     """The share of judgments of a condition that were not read, or not answered."""
     measure = measured(run, row, key)
     return label(run.records, measure.at[0], share=True) if measure.is_finite else NOTHING
@@ -507,4 +507,6 @@ def _row_value(row: Mapping[str, Any], line: Row) -> Measured:
     records = row["run"].records
     asked = next((r for r in records.rows if (r.key, r.ask) == (line.key, line.ask)), None)
     record = records[asked.cells[row["what"]]] if asked and row["what"] in asked.cells else None
-    return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
+    return (
+        Measured.from_record(record) if isinstance(record, (Estimate, Comparison)) else Measured()
+    )

@@ -127,7 +127,7 @@ def measured(run: Run, row: int, key: str) -> Measured:
     estimand = _COLUMNS.get(key, key)
     for condition in records.conditions:
         if condition.label == name and estimand in condition.estimates:
-            return Measured.of(records.get(condition.estimates[estimand], Estimate))
+            return Measured.from_record(records.get(condition.estimates[estimand], Estimate))
     at = [f"rows.{row}.{key}{end}" for end in ("", "_low", "_high", "_null_q95")]
     numbers = [number_of(values.get(f"{key}{end}")) for end in ("", "_low", "_high", "_null_q95")]
     unit = next((c.unit for c in _columns(run) if c.key == key), "")
@@ -182,7 +182,7 @@ def with_unit(run: Run, key: str) -> str:
         unit = quantity_of(_COLUMNS.get(key, key)).unit
     except InputError:
         unit = next((c.unit for c in _columns(run) if c.key == key), "")
-    short = in_words(unit)
+    short = unit_label(unit)
     name = heading(key)
     if not short or key in _SHARES:
         return name
@@ -204,7 +204,7 @@ def from_zero(key: str) -> bool:
     return entry.low == 0 and "points" in entry.unit
 
 
-def in_words(unit: str) -> str:
+def unit_label(unit: str) -> str:
     """A unit of the registry as an axis says it; nothing where a number has none."""
     return {
         "points": "points of the scale", "squared points": "squared points", "USD": "US dollars",
@@ -298,12 +298,12 @@ def condition_table(
         rows=tuple(
             {
                 **row,
-                "group": str(row.get("judge", "")) if run.by_judge else "",
+                "group": str(row.get("judge", "")) if run.is_grouped else "",
                 "condition": short_condition(row, run),
             }
             for row in rows
         ),
-        group="group" if run.by_judge else "",
+        group="group" if run.is_grouped else "",
         caption=caption,
         note=note,
         label=label,
@@ -331,7 +331,7 @@ def full_condition(row: Mapping[str, Any], run: Run) -> str:
         return short
     judge = str(row["judge"])
     own = judge.rpartition("/")[2] in name  # google/gemma names itself gemma
-    return f"{judge}, {short}" if run.by_judge and not (own and short == name) else name
+    return f"{judge}, {short}" if run.is_grouped and not (own and short == name) else name
 
 
 def short_condition(row: Mapping[str, Any], run: Run) -> str:
@@ -341,7 +341,7 @@ def short_condition(row: Mapping[str, Any], run: Run) -> str:
     """
     name = str(row.get("condition", ""))
     judge = str(row.get("judge", ""))
-    short = run.by_judge or not run.several_judges
+    short = run.is_grouped or not run.several_judges
     if not (short and judge and name.startswith(f"{judge}, ")):
         return name
     bare = name[len(judge) + 2 :]
@@ -370,14 +370,14 @@ def titled(record: Record, run: Run) -> str:
     """A result's title, with the conditions that it names in brackets called as elsewhere."""
     title = record.title
     for label in record.about.conditions:
-        title = title.replace(f"({label})", f"({run.called(label)})")
+        title = title.replace(f"({label})", f"({run.condition_name(label)})")
     return title
 
 
 MOST_ROWS = 24
 
 
-def kept(
+def sample_rows(
     groups: Sequence[Hashable],
     most: int = MOST_ROWS,
     *,
@@ -402,13 +402,13 @@ def kept(
 
     Examples
     --------
-    >>> kept(["a"] * 4 + ["b"], 3)
+    >>> sample_rows(["a"] * 4 + ["b"], 3)
     [0, 1, 4]
-    >>> kept(["a", "a", "a", "b"], 3, grades=[1, 0, 0, 1])
+    >>> sample_rows(["a", "a", "a", "b"], 3, grades=[1, 0, 0, 1])
     [1, 2, 3]
-    >>> kept(["a"] * 4, 2, within=["x", "x", "y", "y"])
+    >>> sample_rows(["a"] * 4, 2, within=["x", "x", "y", "y"])
     [0, 2]
-    >>> kept(["a", "a", "b", "b", "b"], 4, grades=[0, 0, 1, 1, 0], evenly=True)
+    >>> sample_rows(["a", "a", "b", "b", "b"], 4, grades=[0, 0, 1, 1, 0], evenly=True)
     [0, 1, 2, 4]
     """
     n = len(groups)
@@ -430,12 +430,12 @@ def kept(
     return sorted(i for *_, i in sorted(order)[:most])
 
 
-def kept_note(shown: int, of: int, noun: str, file: str) -> str:
+def omission_note(shown: int, of: int, noun: str, file: str) -> str:
     """What a table that leaves rows out says of them; nothing of one that has them all.
 
     Examples
     --------
-    >>> kept_note(24, 70, "tests", "tests")
+    >>> omission_note(24, 70, "tests", "tests")
     '24 of 70 tests; all of them in tables/tests.csv.'
     """
     return f"{shown} of {of} {noun}; all of them in tables/{file}.csv." if shown < of else ""
@@ -452,7 +452,7 @@ def judge_of(run: Run, record: Record) -> str:
     return next((j for j in judges.values() if j and f"{about.stratum},".startswith(f"{j},")), "")
 
 
-def told(run: Run) -> Iterator[str]:
+def answer_conditions(run: Run) -> Iterator[str]:
     """The conditions that the answer is about, those whose numbers it tells before the others."""
     claims = ("differs", "equivalent", "open")
     for headline in sorted(
@@ -465,7 +465,7 @@ def told(run: Run) -> Iterator[str]:
 
 def grades_of(run: Run, conditions: Sequence[str]) -> list[int]:
     """How little a page says of each condition elsewhere: those advised or told stand first."""
-    first = {name: i for i, name in enumerate(dict.fromkeys(told(run)))}
+    first = {name: i for i, name in enumerate(dict.fromkeys(answer_conditions(run)))}
     return [first.get(name, len(first)) for name in conditions]
 
 

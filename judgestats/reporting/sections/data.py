@@ -29,12 +29,12 @@ from judgestats.reporting.sections.conditions import (
     full_condition,
     grades_of,
     heading,
-    kept,
-    kept_note,
     measured,
     measures,
+    omission_note,
+    sample_rows,
 )
-from judgestats.reporting.sections.summary import above
+from judgestats.reporting.sections.summary import summary_addresses
 from judgestats.reporting.tables import Column, Markdown, Table
 from judgestats.results import CONDITIONS
 from judgestats.results.numbers import TARGETS
@@ -237,9 +237,9 @@ _SAME = 0.015
 """By how much numbers may differ that one number is told for."""
 
 
-def by_condition(run: Run) -> Table | None:
+def condition_descriptions(run: Run) -> Table | None:
     """What describes the conditions and does not stand on page one."""
-    keys = described_keys(run, above(run))
+    keys = described_keys(run, summary_addresses(run))
     keys += measures(run, [k for k in LOST if k in run.conditions and any_of(run, k)])
     listed = _compared(run)
     rows = _cells(run, listed, keys)
@@ -253,8 +253,8 @@ def by_condition(run: Run) -> Table | None:
         return None
     judges = [str(listed[i][1].get("judge", "")) for i in full]
     grades = grades_of(run, [str(listed[i][1]["condition"]) for i in full])
-    shown = [full[i] for i in kept(judges, grades=grades, evenly=True)]
-    left = kept_note(len(shown), len(run.table(CONDITIONS)), "conditions", "conditions")
+    shown = [full[i] for i in sample_rows(judges, grades=grades, evenly=True)]
+    left = omission_note(len(shown), len(run.table(CONDITIONS)), "conditions", "conditions")
     return Table(
         columns=tuple(columns),
         rows=tuple(rows[i] for i in shown),
@@ -281,7 +281,7 @@ def descriptives(run: Run) -> list[Table]:
             columns.append(Column(key=f"chance_{key}", label=label_, align="right"))
     n = -(-len(columns) // _MOST_COLUMNS)
     size = -(-len(columns) // n) if n else 1
-    note = kept_note(len(rows), len(run.table(CONDITIONS)), "conditions", "conditions")
+    note = omission_note(len(rows), len(run.table(CONDITIONS)), "conditions", "conditions")
     tables = []
     for place, start in enumerate(range(0, len(columns), size), start=1):
         part = columns[start : start + size]
@@ -314,7 +314,7 @@ def _cells(
     for key in keys:
         values = [measured(run, i, key) for i, _ in listed]
         share = key in LOST
-        texts = [label(run.records, m.where, share=True) for m in values] if share else []
+        texts = [label(run.records, m.address, share=True) for m in values] if share else []
         for cells, text in zip(rows, texts or column(values), strict=True):
             cells[key] = text
     return rows
@@ -364,10 +364,10 @@ def stands_above(run: Run, key: str, names: set[str]) -> bool:
     if any(f".{key}." in name for name in names):  # the record of a requirement
         return True
     numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
-    return any({m.where, str(m.shown())} & names for m in numbers if m.is_finite)
+    return any({m.address, str(m.text())} & names for m in numbers if m.is_finite)
 
 
-def places(run: Run) -> Table | None:
+def position_shares(run: Run) -> Table | None:
     """How often each place was selected, over the items with the most common number of options."""
     described = {str(row.get("condition", "")): row for row in run.described}
     rows = [

@@ -10,7 +10,7 @@ import pandas as pd
 from judgestats.data.request_fields import setting_sent
 from judgestats.reporting.document import fallback, verbatim
 from judgestats.reporting.numbers import (
-    Shown,
+    AddressedText,
     address,
     count,
     integer,
@@ -91,7 +91,7 @@ def setting(run: Run) -> list[Showable]:
     design, account = run.design, run.facts.get("account") or {}
     rows: list[dict[str, Any]] = []
 
-    def add(what: str, value: Shown | str | None) -> None:
+    def add(what: str, value: AddressedText | str | None) -> None:
         if value:
             rows.append({"what": what, "value": value})
 
@@ -108,7 +108,7 @@ def setting(run: Run) -> list[Showable]:
         ends = [count(records, f"facts.design.scale.{i}") for i in (0, 1)]
         add("Scale", ends[0] + " to " + ends[1])
     if understood := str(next(iter(design.get("understood") or ()), "")):
-        add("Read as", Shown(((understood, address("", "facts.design.understood.0")),)))
+        add("Read as", AddressedText(((understood, address("", "facts.design.understood.0")),)))
     if account.get("asked"):
         asked_, answered = (count(records, f"facts.account.{k}") for k in ("asked", "answered"))
         add("Judgments", asked_ + " asked, " + answered + " answered")
@@ -285,9 +285,11 @@ def prompts(run: Run) -> Markdown:
     parts = []
     for sha, text in run.prompts.items():
         name = "".join(c for c in sha if c.isalnum() or c in "-_")
-        stages = [asked["stages"][sha] for asked in run.asked if sha in asked.get("stages", {})]
-        own = stages or [asked for asked in run.asked if asked["templates"][-1:] == [sha]]
-        calls = stages or [asked for asked in run.asked if sha in asked["templates"]]
+        stages = [
+            asked["stages"][sha] for asked in run.sample_prompts if sha in asked.get("stages", {})
+        ]
+        own = stages or [asked for asked in run.sample_prompts if asked["templates"][-1:] == [sha]]
+        calls = stages or [asked for asked in run.sample_prompts if sha in asked["templates"]]
         labels = _labels(calls)
         of = _levels(run, labels, among=[c.label for c in run.records.conditions])
         stage = f" of the stage {stages[0]['stage']}" if stages else ""

@@ -438,7 +438,7 @@ def _level(pair: Comparison, results: Results) -> float:
 
 def _pairs(run: Run, kind: str) -> Iterator[tuple[ResultSet, Comparison]]:
     """The pairs of the results of a kind, each with its whole."""
-    for whole in run.named(kind):
+    for whole in run.select_kind(kind):
         if isinstance(whole, ResultSet):
             for pair in run.records.members(whole):
                 if isinstance(pair, Comparison):

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from judgestats.reporting.numbers import Measured, Shown, address, column, label
+from judgestats.reporting.numbers import AddressedText, Measured, address, column, label
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import (
     MOST_ROWS,
     judge_of,
-    kept,
-    kept_note,
+    omission_note,
     p_of,
+    sample_rows,
     subject_of,
     titled,
 )
@@ -62,7 +62,10 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
     if not rows:
         return None
     several = len({r["of"] for r in rows}) > 1
-    order = [(quantity_of(m.estimand).heading, run.called(_key(run, w, m)[0])) for _, w, m in found]
+    order = [
+        (quantity_of(m.estimand).heading, run.condition_name(_key(run, w, m)[0]))
+        for _, w, m in found
+    ]
     first_of = {pair: i for i, pair in reversed([*enumerate(order)])}
     kinds = list(dict.fromkeys(of for of, _ in order))
     rows.sort(
@@ -79,7 +82,7 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
     n_pairs = len(rows)
     if n_pairs > MOST_ROWS and not full:
         decided = [r for r in rows if r["verdict"] != "open"] or rows
-        places = kept(
+        places = sample_rows(
             [r["judge"] for r in decided],
             grades=[int(r["verdict"] != "differs") for r in decided],
             within=[r["group"] for r in decided],
@@ -101,7 +104,7 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
         "alike: shown to lie within it. All others: tests of a difference, 95% intervals."
         if levels
         else "",
-        kept_note(len(rows), n_pairs, "pairs", "pairs"),
+        omission_note(len(rows), n_pairs, "pairs", "pairs"),
     ]
     return Table(
         columns=tuple(columns),
@@ -117,7 +120,7 @@ def _compared(run: Run) -> list[tuple[str, ResultSet, Comparison]]:
     """Every pair with the set it stands in, and whether it tells a size or that two are alike."""
     return [
         ("same" if member.margin is not None else "size", whole, member)
-        for whole in run.of_role("primary", "secondary") if isinstance(whole, ResultSet)
+        for whole in run.with_role("primary", "secondary") if isinstance(whole, ResultSet)
         for member in run.records.members(whole)
         if isinstance(member, Comparison) and member.family != "best"
     ]  # fmt: skip
@@ -176,19 +179,19 @@ def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
     if alike:
         size = same
     field, _, bound = p_of(size)
-    effect = Measured.of(size)
+    effect = Measured.from_record(size)
     if quantity_of(size.estimand).unit == "ranks":
         effects = run.records.effects(size)
-        effect = Measured.of(effects[0]) if effects else effect
+        effect = Measured.from_record(effects[0]) if effects else effect
     return {
         "hypothesis": (line["size"] or line["same"]).hypothesis,
-        "where": run.called(where),
+        "where": run.condition_name(where),
         "margin": _margin(size),
         "level": size.interval.level if size.interval else math.nan,
         "judge": judge_of(run, size),
         "pair": with_names(f"{size.a} against {size.b}", run.names),
         "of": quantity_of(size.estimand).heading,
-        "size": effect.shown(),
+        "size": effect.text(),
         "hangs": hangs_on(size.details).strip(" ()"),
         "p": label(run.records, address(size.id, field), p=True, bound=bound),
         "verdict": "differs" if differs else "alike" if alike else "open",
@@ -254,5 +257,5 @@ def _board_rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
     return rows
 
 
-def _to(first: Shown, last: Shown) -> Shown:
+def _to(first: AddressedText, last: AddressedText) -> AddressedText:
     return first + " to " + last

@@ -9,8 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from judgestats.reporting import plots
-from judgestats.reporting.document import current_sink
-from judgestats.reporting.numbers import NOTHING, Measured, Shown, address, is_missing, label
+from judgestats.reporting.document import current_output
+from judgestats.reporting.numbers import (
+    NOTHING,
+    AddressedText,
+    Measured,
+    address,
+    is_missing,
+    label,
+)
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import (
     condition_table,
@@ -46,7 +53,7 @@ def disagreements(run: Run) -> list[Showable]:
     words = {0.0: "fail", 1.0: "pass"} if rates and "mean" not in run.conditions else {}
     rows = [
         {
-            "condition": run.called(str(row["condition"])),
+            "condition": run.condition_name(str(row["condition"])),
             "item": str(row["item_id"]),
             **{k: _number(row, k, i, words) for k in ("judge", "people")},
             **{k: _shorten_text(row.get(k)) for k in _TEXTS},
@@ -78,16 +85,16 @@ def _gap(row: dict[str, Any]) -> float:
     return 0.0 if is_missing(row["gap"]) else float(row["gap"])
 
 
-def _number(row: dict[str, Any], key: str, place: int, words: Mapping[float, str]) -> Shown:
+def _number(row: dict[str, Any], key: str, place: int, words: Mapping[float, str]) -> AddressedText:
     """A score, a verdict in words, or the share of passes over repeats."""
     if is_missing(row[key]):
         return NOTHING
     where = address(_ID, f"rows.{place}.{key}")
     if isinstance(row[key], str):  # a verdict in words
-        return Shown(((" ".join(row[key].split()), where),))
+        return AddressedText(((" ".join(row[key].split()), where),))
     if row[key] in words:
-        return Shown(((words[row[key]], where),))
-    return Measured(value=float(row[key]), at=(where, "", "", "")).shown()
+        return AddressedText(((words[row[key]], where),))
+    return Measured(value=float(row[key]), at=(where, "", "", "")).text()
 
 
 def _shorten_text(text: Any) -> str:
@@ -100,7 +107,7 @@ def linked(run: Run) -> bool:
     whole = run.folder / _FILE
     if not whole.is_file():
         return False
-    copy = current_sink().path(_FILE)
+    copy = current_output().path(_FILE)
     if whole.resolve() != copy.resolve():
         shutil.copyfile(whole, copy)
     return True
@@ -132,7 +139,7 @@ def confusion(run: Run) -> Table | None:
                 head: label(run.records, address(record.id, f"details.{key}"))
                 for head, key in zip(heads, keys, strict=True)
             }
-            condition = run.called(" and ".join(record.about.conditions))
+            condition = run.condition_name(" and ".join(record.about.conditions))
             rows.append({"condition": condition, "label": label_, **cells})
     if not rows:
         return None
@@ -160,12 +167,12 @@ def alignment(run: Run) -> Captioned | None:
     rows = [
         effect_in(
             row, "alignment", short_condition(row, run),
-            str(row.get("judge", "")) if run.by_judge else "",
+            str(row.get("judge", "")) if run.is_grouped else "",
         )
         for row in run.described
     ][:_MOST_AGREEMENT_ROWS]  # fmt: skip
     people = math.nan
-    for record in run.named("alignment"):
+    for record in run.select_kind("alignment"):
         kind = record.id.partition(".")[2]
         if not isinstance(record, Estimate):
             continue
@@ -173,7 +180,7 @@ def alignment(run: Run) -> Captioned | None:
             people = record.estimate
         elif kind in {"always_tie", "random"}:
             name = kind.replace("_", " ")
-            rows.append(effect_of(replace(record, null=None), name, "Baselines" * run.by_judge))
+            rows.append(effect_of(replace(record, null=None), name, "Baselines" * run.is_grouped))
     if not any(math.isfinite(r.estimate) for r in rows):
         return None
     has_ceiling = math.isfinite(people)

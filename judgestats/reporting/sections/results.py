@@ -22,17 +22,17 @@ from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.conditions import (
     MOST_ROWS,
     judge_of,
-    kept,
-    kept_note,
     measured,
+    omission_note,
     p_of,
+    sample_rows,
     subject_of,
     titled,
 )
 from judgestats.reporting.sections.data import described_keys, numbers_of, stands_above
 from judgestats.reporting.sections.figures import specification_curves
 from judgestats.reporting.sections.pairs import pair_table, systems
-from judgestats.reporting.sections.summary import above
+from judgestats.reporting.sections.summary import summary_addresses
 from judgestats.reporting.tables import Column, Markdown, Showable, Table
 from judgestats.results import (
     CONDITIONS,
@@ -85,14 +85,14 @@ def _not_elsewhere(
     run: Run, estimates: Sequence[Estimate | Comparison]
 ) -> list[Estimate | Comparison]:
     """The estimates that neither page one nor another table of the report shows."""
-    first = above(run)
+    first = summary_addresses(run)
     drawn = set(run.records.drawing.rows if run.records.drawing else ())
     left = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
     left = [e for e in left if address(e.id, "estimate") not in first]
     if systems(run) is not None:  # the table of systems holds them
         left = [e for e in left if e.estimand != "strength"]
     described = _numbers_of_conditions(run, first)
-    return [e for e in left if (subject_of(e), *_rounded(Measured.of(e))) not in described]
+    return [e for e in left if (subject_of(e), *_rounded(Measured.from_record(e))) not in described]
 
 
 def _pivot_estimates(
@@ -180,7 +180,7 @@ def results(run: Run, *, full: bool = False) -> list[Showable]:
     """
     if run.records.kind == "drift" and not full:  # page one has them
         return []
-    listed = run.of_role("primary", "secondary")
+    listed = run.with_role("primary", "secondary")
     shown_above = set() if full else _on_conditions(run)
     tests = [r for r in listed if isinstance(r, Test)]
     estimates = [
@@ -248,7 +248,7 @@ def table_of_tests(
     n_tests = len(rows)
     if n_tests > MOST_ROWS and not full:
         decided = [r for r in rows if r["verdict"] != "open"] or rows
-        places = kept(
+        places = sample_rows(
             [r["judge"] for r in decided],
             grades=[int(r["verdict"] in {"", "alike", "open"}) for r in decided],
             within=[r["group"] for r in decided],
@@ -276,7 +276,7 @@ def table_of_tests(
         * any(r["verdict"] == "alike" for r in rows),
         f"Methods: {'; '.join(methods)}." if full else "",
         _SMALLEST if full and any(test.p <= test.p_floor for test in single) else "",
-        kept_note(len(rows), n_tests, "tests", "tests"),
+        omission_note(len(rows), n_tests, "tests", "tests"),
     ]
     return Table(
         columns=tuple(columns),
@@ -302,16 +302,16 @@ def _test_row(
     effects = run.records.effects(test)
     level = run.records.family(test.family).level if test.family else 0.05
     field, p, bound = p_of(test)
-    effect = Measured.of(effects[0]) if effects else Measured()
+    effect = Measured.from_record(effects[0]) if effects else Measured()
     of = _capital(quantity_of(effects[0].estimand).heading) if effects else ""
     otherwise = "alike" if test.id in small else "open"
     s = test.statistic
     return {
         "group": _question_of(run, test),
         "judge": judge_of(run, test),
-        "what": run.called(subject) if alone else _but(titled(test, run), of),
+        "what": run.condition_name(subject) if alone else _but(titled(test, run), of),
         "statistic": "" if math.isnan(s.value) else statistic_text(s.symbol, s.value, s.df),
-        "effect": effect.shown(),
+        "effect": effect.text(),
         "of": of,
         "plain_p": label(run.records, address(test.id, "p"), p=True, bound=test.p <= test.p_floor),
         "p": label(run.records, address(test.id, field), p=True, bound=bound),
@@ -338,7 +338,7 @@ def estimates_table(
     times = Counter((subject_of(e), e.estimand) for e in estimates)
     rows = []
     for e in listed:
-        m = Measured.of(e)
+        m = Measured.from_record(e)
         entry = quantity_of(e.estimand)
         subject = subject_of(e) or _whole_of(run, e)
         alone = subject in {"", e.title} or times[subject_of(e), e.estimand] == 1
@@ -346,10 +346,10 @@ def estimates_table(
             {
                 "group": _question_of(run, e),
                 "judge": judge_of(run, e),
-                "what": run.called(subject) if subject else titled(e, run),
+                "what": run.condition_name(subject) if subject else titled(e, run),
                 "of": _capital(entry.heading if alone else e.title.removesuffix(f" ({subject})")),
                 "number": m,
-                "value": m.shown(),
+                "value": m.text(),
                 "chance": m.chance_shown(),
             }
         )
@@ -366,7 +366,7 @@ def estimates_table(
         ]
         within = [(row["group"], row["what"]) for row in rows]
         most = len(rows) if full else MOST_ROWS
-        places = kept([row["judge"] for row in rows], most, within=within)
+        places = sample_rows([row["judge"] for row in rows], most, within=within)
         shown, n = [rows[i] for i in places], len(rows)
         if not (_mostly(shown, "chance") or (full and any(r["chance"] != NOTHING for r in rows))):
             columns.pop()
@@ -377,7 +377,7 @@ def estimates_table(
                 break
     with_chance = any(r["chance"] is not NOTHING for r in rows)
     notes = [
-        kept_note(len(shown), n, "estimates", "estimates"),
+        omission_note(len(shown), n, "estimates", "estimates"),
         "What chance gives for some of them stands in tables/estimates.csv."
         * (with_chance and "chance" not in [c.key for c in columns]),
     ]
@@ -396,7 +396,7 @@ _MOST_SPOKEN = 12
 
 def sentences(run: Run, *roles: str) -> Markdown:
     """Results of some roles as sentences with their statistics, those that decide most first."""
-    listed = [r for r in run.of_role(*(roles or ("primary",))) if not isinstance(r, TableRecord)]
+    listed = [r for r in run.with_role(*(roles or ("primary",))) if not isinstance(r, TableRecord)]
     if not listed:
         return Markdown("" if run.records.kind == "audit" else "The plan names no primary result.")
     if len(listed) > _MOST_SPOKEN:  # the table says estimates better
@@ -440,7 +440,7 @@ def described(run: Run) -> list[Table]:
     elsewhere = _on_conditions(run)
     declared = {h.get("id") for h in run.hypotheses} - {"cost"}
     listed = [
-        r for r in _spread_out(run, run.of_role("descriptive"))
+        r for r in _spread_out(run, run.with_role("descriptive"))
         if r.id not in elsewhere and (not isinstance(r, TableRecord) or r.hypothesis in declared)
     ]  # fmt: skip
     return results_tables(run, listed, label="descriptive", caption="Descriptive results")

@@ -11,7 +11,7 @@ from judgestats.reporting import plots
 from judgestats.reporting.document import verbatim
 from judgestats.reporting.numbers import (
     DASH,
-    Shown,
+    AddressedText,
     address,
     integer,
     interval,
@@ -144,7 +144,7 @@ def _blocked(identity: str, levels: str, results: Results) -> Record | None:
     return next((results[name] for name in names if name in results), None)
 
 
-def _p(record: Record | None, field: str, results: Results) -> Shown | str:
+def _p(record: Record | None, field: str, results: Results) -> AddressedText | str:
     """A p-value; the one before adjustment where no other test was of its family."""
     if not isinstance(record, Test | Comparison):
         return ""
@@ -155,12 +155,12 @@ def _p(record: Record | None, field: str, results: Results) -> Shown | str:
     return label(results, address(record.id, field), p=True, bound=bound)
 
 
-def _effect(pair: _Pair, identity: str, results: Results) -> Shown | str:
+def _effect(pair: _Pair, identity: str, results: Results) -> AddressedText | str:
     record = results.estimate(identity)
     if record is None or math.isnan(record.estimate):
         return ""
     number = apa_number(record.estimate, bounded=True)
-    return Shown(((f"{pair.symbol} = ", ""), (number, address(record.id, "estimate"))))
+    return AddressedText(((f"{pair.symbol} = ", ""), (number, address(record.id, "estimate"))))
 
 
 def _claims(run: Run) -> list[dict[str, Any]]:
@@ -221,7 +221,7 @@ def each_claim(run: Run) -> list[Showable]:
             Markdown("\n".join([*lines, "", f"**{escape_markdown(verdict)}.** {because}"]))
         )
         slug = re.sub(r"[^a-z0-9]+", "-", identity.lower()).strip("-") or "claim"
-        mine = run.named(identity)
+        mine = run.select_kind(identity)
         own = [r for r in mine if r.role == "replicated"]
         called = [r for r in mine if r.role != "replicated"]
         shown += results_tables(run, called, label=f"{slug}-now", caption="The tests called for")
@@ -233,7 +233,7 @@ def each_claim(run: Run) -> list[Showable]:
 
 def replicated(run: Run) -> list[Showable]:
     """What the replicated study printed, of these data and of its own: never the answer."""
-    listed = run.of_role("replicated")
+    listed = run.with_role("replicated")
     if not listed:
         return []
     said = [f"- {escape_markdown(r.text)}" for r in listed if isinstance(r, TableRecord) and r.text]
@@ -349,7 +349,7 @@ def sets(run: Run) -> Table | None:
 def costs(run: Run) -> Table | None:
     """What a point of accuracy beyond the vanilla judge's costs, where one is shown."""
     rows = []
-    for table in run.named("cost"):
+    for table in run.select_kind("cost"):
         judge = table.id.partition(".")[2]
         for row in rows_of_table(table):
             bounds = interval(
@@ -473,7 +473,7 @@ def selection(run: Run) -> Table | None:
             Column(key="selection", label="Selection"),
             Column(key="k", format="integer"),
             Column(key="matching", label="Of the kind", format="number:1"),
-            Column(key="used", label="Shown", format="number:1"),
+            Column(key="used", label="AddressedText", format="number:1"),
             Column(key="removed", label="Verdicts removed", align="right"),
             Column(key="kept", label="Verdicts kept", align="right"),
         ),

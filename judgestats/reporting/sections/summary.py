@@ -10,8 +10,8 @@ from typing import Any
 from judgestats.reporting.numbers import (
     DASH,
     NOTHING,
+    AddressedText,
     Measured,
-    Shown,
     address,
     column,
     label,
@@ -36,7 +36,7 @@ from judgestats.results.verdict_screen import (
 from judgestats.sinks import escape_markdown
 
 
-def page_one(run: Run, figure: Captioned | None = None) -> list[Showable]:
+def summary_page(run: Run, figure: Captioned | None = None) -> list[Showable]:
     """Outcome, facts, requirements or changes, figure, and care.
 
     Parameters
@@ -114,11 +114,11 @@ def requirement_table(run: Run) -> Table:
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     caption = "Requirements, estimates with 95% confidence intervals, and whether they hold."
     if len(verdicts) > 1 and len(keys) <= _MOST_COLUMNS:
-        return _by_subject(run, keys, caption)
-    return _by_requirement(run, caption)
+        return _subject_table(run, keys, caption)
+    return _requirement_table(run, caption)
 
 
-def _by_subject(run: Run, keys: Sequence[str], caption: str) -> Table:
+def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
     """A row per subject, the worst first where not all fit; a column per requirement."""
     records = run.records
     names = subject_names(records)
@@ -133,7 +133,7 @@ def _by_subject(run: Run, keys: Sequence[str], caption: str) -> Table:
         }  # fmt: skip
         for j, r in enumerate(verdict.requirements):
             heads.setdefault(r.key, f"{r.label}\n{threshold_text(r)}")
-            shown, status = _shown(i, j, r), status_text(r)
+            shown, status = _requirement_text(i, j, r), status_text(r)
             told = "" if r.status == "holds" and status == "holds" else f" {status}"
             row[r.key] = status if r.status == "not_measured" else shown + told
         rows.append(row)
@@ -150,7 +150,7 @@ def _by_subject(run: Run, keys: Sequence[str], caption: str) -> Table:
     )
 
 
-def _by_requirement(run: Run, caption: str) -> Table:
+def _requirement_table(run: Run, caption: str) -> Table:
     """A row per requirement and subject, what decides first where not all fit."""
     records = run.records
     names = subject_names(records)
@@ -166,7 +166,8 @@ def _by_requirement(run: Run, caption: str) -> Table:
     rows = [
         {
             "subject": names[verdict.subject.label], "quantity": r.label,
-            "estimate": _shown(i, j, r), "needed": threshold_text(r), "status": status_text(r),
+            "estimate": _requirement_text(i, j, r), "needed": threshold_text(r),
+            "status": status_text(r),
         }
         for i, j, verdict, r in listed[:_MOST_ROWS]
     ]  # fmt: skip
@@ -253,10 +254,10 @@ def _figure_title(
     return f"{who} {sentence}" if sentence != found.sentence else f"{who}: {sentence}"
 
 
-def _shown(i: int, j: int, r: Requirement) -> Shown:
+def _requirement_text(i: int, j: int, r: Requirement) -> AddressedText:
     text = number_text(r)
     if text == "-":
-        return Shown(((DASH, ""),))
+        return AddressedText(((DASH, ""),))
     number, _, bounds = text.partition(" ")
     at = f"verdicts.{i}.requirements.{j}"
     parts = [(number, address("", f"{at}.estimate"))]
@@ -264,7 +265,7 @@ def _shown(i: int, j: int, r: Requirement) -> Shown:
         low, high = bounds.strip("[]").split(", ")
         parts += [(" [", ""), (low, address("", f"{at}.low")), (", ", ""),
                   (high, address("", f"{at}.high")), ("]", "")]  # fmt: skip
-    return Shown(tuple(parts))
+    return AddressedText(tuple(parts))
 
 
 _TESTS = {"shift": "shift", "spread": "spread", "verdicts": "flips"}
@@ -289,8 +290,8 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
     columns = [Column(key="condition", label="Condition")]
     asked = [row for row in results.rows if row.key in _TESTS]
 
-    def placed(shown: Shown) -> Shown:
-        return shown.within(file) if file else shown
+    def placed(shown: AddressedText) -> AddressedText:
+        return shown.with_file(file) if file else shown
 
     for one in asked:
         numbers = [number_at(results, one.cells.get(name, "")) for name in names]
@@ -327,17 +328,19 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
 def number_at(results: Results, record_id: str) -> Measured:
     """The number of a record; nothing where there is none."""
     record = results[record_id] if record_id else None
-    return Measured.of(record) if isinstance(record, (Estimate, Comparison)) else Measured()
+    return (
+        Measured.from_record(record) if isinstance(record, (Estimate, Comparison)) else Measured()
+    )
 
 
-def _p(results: Results, test: str) -> Shown:
+def _p(results: Results, test: str) -> AddressedText:
     if test not in results:
         return NOTHING
     bound = results.get(test, Test).p_bound
     return label(results, address(test, "p_adjusted"), p=True, bound=bound)
 
 
-def above(run: Run) -> set[str]:
+def summary_addresses(run: Run) -> set[str]:
     """The addresses of the numbers that page one's table shows, and those with intervals as texts.
 
     An analysis may keep one number in two records: for a condition, and as a result.
@@ -345,7 +348,7 @@ def above(run: Run) -> set[str]:
     if not run.records.verdicts:
         return set()
     cells = [cell for row in requirement_table(run).rows for cell in row.values()]
-    shown = [cell for cell in cells if isinstance(cell, Shown)]
+    shown = [cell for cell in cells if isinstance(cell, AddressedText)]
     texts = {str(cell) for cell in shown if "[" in str(cell)}
     records = {r.record for v in run.records.verdicts for r in v.requirements if r.record}
     texts |= {address(record, "estimate") for record in records}

@@ -292,7 +292,7 @@ def agreement_across_judges(
     with np.errstate(divide="ignore", invalid="ignore"):
         per_replication = same.sum(axis=0) / pairs.sum(axis=0)
         per_item = same.sum(axis=1) / pairs.sum(axis=1)
-    sample = Sample.of(
+    sample = Sample.from_mask(
         pairs.sum(axis=1) > 0,
         "no two judges gave a verdict in the same replication",
         n_replications=codes.shape[2],

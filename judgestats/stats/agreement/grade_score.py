@@ -489,7 +489,7 @@ def grade_score_difference(
         name=where,
         label="Difference of Grade Scores above chance",
         estimator="paired by item, second minus first; complete rotations in both",
-        sample=Sample.of(used, "some rotations were not read"),
+        sample=Sample.from_mask(used, "some rotations were not read"),
         reason="no item has all its rotations read in both conditions",
         signed=True,
         **inference,

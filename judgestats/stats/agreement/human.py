@@ -95,7 +95,7 @@ def labelled_pairs(
         "no verdict of the judge": int(np.sum((a < 0) & (b >= 0))),
         "no human label": int(np.sum(b < 0)),
     }
-    return a, b, used, Sample.of(used, excluded)
+    return a, b, used, Sample.from_mask(used, excluded)
 
 
 @with_keywords(permutations=ON_DEMAND)
@@ -397,7 +397,7 @@ def human_ceiling(labels: ArrayLike, **inference: Unpack[SumResampled]) -> Estim
         name=where,
         label="Human-human alignment",
         estimator="pairs of annotators, mean over pairs of responses",
-        sample=Sample.of(used, "fewer than two annotators", n_replications=codes.shape[1]),
+        sample=Sample.from_mask(used, "fewer than two annotators", n_replications=codes.shape[1]),
         reason="no pair was labelled by two annotators",
         **inference,
         details={

@@ -251,7 +251,7 @@ def correlation_by_level(
     sources = cluster_codes(source, x.size, where=where)
     systems = cluster_codes(system, x.size, where=where)
     used = np.isfinite(x) & np.isfinite(y)
-    sample = Sample.of(used, "no score or no rating", sources)
+    sample = Sample.from_mask(used, "no score or no rating", sources)
     x, y, sources, systems = x[used], y[used], sources[used], systems[used]
     sources = np.unique(sources, return_inverse=True)[1]
     sizes = np.bincount(sources)

@@ -132,7 +132,7 @@ def position_test(
     groups = cluster_codes(inference["cluster"], n_items, where=where)
     n_unread = int(np.sum(options < 0))
     clusters = None if inference["cluster"] is None else groups
-    sample = Sample.of(
+    sample = Sample.from_mask(
         read, "no order was read", clusters, n_replications=n_orders, repeated="order"
     )
     result = TestResult(

@@ -346,7 +346,7 @@ def win_rates(
         name=where,
         label="Win rates",
         terms=tuple(sorted(terms, key=lambda t: -t.estimate)),
-        sample=Sample.of(codes >= 0, "no verdict", clusters),
+        sample=Sample.from_mask(codes >= 0, "no verdict", clusters),
     )
 
 

@@ -121,7 +121,7 @@ def run_change(
     codes = cluster_codes(inference["cluster"], pooled.shape[0], where=where)
     read = [np.isfinite(pooled[:, :split]).sum(1), np.isfinite(pooled[:, split:]).sum(1)]
     matched = (read[0] > 0) & (read[1] > 0)
-    sample = Sample.of(
+    sample = Sample.from_mask(
         matched,
         "no verdict in one of the runs",
         None if inference["cluster"] is None else codes,
@@ -173,7 +173,7 @@ def run_change(
     details["target"] = target
     m = mean_over_clusters(change[present], codes[present])
     if target == "these items":
-        m = _of_these(pooled[present], split, m.mean)
+        m = _fixed_items_error(pooled[present], split, m.mean)
     p = m.p_value()
     if math.isnan(p) and target == "new items" and abs(m.mean) > 1e-12:
         # The same change in every cluster has no error: the sign test of the clusters remains.
@@ -208,7 +208,7 @@ def run_change(
     )  # fmt: skip
 
 
-def _of_these(pooled: Floats, split: int, mean: float) -> MeanOverClusters:
+def _fixed_items_error(pooled: Floats, split: int, mean: float) -> MeanOverClusters:
     """The error of a mean change on these items, from the repeats of each run."""
     variances, repeats = [], []
     for run in (pooled[:, :split], pooled[:, split:]):

@@ -231,7 +231,7 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
     mean_name = f"Mean score under {name}"
     if filled.any():
         m = mean_over_clusters(cells.mean[filled, c], cells.cluster[filled])
-        own = None if runs is None else runs.of_judges(c)
+        own = None if runs is None else runs.for_judges(c)
         if own is not None and own.is_random:
             m = own.widen(m, own.share((1.0,)))
         mean = Estimate(
@@ -380,7 +380,7 @@ def mean_shift(
                 n=d.size,
                 reason=m.reason,
                 limits=m.interval,
-                details={} if runs is None else runs.of_judges(a, b).facts,
+                details={} if runs is None else runs.for_judges(a, b).facts,
             )
         )
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
@@ -404,7 +404,7 @@ def mean_difference(
     both = ~np.isnan(difference)
     if both.any():
         mean = mean_over_clusters(difference[both], cells.cluster[both])
-        own = None if runs is None else runs.of_judges(a, b)
+        own = None if runs is None else runs.for_judges(a, b)
         if own is not None and own.is_random:
             mean = own.widen(mean, own.share())
         return difference[both], mean

@@ -304,7 +304,7 @@ def gmd_ratio(
                 "p_floor": ratio.smallest,
                 "n_clusters": ratio.n_clusters,
                 **heavy,
-                **({} if runs is None else {"target": runs.of_judges(a, b).target_of_dispersion}),
+                **({} if runs is None else {"target": runs.for_judges(a, b).target_of_dispersion}),
             },
         )
         for (a, b), (ratio, heavy), level in zip(pairs, found, levels, strict=True)

@@ -136,7 +136,7 @@ class Sample:
         object.__setattr__(self, "n_excluded", self.n_excluded or sum(excluded.values()))
 
     @classmethod
-    def of(
+    def from_mask(
         cls,
         used: Bools,
         why: str | Mapping[str, int],
@@ -161,7 +161,8 @@ class Sample:
 
         Examples
         --------
-        >>> Sample.of(np.array([True, True, False]), "not read", np.array([4, 4, 5])).n_clusters
+        >>> used = np.array([True, True, False])
+        >>> Sample.from_mask(used, "unparsed", np.array([4, 4, 5])).n_clusters
         1
         """
         n = int(np.sum(used))

@@ -356,7 +356,7 @@ class Comparison:
     """The interval at another level, where the method gives one."""
 
     @property
-    def lost(self) -> str:
+    def interval_note(self) -> str:
         """What stands in place of an interval that is not estimable, with a space before it."""
         return f" {LOST}" if any(note.code == NOT_ESTIMABLE for note in self.notes) else ""
 
@@ -386,7 +386,7 @@ class Comparison:
             times * self.estimate, times * low, times * high, digits=digits, bounded=bounded
         )
         if self.interval or not self.reason:
-            return f"{text}{self.lost}"
+            return f"{text}{self.interval_note}"
         return self.reason if math.isnan(self.estimate) else f"{text} ({self.reason})"
 
 
@@ -471,7 +471,7 @@ class Comparisons(Result):
             return f"{name}: undefined ({row.reason or 'no reason given'})"
         bounded = omits_zero(row.estimate_name)
         shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
-        parts = [f"{name}: {name_of(row.estimate_name)} = {shown}{row.lost}"]
+        parts = [f"{name}: {name_of(row.estimate_name)} = {shown}{row.interval_note}"]
         if not math.isnan(row.p_adjusted):
             parts.append(f"adjusted p {adjusted_p(row)}")
         return ", ".join(parts)
@@ -498,7 +498,7 @@ class Comparisons(Result):
         bounded = omits_zero(row.estimate_name)
         shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
         text = f"{name_of(row.estimate_name)} {shown}"
-        return f"{text}{row.lost}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
+        return f"{text}{row.interval_note}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
 
     def __str__(self) -> str:
         columns = ["contrast", "estimate", "statistic", "p_value", "p_adjusted"]

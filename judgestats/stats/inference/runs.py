@@ -54,7 +54,7 @@ class RunSums:
     df_within: int
 
     @classmethod
-    def of(cls, scores: Floats, codes: Ints, n_clusters: int) -> RunSums:
+    def from_scores(cls, scores: Floats, codes: Ints, n_clusters: int) -> RunSums:
         """Of items x runs, NaN where a run misses an item.
 
         Parameters
@@ -215,7 +215,7 @@ class RunComponent:
     def pairs(self) -> tuple[RunComponent, ...]:
         """The component of every two of the judges, on which their contrasts are decided."""
         places = itertools.combinations(range(len(self.runs)), 2)
-        return tuple(self.of_judges(*pair) for pair in places) or (self,)
+        return tuple(self.for_judges(*pair) for pair in places) or (self,)
 
     @property
     def target(self) -> str:
@@ -279,7 +279,7 @@ class RunComponent:
             "run_p": self.p_value,
         }
 
-    def of_judges(self, *places: int) -> RunComponent:
+    def for_judges(self, *places: int) -> RunComponent:
         """The same component for a quantity of some of the judges.
 
         Parameters
@@ -407,7 +407,7 @@ def run_component(
     sums = []
     for j in range(x.shape[1]):
         own = x[:, j, :]
-        sums.append(RunSums.of(own[:, run_columns(own)], codes, n))
+        sums.append(RunSums.from_scores(own[:, run_columns(own)], codes, n))
     return component_of_sums(sums, interleaved=interleaved, seed=seed)
 
 
@@ -430,7 +430,7 @@ def component_of_sums(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(40, 2, 6))
-    >>> sums = [RunSums.of(x[:, j], np.arange(40), 40) for j in range(2)]
+    >>> sums = [RunSums.from_scores(x[:, j], np.arange(40), 40) for j in range(2)]
     >>> component_of_sums(sums).p_value == run_component(x).p_value
     True
     """

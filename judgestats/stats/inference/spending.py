@@ -16,7 +16,7 @@ from judgestats.errors import InputError
 _NODES = 1201
 
 
-def spent(fraction: float, alpha: float = 0.05) -> float:
+def alpha_spent(fraction: float, alpha: float = 0.05) -> float:
     """Two-sided error spent at an information fraction, 4 - 4 Phi(z(1 - alpha / 4) / root t).
 
     Examples
@@ -73,7 +73,7 @@ def spending_bounds(fractions: Sequence[float], alpha: float = 0.05) -> Floats:
     out: list[float] = []
     points, weights, before, last = np.zeros(1), np.ones(1), 0.0, 0.0
     for ti in t.tolist():
-        now = spent(ti, alpha)
+        now = alpha_spent(ti, alpha)
         wanted = math.log((now - last) / 2)
         sd = math.sqrt(ti - before)
 

@@ -93,7 +93,7 @@ def recoding_loss(
     estimate = Estimate(
         name="recoding_loss", label="Loss by a shorter scale", estimate=math.nan,
         estimator="1 minus the ratio of informations about the item",
-        sample=Sample.of(used, "fewer than two scores"),
+        sample=Sample.from_mask(used, "fewer than two scores"),
     )  # fmt: skip
     if not used.any():
         return estimate.replace(reason="no item has two scores: a loss needs repeats")

@@ -216,7 +216,7 @@ def alternative_annotator_test(
         "fewer than two annotators": int(np.sum(~enough)),
         "no label of the judge": int(np.sum(enough & np.isnan(f))),
     }
-    sample = Sample.of(used, out, None if cluster is None else codes)
+    sample = Sample.from_mask(used, out, None if cluster is None else codes)
     f, y, codes = f[used], y[used], codes[used]
     settings = (scoring, epsilon)
     result = _test(f, y, codes, names, settings, sample)
@@ -477,7 +477,7 @@ def agreement_ceiling(
         "fewer than two people": int(np.sum(~several)),
         "no verdict of the judge": int(np.sum(several & np.isnan(f))),
     }
-    sample = Sample.of(used, out, None if inference["cluster"] is None else codes)
+    sample = Sample.from_mask(used, out, None if inference["cluster"] is None else codes)
     f, y, codes = f[used], y[used], codes[used]
     pairs = itertools.combinations(range(y.shape[1]), 2)
     own = _mean([_column_distance(y[:, i], y[:, j], scores=scores) for i, j in pairs])

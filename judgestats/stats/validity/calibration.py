@@ -146,7 +146,7 @@ def confidence_calibration(
     codes = cluster_codes(inference["cluster"], p.size, where=where)
     used = ~np.isnan(p) & ~np.isnan(y)
     clustered = inference["cluster"] is not None
-    sample = Sample.of(used, "no confidence or no label", codes if clustered else None)
+    sample = Sample.from_mask(used, "no confidence or no label", codes if clustered else None)
     p, y, codes = p[used], y[used], codes[used]
     if p.size == 0:
         nothing = Estimate(
@@ -463,7 +463,7 @@ def _labels(x: Floats, passed: ArrayLike, where: str) -> Floats:
 def _sample(used: Bools, cluster: ArrayLike | None, k: int, where: str) -> tuple[Sample, Ints]:
     """The sample of the items used, and the cluster of each of them."""
     codes = cluster_codes(cluster, used.size, where=where)
-    sample = Sample.of(
+    sample = Sample.from_mask(
         used, "no label, or no score", None if cluster is None else codes, n_replications=k
     )
     return sample, codes[used]

@@ -454,7 +454,7 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
         name="judge_only",
         label="Judge alone",
         estimator="share of pass verdicts",
-        sample=Sample.of(read, "unread or tied"),
+        sample=Sample.from_mask(read, "unread or tied"),
         reason="" if read.any() else "no verdict could be read",
     )
 

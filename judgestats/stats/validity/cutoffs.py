@@ -198,7 +198,7 @@ class ErrorCounts:
             self.misses / max(self.n_pass, 1) + self.false_passes / max(self.n_fail, 1), 12
         )))])  # fmt: skip
 
-    def place(self, cutoff: float) -> tuple[int, int]:
+    def counts_at(self, cutoff: float) -> tuple[int, int]:
         """Misses and false passes at any cut-off, observed or not."""
         i = int(np.searchsorted(self.cutoffs, cutoff, "left"))
         if i == self.cutoffs.size:

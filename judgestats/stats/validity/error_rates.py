@@ -194,7 +194,7 @@ def error_rates(
     drawn_in_parts = part[lab] if part is not None else None
     table = _table(y, f, lost)
     excluded = {"not labelled": judged.n_items - judged.n, "unread": int(np.sum(~np.isnan(lost)))}
-    sample = Sample.of(lab, excluded, items.codes if items.clustered else None)
+    sample = Sample.from_mask(lab, excluded, items.codes if items.clustered else None)
     weighted = part is not None or weights is not None
     share = partial(
         _share, codes=codes, clustered=items.clustered, level=inference["level"], sample=sample,

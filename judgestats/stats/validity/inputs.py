@@ -184,7 +184,9 @@ class LabelledItems:
 
     def sample(self) -> Sample:
         """The labelled items."""
-        return Sample.of(self.labelled, "not labelled", self.codes if self.clustered else None)
+        return Sample.from_mask(
+            self.labelled, "not labelled", self.codes if self.clustered else None
+        )
 
     @property
     def n(self) -> int:

@@ -81,7 +81,7 @@ def labels_gained(
     estimate = Estimate(
         name="labels_extra", label="Effective extra labels", estimate=math.nan,
         estimator="labels that people alone would need more for the same error",
-        sample=Sample.of(used, "not labelled", items.codes if items.clustered else None),
+        sample=Sample.from_mask(used, "not labelled", items.codes if items.clustered else None),
         details={"n_labels": n, "n_judged": n_all},
     )  # fmt: skip
     if n < FEW_LABELS:

@@ -108,7 +108,7 @@ def leniency(
         )
     values = _solved(whole[None], right.sum(axis=0)[None])[0]
     sizes = np.bincount(np.unique(codes, return_inverse=True)[1].reshape(-1))
-    sample = Sample.of(
+    sample = Sample.from_mask(
         shared, "scored by one judge", None if inference["cluster"] is None
         else cluster_codes(inference["cluster"], len(x), where=where), n_replications=n_judges,
         repeated="judge",

@@ -95,7 +95,7 @@ def panel_gain(
         name="squared_error_gain" if losses else "accuracy_gain",
         label="Panel minus its best member", estimate=sign * float(gain.mean()),
         estimator="difference, member chosen out of fold",
-        sample=Sample.of(np.ones(own.size, bool), "", None if inference["cluster"] is None
+        sample=Sample.from_mask(np.ones(own.size, bool), "", None if inference["cluster"] is None
                          else codes, n_replications=each.shape[1], repeated="judge"),
         details={"differences": (sign * differences.mean(axis=0)).tolist()},
     )  # fmt: skip

@@ -280,7 +280,7 @@ def labelled_panel(
             f"{where}: {int(used.sum())} {what} in {n_clusters} clusters are too few to choose and "
             f"to judge: at least {LEAST_LABELS} in {FOLDS} clusters."
         )
-    sample = Sample.of(
+    sample = Sample.from_mask(
         used,
         "no label, or a judge without a score" if complete else "not labelled",
         None if cluster is None else codes,

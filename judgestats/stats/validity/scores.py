@@ -119,7 +119,9 @@ def graded_agreement(
     if not used.any():
         raise InputError(f"{where}: no item has both a score of the judge and one of people.")
     x, y, codes = items.judge[used], items.human[used], items.codes[used]
-    sample = Sample.of(used, "no score or no label", items.codes if items.clustered else None)
+    sample = Sample.from_mask(
+        used, "no score or no label", items.codes if items.clustered else None
+    )
     out = _bias(x - y, codes, items, sample, inference["level"])
     for name, label, combine, reason in _COEFFICIENTS:
         estimate = estimate_from_sums(
@@ -298,7 +300,7 @@ def error_parts(
     inside[np.nanmax(e, axis=1) == np.nanmin(e, axis=1)] = 0.0
     terms = np.column_stack([np.ones(r.size), mean, mean**2 - inside / r, inside])
     codes = cluster_codes(inference["cluster"], y.size, where=where)
-    sample = Sample.of(
+    sample = Sample.from_mask(
         used,
         "no label or fewer than two judgments",
         None if inference["cluster"] is None else codes,
@@ -461,7 +463,7 @@ def accuracy_by_k(
     right = np.sum(v[used] == y[used][:, None], axis=1)
     codes = cluster_codes(inference["cluster"], y.size, where=where)
     clusters = None if inference["cluster"] is None else codes
-    sample = Sample.of(used, "unread or no label", clusters, n_replications=most)
+    sample = Sample.from_mask(used, "unread or no label", clusters, n_replications=most)
     by_k = {k: majority_credit(right, most, k) for k in sorted({*range(1, most + 1, 2), most})}
     return accuracy_of_credits(by_k, codes[used], sample, level=inference["level"])
 

@@ -35,7 +35,7 @@ def test_reference_values():
     counts = cutoffs.error_counts(s, y, delta=delta)
     at_five = int(np.searchsorted(counts.cutoffs, 5.0))
     kinds = {"pass": cutoffs.clustering(s[y], c[y]), "fail": cutoffs.clustering(s[~y], c[~y])}
-    miss, false = counts.place(counts.youden)
+    miss, false = counts.counts_at(counts.youden)
     cost = cutoffs.expected_cost(s, y, c, miss=3, false_pass=1, fold=d["fold"].to_numpy())
     agree("dec_scores", {
         "auc": alone.auc.estimate, "window": alone.window, "window_clusters": found.window,

@@ -75,7 +75,7 @@ def test_verdicts_spend_the_error_over_looks():
     rule = rule.decide(100, known=False)
     errors.append(rule.next_error)
     assert sum(errors) == pytest.approx(0.05)
-    assert errors[0] == pytest.approx(spending.spent(0.5))
+    assert errors[0] == pytest.approx(spending.alpha_spent(0.5))
     assert rule.screen()[0].startswith("GO ON")
     last = rule.decide(200, known=False)
     assert last.screen()[0].startswith("ENDED")

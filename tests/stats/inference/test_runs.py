@@ -29,7 +29,7 @@ def test_a_difference_of_means_with_the_run_variance_is_that_of_two_codes(
     expected = declared.value(data_set, f"j{judge + 1}_minus_j1")
     differences = scores[:, judge].mean(axis=1) - scores[:, 0].mean(axis=1)
     items = mean_over_clusters(differences, np.arange(len(scores)))
-    runs = run_component(scores).of_judges(0, judge)
+    runs = run_component(scores).for_judges(0, judge)
     found = runs.widen(items, runs.share())
     ours = [
         items.mean, items.std_error, items.df, found.std_error, found.df, found.p_value(),
@@ -94,7 +94,7 @@ def test_no_other_judge_and_no_copy_of_one_turns_what_is_random():
         x = rng.normal(size=(40, 2, runs))
         alone = run_component(x)
         for more in (x[:, :1], x[:, 1:] + 3, rng.normal(size=(40, 3, runs))):
-            found = run_component(np.concatenate([x, more], axis=1)).of_judges(0, 1)
+            found = run_component(np.concatenate([x, more], axis=1)).for_judges(0, 1)
             same = (alone.is_random, alone.is_identified, alone.p_value, alone.target)
             assert (found.is_random, found.is_identified, found.p_value, found.target) == same
 
@@ -104,13 +104,13 @@ def test_a_judge_is_decided_on_its_own_runs():
     x = rng.normal(size=(40, 2, 12))
     x[:, 1] += 2 * rng.normal(size=12)
     found = run_component(x)
-    assert not found.of_judges(0).is_random
-    assert found.of_judges(1).is_random
-    assert found.of_judges(0, 1).is_random
+    assert not found.for_judges(0).is_random
+    assert found.for_judges(1).is_random
+    assert found.for_judges(0, 1).is_random
 
 
 def test_a_judge_that_never_varies_has_no_unknown_shift_of_its_runs():
     x = np.random.default_rng(6).normal(size=(20, 2, 3))
     x[:, 0] = x[:, 0, :1]
-    assert run_component(x).of_judges(0).target == ""
-    assert run_component(x).of_judges(1).target == "these runs"
+    assert run_component(x).for_judges(0).target == ""
+    assert run_component(x).for_judges(1).target == "these runs"

@@ -18,9 +18,9 @@ from judgestats.analysis.decisions.operating_point import (
 from judgestats.analysis.decisions.panel import Panel, effective_votes
 from judgestats.analysis.decisions.record import (
     Decision,
-    JudgedItems,
+    ItemJudgments,
+    item_judgments,
     joined_items,
-    judged_items,
 )
 from judgestats.errors import InputError
 from judgestats.results.decisions import DecisionOptions
@@ -60,13 +60,15 @@ def decisions_of(frame: pd.DataFrame, options: DecisionOptions) -> tuple[Decisio
     """
     if "label" not in frame or frame["condition"].nunique() > MOST_JUDGES:
         return ()
-    items = [one for one in judged_items(frame) if one.has_labels]
+    items = [one for one in item_judgments(frame) if one.has_labels]
     level = 1 - 0.05 / max(len(items) * options.looks, 1)
-    alone = [made for one in items for made in _of_judge(one, options, level, len(items))]
-    return (*alone, *_of_panel(items, options))
+    alone = [made for one in items for made in _judge_decisions(one, options, level, len(items))]
+    return (*alone, *_panel_decisions(items, options))
 
 
-def _of_panel(items: Sequence[JudgedItems], options: DecisionOptions) -> Iterator[Decision]:
+def _panel_decisions(
+    items: Sequence[ItemJudgments], options: DecisionOptions
+) -> Iterator[Decision]:
     """Effective votes of three or more judges of pass / fail verdicts."""
     judges = [one for one in items if not one.is_scored]
     if len(judges) < LEAST_PANEL:
@@ -80,7 +82,7 @@ def _of_panel(items: Sequence[JudgedItems], options: DecisionOptions) -> Iterato
 
 
 def panel_of(
-    judges: Sequence[JudgedItems],
+    judges: Sequence[ItemJudgments],
     *,
     drawn: str,
     level: float = 0.95,
@@ -106,8 +108,8 @@ def panel_of(
 MOST_JUDGES, LEAST_PANEL = 20, 3
 
 
-def _of_judge(
-    items: JudgedItems, options: DecisionOptions, level: float, judges: int
+def _judge_decisions(
+    items: ItemJudgments, options: DecisionOptions, level: float, judges: int
 ) -> Iterator[Decision]:
     subject = items.name if judges > 1 else ""
     drawn = options.labels_drawn or items.drawn
@@ -128,7 +130,7 @@ def _of_judge(
 
 
 def point_of(
-    items: JudgedItems, *, tpr: float, tnr: float, level: float, drawn: str
+    items: ItemJudgments, *, tpr: float, tnr: float, level: float, drawn: str
 ) -> OperatingPoint:
     """The operating point of one judge's scores.
 
@@ -144,7 +146,7 @@ def point_of(
 
 
 def automation_of(
-    items: JudgedItems,
+    items: ItemJudgments,
     *,
     error: float = 0.05,
     level: float = 0.95,

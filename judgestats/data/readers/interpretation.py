@@ -223,18 +223,18 @@ def counts_of(frame: pd.DataFrame) -> dict[str, int]:
 def _sentence(about: str, roles: Mapping[str, Sequence[str]], counts: Mapping[str, int]) -> str:
     """The reading in one sentence."""
 
-    def counted(count: str, word: str, role: str = "") -> str:
+    def count_text(count: str, word: str, role: str = "") -> str:
         plural = {"criterion": "criteria"}.get(word, f"{word}s")
         held = roles.get(role or word, ())
         columns = ", ".join([*held[:2], "..."] if len(held) > 3 else held)
         return count_noun(counts[count], word, plural) + (f" ({columns})" if columns else "")
 
-    parts = [counted("items", "item")]
+    parts = [count_text("items", "item")]
     several = (("clusters", "cluster"), ("judges", "judge"), ("systems", "system"),
                ("criteria", "criterion"), ("orders", "order"), ("repeats", "repeat"))  # fmt: skip
     for count, word in several:
         if counts[count] > 1 and (word != "cluster" or counts[count] < counts["items"]):
-            parts.append(counted(count, word))
+            parts.append(count_text(count, word))
     if columns := roles.get("verdict"):
         parts.append(f"verdict = {', '.join(columns)}")
     found = [count_noun(counts["judgments"], "judgment", "judgments")]
@@ -249,7 +249,7 @@ def _sentence(about: str, roles: Mapping[str, Sequence[str]], counts: Mapping[st
     return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
 
 
-def asked_reading(question: OpenQuestionError, command: Sequence[str]) -> dict[str, Any]:
+def open_question_record(question: OpenQuestionError, command: Sequence[str]) -> dict[str, Any]:
     """The reading of a file that can be read in several ways: the question with its answers.
 
     Parameters

@@ -1,8 +1,8 @@
 """Power of the probe of place: a judge that leans to what stands first, found over questions.
 
-Writes power_place.csv beside this file; about two minutes on one core:
+Writes power_position.csv beside this file; about two minutes on one core:
 
-    python docs/simulations/power_place.py
+    python docs/simulations/power_position.py
 
 Pairs differ in quality by 1.2 logits (SD). Standing first adds a lean, which varies by question
 (SD .5), and each pair is asked about twice in each order. The effect is the share of verdicts for
@@ -76,7 +76,7 @@ def setting(questions: int, pairs: int, effect: float) -> dict[str, object]:
 def main() -> None:
     """Run the settings and write the table."""
     rows = [setting(q, p, e) for q in (20, 40, 80) for p in (1, 4) for e in EFFECTS]
-    write_rows("power_place.csv", rows)
+    write_rows("power_position.csv", rows)
 
 
 if __name__ == "__main__":
