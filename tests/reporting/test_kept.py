@@ -53,9 +53,7 @@ def _judges_of(run: Run, table: Table | None) -> set[str]:
 
 def test_the_table_of_conditions_keeps_both_judges(run: Run) -> None:
     judges = {c.judge for c in run.records.conditions}
-    with mock.patch.object(
-        data, "sample_rows", lambda groups, **how: sample_rows(groups, 2, **how)
-    ):
+    with mock.patch.object(data, "sample_rows", lambda rows, **how: sample_rows(rows, 2, **how)):
         described = data.condition_descriptions(run)
     assert _judges_of(run, described) == judges
     assert described is not None
