@@ -21,7 +21,7 @@ def alpha_spent(fraction: float, alpha: float = 0.05) -> float:
 
     Examples
     --------
-    >>> round(spent(.5), 5), round(spent(1.0), 5)
+    >>> round(alpha_spent(.5), 5), round(alpha_spent(1.0), 5)
     (0.00305, 0.05)
     """
     z = -float(special.ndtri(alpha / 4)) / math.sqrt(min(max(fraction, 1e-12), 1.0))
