@@ -1,4 +1,5 @@
-"""Put page one of the brief report of eight kinds of run side by side in docs/images/page-ones.png.
+"""Put the summary page of the brief report of eight kinds of run side by side in
+docs/images/page-ones.png.
 
 Run from the project's root: python docs/build_page_ones.py (minutes: six experiments on simulated
 judges, a study and an audit, in a folder that is thrown away), or with the PDFs of finished runs,
@@ -31,7 +32,7 @@ ACROSS, DPI, GAP = 4, 38, 6
 
 
 def report_pdf(words: tuple[str, ...], folder: Path) -> Path:
-    """The PDF of the report of one command, run in a folder of its own."""
+    """The PDF of the report of one command, run in a separate folder."""
     folder.mkdir()
     command = [sys.executable, "-m", "judgestats", *words, "--report", "pdf"]
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)

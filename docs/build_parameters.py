@@ -3,7 +3,7 @@
     python docs/build_parameters.py            # write the tables
     python docs/build_parameters.py --check    # CI: they are what the designs declare
 
-The tables stand between two marks at the end of each page; index.md has those that all take.
+The tables are between two marks at the end of each page; index.md has those that all take.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Run ``python docs/build_public_list.py`` after adding an entry to judgestats/results/quantities: the
 function that it names becomes public (judgestats/stats/__init__.pyi) and is listed on the page of
-its room. ``--check`` writes nothing and says which place is missing.
+its room. ``--check`` writes nothing and says which position is missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of reply shapes, and what real replies are read as, in docs/replies.md.
+"""The table of reply shapes, and what real replies are interpreted as, in docs/replies.md.
 
     python docs/build_replies.py            # write the page
     python docs/build_replies.py --check    # CI: the page is what the tables say
@@ -54,7 +54,7 @@ def published(data: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def differences(data: Path) -> list[dict[str, Any]]:
-    """One row a file with its counts, followed by one row a reply that is read differently."""
+    """One row per file with its counts, followed by one row per reply that is read differently."""
     counts: dict[str, Counter[str]] = {}
     rows: dict[str, list[dict[str, Any]]] = {}
     for file, which, text, letter in published(data):

@@ -3,8 +3,8 @@
     python docs/build_screens.py            # run the commands, write what they print
     python docs/build_screens.py --check    # CI: pages show what the commands print
 
-A page marks a place with ``<!-- screen: COMMAND -->`` and ``<!-- end screen -->``; what stands
-between is written here. The commands ask no judge and write no run.
+A page marks a place with ``<!-- screen: COMMAND -->`` and ``<!-- end screen -->``; the text between
+is written here. The commands ask no judge and write no run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Write docs/validation: every statistic of ours beside what R says, one page an area.
+"""Write docs/validation: every statistic of ours next to what R says, one page an area.
 
 Run ``python docs/build_validation.py`` after adding rows to a registry in tests/validation, and
 ``python docs/build_validation.py --check`` to fail where a page is out of date. The check compares
-numbers to the digits the pages need, so that another platform's last bits are no change.
+numbers to the digits the pages need, so that another platform's last bits are not a change.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e[+-]?\d+)?(?![\w.])")
 
 
 def same_line(a: str, b: str) -> bool:
-    """Whether two rows tell the same: equal words, numbers equal to 1e-6."""
+    """Whether two rows show the same: equal words, numbers equal to 1e-6."""
     a, b = (re.sub(r"< \de-\d+|\*\*differs\*\* \S+", "difference", line) for line in (a, b))
     if NUMBER.sub("#", a) != NUMBER.sub("#", b):
         return False

@@ -53,7 +53,7 @@ def exports() -> list[str]:
 
 
 def known_layouts() -> list[str]:
-    """A row a reader of logs and a layout: what it reads, and the columns that tell it."""
+    """A row per reader of logs and a layout: what it reads, and the columns that show it."""
     rows = ["## Readers", "", "| `--reader` | reads | recognised by |", "|---|---|---|"]
     listed = {name: (reader.about, "its records") for name, reader in LOGS.items()}
     listed |= {
@@ -66,7 +66,7 @@ def known_layouts() -> list[str]:
 
 
 def misread() -> list[str]:
-    """A row a file that is easy to misread: the reading, or the question that is asked."""
+    """A row per file that is easy to misread: the reading, or the question that is asked."""
     rows = ["## Files that are easy to misread", "", "| file | read or asked |", "|---|---|"]
     for path in sorted((FIXTURES / "misread").iterdir()):
         if path.suffix not in {".csv", ".json", ".jsonl"}:

@@ -1,8 +1,8 @@
-"""Which way of asking agrees with people: comparing pairs, or scoring each answer by itself?
+"""Which way of asking agrees with human labels: comparing pairs, or scoring each answer by itself?
 
 All methods judge the same labelled pairs at one temperature; some also at others. Scores become
-verdicts on pairs afterwards (equal scores are a tie); the mean of all replications is a method of
-its own and costs no further call.
+verdicts on pairs afterwards (equal scores are a tie); the mean of all replications is a separate
+method and costs no further call.
 """
 
 from __future__ import annotations

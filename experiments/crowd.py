@@ -1,7 +1,7 @@
 """Does comparing with a crowd make a judge more often right, and is that worth its price?
 
 All strategies judge the same labelled pairs. Calls that strategies have in common (judgments
-against the crowd, repeated votes) are asked once and used by each of them.
+against the crowd, repeated votes) are requested once and used by each of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does it matter how precisely the judge is told what the points of the scale mean?
+"""Does it matter how precisely the judge is given what the points of the scale mean?
 
 "No difference" is only claimed where it is shown, by equivalence within a declared margin.
 """

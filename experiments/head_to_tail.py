@@ -1,7 +1,7 @@
 """What share of answers does a judge that knows the true answer call correct?
 
-The true answer stands in the prompt, so the verdict is a comparison, not knowledge. Questions need
-a reference; without a file the bundled questions that have one are taken.
+The true answer is in the prompt, so the verdict is a comparison, not knowledge. Questions need a
+reference; without a file the bundled questions that have one are taken.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Does a judge that picks the best of several answers pick the same one again?
 
 All judges see the same options in the same order, drawn once for every question and kept in all
-replications, so that what changes between replications is the judge. The paper's omega stands
-beside the answer under the study's presets only: it answers another question.
+replications, so that what changes between replications is the judge. The paper's omega is next to
+the answer under the study's presets only: it answers another question.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The judge as an instrument: what must not move it, what must not succeed, what must move it.
 
 Every answer is also judged as each probe changes it: padded, cited, set as a list, praised by
-others, with an order to the judge in it, cut off. Pairs and options are judged in every place, and
-with names and opinions beside them. What was changed and what was not are the pair.
+others, with an order to the judge in it, cut off. Pairs and options are judged in every position,
+and with names and opinions next to them. What was changed and what was not are the pair.
 """
 
 from __future__ import annotations

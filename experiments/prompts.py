@@ -1,8 +1,8 @@
-"""How much of a judge's scatter is the wording of its prompt, beside asking again?
+"""How much of a judge's scatter is the wording of its prompt, next to repetition?
 
-Every answer, or every pair in both orders, is judged under several prompts that ask for the same in
-other words, repeatedly. The prompts are a sample of wordings: their variance is told beside that of
-repetitions.
+Every answer, or every pair in both orders, is judged under several prompts that ask for the same
+with other words, repeatedly. The prompts are a sample of wordings: their variance is reported next
+to that of repetitions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is gained by asking again: mean, median or mode of several judgments, panels of judges."""
+"""What is gained by repetition: mean, median or mode of several judgments, panels of judges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from judgestats.runner.sources import STUDY_PAIRS, PairParameters, PeopleParamet
 
 
 class Parameters(PeopleParameters, OwnReasoning, PairParameters):
-    """Labelled pairs are judged too, and scores held to people's."""
+    """Labelled pairs are judged too, and scores compared with the human ones."""
 
 
 def protocol(parameters: Parameters, condition: Condition) -> Pointwise:

@@ -1,4 +1,4 @@
-"""Does the spread of a judge's scores grow with temperature, and what becomes of the mean?
+"""Does the spread of a judge's scores grow with temperature, and what happens to the mean?
 
 Every item is scored `replicates` times by every judge at every temperature, with the same prompt.
 The item is the block of every test: all conditions judge the same items.
@@ -14,7 +14,7 @@ from judgestats.runner.sources import PeopleParameters
 
 
 class Parameters(PeopleParameters, OwnReasoning, VaryParameters):
-    """Fields of the request may be varied too; scores may be held to people's."""
+    """Fields of the request may be varied too; scores may be compared with the human ones."""
 
 
 def protocol(parameters: Parameters, condition: Condition) -> Pointwise:

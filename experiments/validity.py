@@ -1,7 +1,7 @@
-"""Is the judge right, and what would people say of everything it judged?
+"""Is the judge accurate, and what would human raters say of everything it judged?
 
 The judge is asked for a verdict of pass or fail and for a score of every answer; some answers have
-people's labels. Without a file the bundled answers' designed quality stands for people's score.
+human labels. Without a file the bundled answers' designed quality stands for human score.
 """
 
 from __future__ import annotations

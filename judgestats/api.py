@@ -66,7 +66,7 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The validated frame: ``attrs["understood"]`` says what the columns were taken for.
+        The validated frame: ``attrs["understood"]`` says what the columns were interpreted as.
 
     Raises
     ------
@@ -116,10 +116,10 @@ def audit(data: Any, **options: Any) -> Findings:
         ``n_resamples`` (999), ``seed`` (0) and ``level`` (.95) of intervals and tests;
         ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
         ``by-verdict``, ``convenience``); ``mix``, the categories' shares in the traffic that
-        corrected rates are for (``chat=.8,code=.2``); ``omega_model``, whose omega stands
-        beside the parallel one (``tau-equivalent``, ``congeneric``); ``sensitivity`` and
+        corrected rates are for (``chat=.8,code=.2``); ``omega_model``, whose omega is reported next
+        to the parallel one (``tau-equivalent``, ``congeneric``); ``sensitivity`` and
         ``specificity``, the judge's rates in another study (``137/149``), which correct the pass
-        rate where there are no labels; ``duplicates``, what becomes of items that repeat another
+        rate where there are no labels; ``duplicates``, the handling of items that repeat another
         one (``cluster``, ``drop``, ``keep``, ``refuse``); ``specs`` (``yes``, ``joint``), each
         comparison under every declared choice; all others as `read_judgments` takes them.
 
@@ -195,7 +195,7 @@ def check(
     strict : bool
         Whether USE WITH CARE fails.
     allow : str or sequence of str
-        ``"cannot-tell"``: what cannot be told passes.
+        ``"cannot-tell"``: what cannot be determined passes.
     looks : int
         Planned looks at growing data, over which error rates are shared.
     tail : {"plain", "strict"}
@@ -274,7 +274,7 @@ def is_run(named: str) -> bool:
 
 
 def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:
-    """What a run says beside its results: who judged, what, on which scale."""
+    """What a run says next to its results: who judged, what, on which scale."""
     judges = list(frame["judge"].unique())
     return {
         "kind": "audit",
@@ -301,7 +301,7 @@ def _name(data: Any, otherwise: str) -> str:
 
 
 def compare(*data: Any, n_resamples: int = 999, seed: int = 0, **options: Any) -> Compared:
-    """What differs between several runs, files or frames, each held to the first?
+    """What differs between several runs, files or frames, each compared with the first?
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def compare(*data: Any, n_resamples: int = 999, seed: int = 0, **options: Any) -
     n_resamples, seed : int
         Of permutations and bootstraps.
     **options
-        As `read_judgments` takes them, for all that is read.
+        As `read_judgments` takes them, for everything that is read.
 
     Returns
     -------
@@ -370,7 +370,7 @@ def drift(
     baseline : the same, optional
         The first run done again with nothing changed.
     values : mapping of word to meaning, optional
-        As `read_judgments` takes them, for all that is read.
+        As `read_judgments` takes them, for everything that is read.
     **options
         As `judgestats.analysis.drift.drift` takes them, or `read_judgments` for all files and
         frames.
@@ -406,14 +406,14 @@ def _load_judgments(data: Any, words: dict[str, Any]) -> pd.DataFrame:
 
 
 def _simulated(*given: Any) -> dict[str, Any]:
-    """Facts of what compares runs of which one was simulated; files and frames do not tell it."""
+    """Facts of what compares runs of which one was simulated; files and frames do not say."""
     from judgestats.tracking.fetch import simulated_in
 
     return simulated_in(facts for facts in map(_recorded, given) if facts)
 
 
 def _recorded(data: Any) -> Mapping[str, Any]:
-    """What a run says beside its results; nothing of a file or frame."""
+    """What a run says next to its results; nothing of a file or frame."""
     from judgestats.reporting.notebook import Findings
     from judgestats.tracking.fetch import facts_of_run
 
@@ -527,7 +527,7 @@ def _as_word(value: Any) -> str:
 
 
 def _outside_loops(work: Callable[[], T]) -> T:
-    """Do some work where no event loop runs: in a thread of its own under Jupyter."""
+    """Do some work where no event loop runs: in a separate thread under Jupyter."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

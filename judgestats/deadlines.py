@@ -26,7 +26,7 @@ END_SECONDS = 10.0
 AGAIN_SECONDS = 0.8
 """From a second signal to the end."""
 SAY_SECONDS = 5.0
-"""After this long inside one call, it is said what is waited for."""
+"""After this long inside one call, it is reported what is waited for."""
 _programs: set[int] = set()
 """Process groups of the programs that run now."""
 
@@ -40,7 +40,7 @@ def run_program(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run another program to its end, or end it and all that it started.
+    """Run another program to its end, or end it and everything that it started.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ _swept: list[str] = []
 
 
 def _machine() -> str:
-    """Containers that share a folder have process ids of their own."""
+    """Containers that share a folder have process their own ids."""
     import platform
     import zlib
 

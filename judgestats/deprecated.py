@@ -73,7 +73,7 @@ REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
         "vargha_delaney_a": "(1 + stats.cliffs_delta(x, y).estimate) / 2",
     }
 )
-"""What `judgestats.stats` no longer has, with what takes its place."""
+"""What `judgestats.stats` no longer has, with what replaces it."""
 
 
 def warn_removed_statistic(name: str) -> None:
@@ -122,12 +122,13 @@ def warn_renamed_part(name: str) -> None:
 
 
 class RenamedCommand(NamedTuple):
-    """What takes the place of a command.
+    """What replaces a command.
 
     Its words are `words` of `program` and what followed the old command: words in `dropped` left
-    out, options by their new flags (without one, their value goes by its place), the first word by
-    its place put into `argument`, then `appended`. Where nothing like `least` (a flag, or a word by
-    its place) was given, it is added. What is followed by one of `unless` is not the old command.
+    out, options by their new flags (without one, their value goes by its position), the first word
+    by its position put into `argument`, then `appended`. If nothing like `least` (a flag, or a word
+    by its position) was given, it is added. What is followed by one of `unless` is not the old
+    command.
     """
 
     spelling: str

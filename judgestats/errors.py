@@ -24,7 +24,7 @@ def printable(text: str, *, one_line: bool = False) -> str:
     """Text fit for a terminal: what would move the cursor or reorder the line is replaced.
 
     Names of items, judges and conditions come from files that others may have written. Line ends
-    and tabs stay, unless it is to be one line: a name with a line end could pretend to be another
+    and tabs stay, unless it must be one line: a name with a line end could pretend to be another
     line of what is printed.
 
     Parameters
@@ -99,7 +99,7 @@ def one_of(
     *,
     advice: str = "Choose one of these.",
 ) -> None:
-    """Refuse a value that is none of the allowed ones.
+    """Refuse a value that is not one of the allowed ones.
 
     Examples
     --------

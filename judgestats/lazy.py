@@ -15,7 +15,7 @@ def public_names(
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package from its stub.
 
-    The stub beside ``__init__.py`` lists each name with its module, so that a type checker and the
+    The stub next to ``__init__.py`` lists each name with its module, so that a type checker and the
     package read the same list.
 
     Parameters

@@ -115,7 +115,7 @@ class JudgeScorer(Scorer):
         return _feedback(asked.result(), name=self.name, judge=self._judge.name)
 
     def _running(self) -> asyncio.AbstractEventLoop:
-        """The event loop in which the judge lives, in a thread of its own."""
+        """The event loop in which the judge lives, in a separate thread."""
         with self._starting:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -150,7 +150,7 @@ def _feedback(judged: AnswerRecord, *, name: str, judge: str) -> Feedback:
 
 
 def _text_of(value: Any, where: str | Callable[[Any], str], names: Sequence[str], what: str) -> str:
-    """The text to be judged in what MLflow hands over.
+    """The text to judge in what MLflow passes.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def held_judge(
         Former name of ``at``.
     **options
         For `judgestats.check`: ``require``, ``for_``, ``labels``, ``judge``, ``at``, ``strict``,
-        and ``allow``; ``allow="cannot-tell"`` skips the test where it cannot be told.
+        and ``allow``; ``allow="cannot-tell"`` skips the test where it cannot be determined.
 
     Returns
     -------

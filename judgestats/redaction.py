@@ -2,7 +2,7 @@
 
 A secret is noted once, where it is first read, and every text that leaves the process passes
 `scrubbed`: what a server replies (after decoding, so that no escape hides it), messages of errors,
-and all that is printed.
+and everything that is printed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def keep_secret(value: str) -> None:
     Parameters
     ----------
     value : str
-        Shorter than 8 characters it is taken for a placeholder.
+        Shorter than 8 characters it is interpreted as a placeholder.
     """
     if len(value) >= _SHORTEST and value not in _PLACEHOLDERS:
         _forms.update(dict.fromkeys(_forms_of(value)))
@@ -54,7 +54,7 @@ def keep_secrets_of(environ: Mapping[str, str] | None = None) -> None:
     Parameters
     ----------
     environ : mapping, optional
-        Stands in for ``os.environ`` (tests).
+        Replaces ``os.environ`` (tests).
     """
     from urllib.parse import unquote
 

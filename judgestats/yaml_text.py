@@ -11,12 +11,12 @@ import yaml
 _LONGEST = 200_000
 _DEEPEST = 40
 _MOST_VALUES = 20_000
-"""Values, an alias counted for all that it stands for."""
+"""Values, an alias counted for everything that it stands for."""
 _TOO_MANY = f"it holds more than {_MOST_VALUES:,} values, aliases written out"
 
 
 class YamlTextError(ValueError):
-    """Why a text is no usable YAML, with line and column, never with what stands there."""
+    """Why a text is not usable YAML, with line and column, never with its content."""
 
 
 def read_yaml_file(path: Path) -> Any:

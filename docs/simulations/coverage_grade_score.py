@@ -1,12 +1,12 @@
 """Coverage of the intervals of the Grade Score and of differences between Grade Scores.
 
-Run ``python docs/simulations/coverage_grade_score.py``: it writes coverage_grade_score.csv beside
-itself (about a minute on one core).
+Run ``python docs/simulations/coverage_grade_score.py``: it writes coverage_grade_score.csv next to
+this file (about a minute on one core).
 
-Model: option o of item i has a worth, normal with standard deviation `content`; the place shown
-first adds `first`; each selection adds independent Gumbel noise to every option and takes the
-largest sum. Every item is shown in all its cyclic rotations. The truth of a cell is the mean over
-200,000 items drawn apart from the data sets, so coverage is of the mean of a population of items.
+Model: option o of item i has a worth, normal with standard deviation `content`; the position first
+adds `first`; each selection adds independent Gumbel noise to every option and takes the largest
+sum. Every item is shown in all its cyclic rotations. The truth of a cell is the mean over 200,000
+items drawn apart from the data sets, so coverage is of the mean of a population of items.
 """
 
 from __future__ import annotations

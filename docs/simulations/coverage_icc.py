@@ -1,7 +1,7 @@
 """How often intervals of ICC(1,1) miss, each side, where judges' scores are as they are.
 
 Writes coverage_icc.csv. Judge-like scores: mostly 8 and 9, a share of the items without any
-variance, the others each with a noise of its own, alone or sharing questions. Normal scores: an
+variance, the others each with a separate noise, alone or sharing questions. Normal scores: an
 item's level and the noise have standard deviation 1 everywhere, as F takes them to have.
 
     python -m docs.simulations.coverage_icc    400 data sets a row, about two minutes

@@ -1,19 +1,19 @@
 """Coverage and bias of the intervals of omega total, and its value when nothing is there.
 
-Writes coverage_omega.csv and null_omega.csv beside this file; about ten minutes on one core:
+Writes coverage_omega.csv and null_omega.csv next to this file; about ten minutes on one core:
 
     python docs/simulations/coverage_omega.py [population ...]
 
 Populations (R replications, one factor):
 
-- ``parallel``: normal, reliability of one judgment .3.
+- ``parallel``: normal, single-judgment reliability .3.
 - ``congeneric``: normal, standardised loadings evenly spread from .35 to .80.
 - ``congeneric_ties``: the same cut into four grades holding .55, .25, .15 and .05 of the judgments,
   as an LLM judge that nearly always gives the lowest grade. The true value is that of the same
   coefficient on 400,000 items.
 
 A method covers the truth in a share of the samples; samples without an interval (undefined) are
-counted apart and count as not covered.
+counted separately and count as not covered.
 """
 
 from __future__ import annotations

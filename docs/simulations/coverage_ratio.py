@@ -1,6 +1,6 @@
 """Coverage of intervals for the ratio of pooled within-cell variances.
 
-Writes coverage_ratio.csv beside this file; about four minutes on one core:
+Writes coverage_ratio.csv next to this file; about four minutes on one core:
 
     python docs/simulations/coverage_ratio.py [population ...]
 
@@ -12,7 +12,7 @@ Two conditions, nominal level .95. Populations (true ratio):
 - ``clusters``: unequal_items with the item factor shared by the four items of a question (2.25);
   N counts items.
 - three published judges (T = 1 over T = .3): items drawn with replacement from 30, scores from the
-  item's 100; read from ../shared/data beside the repository, left out where absent. In two of them
+  item's 100; read from ../shared/data next to the repository, left out where absent. In two of them
   one or two of the 30 items hold most of the variance.
 
 Methods: ``jackknife`` (default: effective degrees of freedom), ``jackknife_g`` (G - 1 degrees of

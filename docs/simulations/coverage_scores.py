@@ -1,7 +1,7 @@
 """Coverage of the 95% intervals of alpha, ICC(1,1) and ICC(3,1), and their bias.
 
-Run ``python docs/simulations/coverage_scores.py``: it writes coverage_scores.csv beside itself in a
-few minutes. The defaults of `omega_total` and `icc` follow from the table.
+Run ``python docs/simulations/coverage_scores.py``: it writes coverage_scores.csv next to this file
+in a few minutes. The defaults of `omega_total` and `icc` follow from the table.
 
 Scores are item + error (true ICC .5), in three kinds: ``normal``; ``ties``: the same, cut so that
 nearly all scores are 8 or 9 (the errors then differ by item, as a judge's do); ``clusters``: four

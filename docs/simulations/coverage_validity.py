@@ -1,15 +1,15 @@
 """Coverage of corrected rates and means, size of corrected comparisons.
 
 Run ``python docs/simulations/coverage_validity.py [--processes N]``: it writes
-coverage_validity.csv beside itself, a row as soon as its cell is done (about an hour on two cores);
-a second run goes on where the first ended. ``--quick`` runs few data sets of every kind of cell,
-and prints the table instead (a minute). Of the clustered cells a half fraction is run: every level
-of a factor meets every level of every other one.
+coverage_validity.csv next to this file, a row as soon as its cell is done (about an hour on two
+cores); a second run goes on where the first ended. ``--quick`` runs few data sets of every kind of
+cell, and prints the table instead (a minute). Of the clustered cells a half fraction is run: every
+level of a factor meets every level of every other one.
 
 Each row is a cell: kind, design, truth, runs; coverage over all runs that are not refused (runs
 with a warning included); shares refused and warned; mean width. `below` marks a cell whose coverage
-lies below .93 less two Monte Carlo errors (for `size`: false claims above .05 plus two); a cell
-below counts as warned only if `warned` is 1, by the design alone.
+is below .93 less two Monte Carlo errors (for `size`: false claims above .05 plus two); a cell below
+counts as warned only if `warned` is 1, by the design alone.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Coverage, bias and null behaviour of the intervals of nominal agreement coefficients.
 
 Run ``python docs/simulations/coverage_verdicts.py``: it writes coverage_verdicts.csv and
-null_verdicts.csv beside itself (about twenty minutes on one core).
+null_verdicts.csv next to this file (about twenty minutes on one core).
 
 Model: item i draws its verdict probabilities from a Dirichlet distribution with mean `base` and
 concentration A; its R verdicts are independent draws, of which a share may not be read. Then
-Fleiss' kappa and the vote-share reliability of one judgment are 1 / (A + 1) in the population
-(0: all items have the probabilities `base`), and raw agreement, AC1 and alpha follow in closed
-form, so that coverage is of the truth, not of an average estimate. The scale log_complement,
--log(1 - x), was the default before log_ratio.
+Fleiss' kappa and the vote-share single-judgment reliability are 1 / (A + 1) in the population (0:
+all items have the probabilities `base`), and raw agreement, AC1 and alpha follow in closed form, so
+that coverage is of the truth, not of an average estimate. The scale log_complement, -log(1 - x),
+was the default before log_ratio.
 """
 
 from __future__ import annotations

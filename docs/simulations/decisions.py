@@ -1,6 +1,6 @@
 """Acceptance of decisions by simulation, with the package's own functions.
 
-Writes decisions.csv beside this file, one row per cell with the bound that it must keep. It takes
+Writes decisions.csv next to this file, one row per cell with the bound that it must keep. It takes
 some fifteen minutes on one core (``--replicates`` of each cell, 1,000 by default):
 
     python docs/simulations/decisions.py

@@ -1,6 +1,6 @@
 """False claims under the regimes in which intervals over items alone fail.
 
-Writes declared_design.csv beside this file; some ten minutes on one core:
+Writes declared_design.csv next to this file; some ten minutes on one core:
 
     python docs/simulations/declared_design.py            # 400 data sets per cell
     python docs/simulations/declared_design.py --sets 25   # a glance
@@ -55,7 +55,7 @@ def scores(
 
 
 def claims_of(x: np.ndarray, cluster: np.ndarray | None = None) -> Rates:
-    """Whether equal judges are said to differ, and in what."""
+    """Whether equal judges are claimed to differ, and in what."""
     runs = run_component(x, cluster=cluster)
     rows = mean_shift(x, runs=runs, cluster=cluster).rows
     told = [r for r in rows if r.p_adjusted <= 0.05]
@@ -83,7 +83,7 @@ def batches(shift: float, judges: int, repeats: int) -> Callable[[np.random.Gene
 
 
 def twice(judges: int, repeats: int, *, joined: bool) -> Callable[[np.random.Generator], Rates]:
-    """Every item stands twice, with the same replies."""
+    """Every item occurs twice, with the same replies."""
 
     def draw(rng: np.random.Generator) -> Rates:
         x = np.repeat(scores(rng, judges, repeats, items=ITEMS // 2), 2, axis=0)
@@ -139,7 +139,7 @@ def equal_members(labels: int, judges: int) -> Callable[[np.random.Generator], R
 
 
 def unchanged_runs(noise: float, target: str) -> Callable[[np.random.Generator], Rates]:
-    """The same judge again on 12 questions of 1 to 40 items, noise of question x run."""
+    """The same judge on 12 questions of 1 to 40 items, noise of question x run."""
 
     def draw(rng: np.random.Generator) -> Rates:
         means = rng.normal(6.5, 1.5, size=(QUESTIONS.size, 1))

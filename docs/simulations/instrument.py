@@ -1,15 +1,15 @@
 """Recovery: strengths, fairness and levels of simulated judges with known truth.
 
-Writes instrument.csv beside this file; about three minutes on one core:
+Writes instrument.csv next to this file; about three minutes on one core:
 
     python docs/simulations/instrument.py
 
 Nominal level .95. Estimates are compared with the truth (bias, coverage of the interval), tests
-with .05 where nothing differs (size) and where something does (power).
+with .05 under the null hypothesis (size) and where something does (power).
 
 - ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
 - ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.
-- ``levels``: five levels used unequally, 4 scores an item that resemble each other.
+- ``levels``: five levels used unequally, 4 scores per item that resemble each other.
 - ``crossed``: items x 3 judges x 4 prompts x 2 repeats, eight components; those that items carry.
 - ``scales``: the same answers on 1-10 and 1-5; ``moved`` by 1 SD on the second scale.
 """
@@ -83,7 +83,7 @@ def dif(lift: float, rng: np.random.Generator) -> Found:
 
 
 def levels(n: int, rng: np.random.Generator) -> Found:
-    """Effective levels less their true number."""
+    """Effective levels minus their true number."""
     p = np.array([0.05, 0.1, 0.5, 0.25, 0.1])
     one = rng.choice(5, size=(n, 1), p=p)
     said = np.where(rng.random((n, 4)) < 0.6, one, rng.choice(5, size=(n, 4), p=p))
@@ -110,7 +110,7 @@ def crossed(n: int, rng: np.random.Generator) -> Found:
 
 
 def scales(moved: float, rng: np.random.Generator) -> Found:
-    """Loss of order, and whether it is claimed, or shown to be small."""
+    """Loss of order, and whether it is claimed, or equivalent within the margin."""
     quality = rng.normal(size=(60, 1))
     own = quality + moved * rng.normal(size=(60, 1))
     ten = np.clip(np.round(6 + 2 * (quality + rng.normal(0, 0.4, (60, 3)))), 1, 10)

@@ -1,6 +1,6 @@
 """Kill a monitor with SIGKILL at random moments while it adds a period.
 
-Writes monitor_kills.csv beside this file; under a minute on one core (Linux and macOS):
+Writes monitor_kills.csv next to this file; under a minute on one core (Linux and macOS):
 
     python docs/simulations/monitor_kills.py             # 200 kills
     python docs/simulations/monitor_kills.py --kills 20  # a glance
@@ -32,7 +32,7 @@ SHARES = 3.0
 
 
 def judgments(rng: np.random.Generator, period: int) -> tuple[list[tuple[str, int]], list[int]]:
-    """Anchors judged again, and new answers, of one period."""
+    """Anchors rejudged, and new answers, of one period."""
     names = rng.choice(ANCHORS, AGAIN, replace=False)
     again = [(f"a{i}", int(rng.random() < 0.7)) for i in names]
     return again, [int(rng.random() < 0.6 - 0.02 * period) for _ in range(NEW)]
@@ -45,7 +45,7 @@ def e_values(path: Path) -> tuple[int, np.ndarray]:
 
 
 def killed(path: Path, period: tuple[list[tuple[str, int]], list[int]], seconds: float) -> bool:
-    """Add a period in a child that is killed after so many seconds; whether it was still adding."""
+    """Add a period in a child that is killed after this many seconds."""
     child = os.fork()
     if not child:
         ChangeMonitor(path).add_period(*period)

@@ -1,13 +1,13 @@
 """How often an experiment claims a difference where there is none, and finds one where there is.
 
-Writes null_judge.csv beside this file, a row a cell; what stands there is not run again, and every
+Writes null_judge.csv next to this file, a row per cell; its content is not run again, and every
 cell gets 50 seeds in its turn, so that it can be stopped and gone on with:
 
     python -m docs.simulations.null_judge --processes 2    400 seeds a cell, about two hours
     python -m docs.simulations.null_judge --quick          4 seeds, to null_judge_quick.csv
 
 A cell is an experiment with one level of each factor: sizes of the questions, replications, share
-of items that never vary, share unread in one condition. Levels are combined by a Latin square, so
+of items that never vary, share unparsed in one condition. Levels are combined by a Latin square, so
 that every level of a factor meets every level of the next. Kinds of cells:
 
 ``null``
@@ -56,7 +56,7 @@ CONSTANT = {"unequal": 0.5, "8 x 5": 0.0, "30 x 1": 0.5, "20 x 1": 0.0, "400 x 1
 UNREAD = (0.1, 0.0, 0.1)
 AGAIN = 0.083
 SHARES = ("crowd", "self_consistency")
-"""Shares of 30 pairs are never shown to lie within .05: their margin takes more."""
+"""Shares of 30 pairs are never established to be within .05: their margin takes more."""
 HEADER = (
     "kind", "experiment", "sizes", "replications", "constant", "unread", "effect", "first_seed",
     "seeds", "claimed", "error", "left_out", "single", "seconds", "cpu", "code",
@@ -163,7 +163,7 @@ class Tally:
     code: tuple[str, ...] = ()
 
     def add(self, cell: Cell, first: int, seeds: int, pool: Executor) -> None:
-        """Run so many more seeds of a cell; `first` is its first, seconds are of the clock."""
+        """Run this many more seeds of a cell; `first` is its first, seconds are of the clock."""
         started = time.monotonic()
         each = [first + self.seeds + i for i in range(seeds)]
         got, cpu = zip(*pool.map(timed, [cell] * seeds, each), strict=True)
@@ -221,7 +221,7 @@ def read(path: Path) -> dict[tuple[str, ...], Tally]:
 
 
 def write(path: Path, tallies: Mapping[tuple[str, ...], Tally]) -> None:
-    """The whole table anew, in the order of the cells."""
+    """The whole table again, in the order of the cells."""
     order = {cell.key: i for i, cell in enumerate(cells())}
     beside = path.with_suffix(".part")
     with beside.open("w", newline="") as file:
@@ -279,7 +279,7 @@ def _run_turns(
 
 
 def _exceeds_chance(first: Tally) -> bool:
-    """Whether a cell without effect lies above what chance allows."""
+    """Whether a cell without effect is above what chance allows."""
     return max(first.claimed, first.left_out) > AGAIN * first.seeds
 
 

@@ -1,7 +1,7 @@
-"""What alpha and ICC(1,1) yield when there is nothing to find, and the size of their tests.
+"""What alpha and ICC(1,1) yield under the null hypothesis, and the size of their tests.
 
-Run ``python docs/simulations/null_scores.py``: it writes null_scores.csv beside itself in about two
-minutes. Scores have no item effect: ``normal``; ``ties`` (nearly all 8 or 9); ``unequal``: each
+Run ``python docs/simulations/null_scores.py``: it writes null_scores.csv next to this file in about
+two minutes. Scores have no item effect: ``normal``; ``ties`` (nearly all 8 or 9); ``unequal``: each
 item has its own error variance, as a judge's items do. `permutation` shuffles each replication's
 column over items; `F` is the analysis of variance's test.
 """

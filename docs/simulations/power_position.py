@@ -1,16 +1,16 @@
-"""Power of the probe of place: a judge that leans to what stands first, found over questions.
+"""Power of the probe of place: a judge that leans to the first position, found over questions.
 
-Writes power_position.csv beside this file; about two minutes on one core:
+Writes power_position.csv next to this file; about two minutes on one core:
 
     python docs/simulations/power_position.py
 
-Pairs differ in quality by 1.2 logits (SD). Standing first adds a lean, which varies by question
+Pairs differ in quality by 1.2 logits (SD). The first position adds a lean, which varies by question
 (SD .5), and each pair is asked about twice in each order. The effect is the share of verdicts for
-the first place minus that for the second.
+the first position minus that for the second.
 
 - ``found``: p < .05 of the test, a t over questions: size where the effect is 0, else power.
 - ``over_pairs``: the same of a t over pairs, which the blocked F of earlier versions was.
-- ``small``: shown to be below the margin of .1; at an effect of .1 a false claim.
+- ``small``: established to be below the margin of .1; at an effect of .1 a false claim.
 - ``detectable``: the effect that the test says to find in four of five cases, on average.
 """
 
@@ -43,7 +43,7 @@ def lean_of(effect: float) -> float:
 
 
 def shares(questions: int, pairs: int, lean: float, rng: np.random.Generator) -> np.ndarray:
-    """The share of the first place, one row a question and one column a pair."""
+    """The share of the first position, one row per question and one column per pair."""
     gap = rng.normal(0, GAP, (questions, pairs))
     leans = lean + BETWEEN * rng.normal(size=(questions, 1))
     first = [rng.binomial(REPEATS, expit(leans + sign * gap)) for sign in (1, -1)]

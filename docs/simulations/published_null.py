@@ -1,12 +1,12 @@
-"""What the procedure of arXiv 2412.12509 gives when there is nothing to find.
+"""What the procedure of arXiv 2412.12509 gives under the null hypothesis.
 
-Writes published_null.csv beside this file (about two minutes):
+Writes published_null.csv next to this file (about two minutes):
 
     python docs/simulations/published_null.py
 
 Rows with ``data = noise`` hold verdicts drawn uniformly and independently: omega and alpha average
 what the paper's table prints for real judges. The other rows take the public verdicts of the
-paper's two judges (../shared/data/schroeder2024 beside the project; left out where it is absent)
+paper's two judges (../shared/data/schroeder2024 next to the project; left out where it is absent)
 and shuffle each question's replications: the table stays as it is.
 """
 

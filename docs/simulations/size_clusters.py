@@ -1,13 +1,12 @@
 """Size and power of a test of a mean where items share clusters, equal and unequal.
 
-Writes size_clusters.csv beside this file; half a minute on one core:
+Writes size_clusters.csv next to this file; half a minute on one core:
 
     python docs/simulations/size_clusters.py
 
-``engine`` is `judgestats.stats.inference.jackknife`: the jackknife over clusters, t with
-effective degrees of freedom. ``sandwich`` is the usual clustered standard error with t(G - 1).
-Items have unit variance, of which `icc` lies between clusters; power is at a shift of 3 true
-standard errors.
+``engine`` is `judgestats.stats.inference.jackknife`: the jackknife over clusters, t with effective
+degrees of freedom. ``sandwich`` is the usual clustered standard error with t(G - 1). Items have
+unit variance, of which `icc` is between clusters; power is at a shift of 3 true standard errors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Size of the rank tests when nothing is there, and coverage of the effects' intervals.
 
 Run ``python docs/simulations/size_ranks.py [size | coverage]``: it writes size_ranks.csv and
-coverage_ranks.csv beside itself (about ten minutes on one core).
+coverage_ranks.csv next to this file (about ten minutes on one core).
 
 Scores are ``normal`` (item effect plus noise, no ties) or ``ties``: 7, 8, 9, 10 with probabilities
 that differ by item, mostly 8 and 9, as judges give them. ``clusters``: four items to a question,

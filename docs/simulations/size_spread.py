@@ -1,6 +1,6 @@
 """Size and power of the tests of spread, where judges' scores make it hard.
 
-Writes size_spread.csv beside this file; about ten minutes on one core:
+Writes size_spread.csv next to this file; about ten minutes on one core:
 
     python docs/simulations/size_spread.py [scenario ...]
 
@@ -14,7 +14,7 @@ times the others'. Scenarios:
 - ``rounded``: item means near 8.5 on a scale of 1 to 10, rounded and cut at 10.
 - ``unequal_r``: unequal_items; under the last condition each score is lost with probability .3.
 - ``unequal_r_ties``: ties_89 with the same loss.
-- ``clusters``: four items a question; a question's spread moves by a factor of its own under every
+- ``clusters``: four items per question; a question's spread moves by a separate factor under every
   condition (lognormal, standard deviation of the log .4), which its items share.
 
 Tests: ``blocked_f`` (F distribution), ``blocked_f_permutation`` (199 exchanges of cells) and

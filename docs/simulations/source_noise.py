@@ -1,13 +1,13 @@
-"""How often a judge is said to favour a source, where people's labels are noisy.
+"""How often a judge is claimed to favour a source, where human labels are noisy.
 
-Writes source_noise.csv beside this file, a row a setting, 200 draws each:
+Writes source_noise.csv next to this file, a row per setting, 200 draws each:
 
     python -m docs.simulations.source_noise
 
 40 questions, an answer of each source; judge and people see every answer with noise of their own.
 `gap`: points between one source and the next better one; `bias`: points that the judge adds to the
-last source; `noise`: standard deviation of people's noise (the judge's is .6). `test`: the share
-in which `dif_test` rejects, `claimed`: in which it does and noise in the labels cannot be why.
+last source; `noise`: standard deviation of human noise (the judge's is .6). `test`: the share in
+which `dif_test` rejects, `claimed`: in which it does and noise in the labels cannot be why.
 """
 
 from __future__ import annotations

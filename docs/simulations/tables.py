@@ -1,4 +1,4 @@
-"""Where simulations put what they found: a CSV file beside them."""
+"""Where simulations put what they found: a CSV file next to them."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Account:
     discarded : int
         Requests that may have been billed without an answer to show for it.
     possibly_billed_twice : int
-        Judgments asked again because an earlier run was killed while they were in flight.
+        Judgments requested again because an earlier run was killed while they were in flight.
     tokens_in, tokens_out : float
         As servers report them, over answered requests of this run.
     tokens_cached, tokens_reasoning : float
@@ -181,9 +181,9 @@ class Collected:
     Attributes
     ----------
     frame : DataFrame or None
-        One row a judgment: ``RAW_COLUMNS`` and the conditions' ``factor_<name>`` columns, in the
-        order of the tasks (a follow-up stands behind the judgment it follows). None where the rows
-        were streamed.
+        One row per judgment: ``RAW_COLUMNS`` and the conditions' ``factor_<name>`` columns, in the
+        order of the tasks (a follow-up follows the judgment it follows). None where the rows were
+        streamed.
     parts : tuple of Path
         The Parquet files, where the rows were streamed.
     account : Account

@@ -257,7 +257,7 @@ class Answered:
         All items, in their order, each with the answers that were given to it (perhaps none) in the
         order of `AnswerPlan.authors`; labels of earlier responses are dropped.
     table : DataFrame
-        One row an answer: ``item_id``, ``author``, ``answer``, ``turns`` (answers to all turns),
+        One row per answer: ``item_id``, ``author``, ``answer``, ``turns`` (answers to all turns),
         ``model``, ``answerer``, ``temperature``, ``sample``, ``status``, ``reason``,
         ``model_reported``, ``tokens_out``, ``cost_usd``, ``cached``, ``asked_at``. As JSONL it can
         be given as ``answers=``.
@@ -382,7 +382,7 @@ _COLUMNS = (
 
 
 def _table(frame: pd.DataFrame, items: Mapping[str, Item], plan: AnswerPlan) -> pd.DataFrame:
-    """One row an answer to an item's last turn, in the order of items, then authors."""
+    """One row per answer to an item's last turn, in the order of items, then authors."""
     texts: dict[tuple[str, str, float | None, int], dict[str, Mapping[str, Any]]] = {}
     for row in frame.to_dict("records"):
         if row["transport"] == "answered":

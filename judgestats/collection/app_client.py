@@ -20,7 +20,7 @@ AsgiApp = Callable[
 
 
 class AppClient(AbstractAsyncContextManager["AppClient"]):
-    """An ASGI application in an endpoint's place; its replies are read as an endpoint's are.
+    """An ASGI application in an endpoint's place; its replies are interpreted as an endpoint's are.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class AppClient(AbstractAsyncContextManager["AppClient"]):
     async def ask(
         self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
     ) -> Outcome:
-        """Hand over one chat completion request and read the whole reply."""
+        """Pass one chat completion request and read the whole reply."""
         started = time.perf_counter()
         own = _raw({**(headers or {}), "Idempotency-Key": request_id})
         status = 500

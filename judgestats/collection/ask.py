@@ -1,4 +1,4 @@
-"""What is asked of judges, how it may be spent, and where it is kept."""
+"""The task of judges, how it may be spent, and where it is kept."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _MAX_CONCURRENCY = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionRequest:
-    """What is asked of judges, how it may be spent, and where it is kept.
+    """The task of judges, how it may be spent, and where it is kept.
 
-    `collect_judgments` and all that stands behind it take one, or its fields as keywords.
+    `collect_judgments` and all that follows it take one, or its fields as keywords.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class CollectionRequest:
     stream_to : path, optional
         Write rows to Parquet parts in this folder instead of one frame: memory stays flat.
     simulated_app : ASGI application, optional
-        Answers in place of the bundled simulated server.
+        Answers instead of the bundled simulated server.
     handle_signals : bool
         Whether SIGINT and SIGTERM end the collection in order (a second one at once); batches go
         on on the server.

@@ -36,7 +36,7 @@ _INSTALLED = tuple(
 
 
 def source_digest(module: str, file: Path | None) -> str:
-    """Twelve digits of a module's file and of all it imports from beside it.
+    """Twelve digits of a module's file and of all it imports from next to it.
 
     What is installed, what is imported by other means than a statement, and files that are only
     read (a prompt, weights) are not seen.
@@ -51,7 +51,7 @@ def source_digest(module: str, file: Path | None) -> str:
     Returns
     -------
     str
-        Of the file alone where it imports nothing from beside it.
+        Of the file alone where it imports nothing from next to it.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class FunctionName:
     name : str
         As the user wrote it.
     digest : str
-        Of the file that defines it and what that imports from beside it, or of the stored judge:
+        Of the file that defines it and what that imports from next to it, or of the stored judge:
         another one is another judge, whose answers are not the former's.
     """
 
@@ -265,7 +265,7 @@ def accepted_by(function: Callable[..., Any], name: str) -> Mapping[str, bool]:
 
 
 def _look_here() -> None:
-    """The folder one stands in holds modules, as for ``python -m``."""
+    """The folder one is in holds modules, as for ``python -m``."""
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
@@ -437,11 +437,11 @@ def task_inputs(task: Task) -> str:
 class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
     """Calls a function with what a request holds; its own errors are outcomes, never raised.
 
-    A function that is no coroutine runs in a thread of its own, so that one that waits holds
-    nobody back: it must bear several calls at a time (``concurrency=1`` makes them one by one).
-    One that is still busy past its time limit is left alone and does not keep the process from
-    ending. Coroutines share a loop in a thread beside this one: one that blocks without awaiting
-    fails at its limit too, with those that wait in the same loop meanwhile.
+    A function that is not a coroutine runs in a separate thread, so that one that waits holds
+    nobody back: it must bear several calls at a time (``concurrency=1`` makes them one by one). One
+    that is still busy past its time limit is left alone and does not keep the process from ending.
+    Coroutines share a loop in a thread next to this one: one that blocks without awaiting fails at
+    its limit too, with those that wait in the same loop meanwhile.
 
     Parameters
     ----------
@@ -504,9 +504,9 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
         return await self._loop.run(value, self._timeout_s) if inspect.isawaitable(value) else value
 
     async def _call_thread(self, call: Callable[[], Any]) -> Any:
-        """Call in a daemon thread, which holds its place until the function returns.
+        """Call in a daemon thread, which holds its position until the function returns.
 
-        An executor's threads are joined when Python ends: one function that hangs would hang it.
+        An executor's threads are joined when Python ends: one function that blocks would block it.
         """
         await self._threads.acquire()
         loop = asyncio.get_running_loop()

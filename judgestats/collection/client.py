@@ -333,7 +333,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         return body
 
     def _for_proxy(self, scheme: str, headers: list[tuple[str, str]]) -> dict[str, Any]:
-        """What `aiohttp` needs to go through the proxy; the login never stands in its address."""
+        """What `aiohttp` needs to go through the proxy; the login never is in its address."""
         proxy = self._proxy
         if proxy is None:
             return {}
@@ -421,7 +421,7 @@ def _tls_reason(error: BaseException) -> str:
 class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
     """Sends a request's body to an endpoint and says what came of it; never raises for a bad reply.
 
-    Retries are none of its business (``max_retries=0``): there is one retry policy, the
+    Retries are not its responsibility (``max_retries=0``): there is one retry policy, the
     collector's. Use it as ``async with``.
 
     Parameters
@@ -531,7 +531,7 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         Raises
         ------
         openai.APIError
-            As the SDK raises it: the caller tells an absent list from an absent server.
+            As the SDK raises it: the caller distinguishes an absent list from an absent server.
         """
         return await self._sdk.get("/models", cast_to=httpx2.Response)
 

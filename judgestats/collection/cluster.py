@@ -53,7 +53,7 @@ class Shard:
 
 @dataclass(frozen=True, kw_only=True)
 class ShardResult:
-    """What came of a shard. `lost`: an earlier worker died over it, and nothing was asked now."""
+    """What came of a shard. `lost`: an earlier worker died over it, and no call was made now."""
 
     name: str
     lost: bool = False
@@ -71,8 +71,8 @@ def shards_of(tasks: Sequence[Task], *, workers: int, most: int = 256) -> list[t
     tasks : sequence of Task
     workers : int
     most : int
-        Judgments of a shard: what is asked again, at most, where a worker dies whose disk nobody
-        else sees.
+        Judgments of a shard: what is repeated, at most, where a worker dies whose disk nobody else
+        sees.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def collect_distributed(
     ----------
     tasks : sequence of Task
     ask : CollectionRequest, optional
-        Its journal is a file: shards' journals stand in a folder beside it while they are worked
+        Its journal is a file: shards' journals are in a folder next to it while they are worked
         off. Workers read the judges' names again, with the keys of their own environment. Neither
         progress is shown nor a follow-up heeded.
     engine : Engine
@@ -190,7 +190,7 @@ def collect_distributed(
     Raises
     ------
     InputError
-        The journal is no file, or a worker does not share its folder although there is a budget.
+        The journal is not a file, or a worker does not share its folder although there is a budget.
     JudgestatsError
         As `collect_judgments`, from whichever worker.
     """

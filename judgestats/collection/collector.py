@@ -27,7 +27,7 @@ from judgestats.protocols.base import ReplyMode, prompted_in
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tasks that differ only in their replicate, with their places in the plan's order."""
+    """Tasks that differ only in their replicate, with their positions in the plan's order."""
 
     tasks: tuple[Task, ...]
     places: tuple[tuple[int, ...], ...]
@@ -91,7 +91,7 @@ def refuse_repeated(tasks: Iterable[Task], seen: set[int]) -> None:
 
 
 async def following(follow_up: rows.FollowUp | None, row: dict[str, Any]) -> Sequence[Task]:
-    """What is to be asked since a row came."""
+    """What must be asked since a row came."""
     if follow_up is None:
         return ()
     more = follow_up(row)
@@ -107,7 +107,7 @@ class Source:
         self._changed = asyncio.Event()
 
     def add(self, group: Group) -> None:
-        """A group that follows from an answer; it goes before the plan."""
+        """A group that follows from an answer; it takes precedence over the plan."""
         self._added.append(group)
         self.wake()
 
@@ -186,7 +186,7 @@ class Collector:
     # ------------------------------------------------------------------ running
 
     async def run(self, sources: list[tuple[Source, int]], *, grace_s: float) -> None:
-        """Work all sources off, with so many workers each; ends when done or stopped."""
+        """Work all sources off, with this many workers each; ends when done or stopped."""
         self._sources = [source for source, _ in sources]
         workers = [
             asyncio.create_task(self._worker(source))
@@ -220,7 +220,7 @@ class Collector:
             self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
 
     async def _rest_from_journal(self) -> None:
-        """Hand over what earlier runs brought of the groups that are not asked for any more."""
+        """Pass what earlier runs brought of the groups that are not asked for any more."""
         held = len(self._journal)
         for source in self._sources:
             # A journal that holds no more answers than were handed over has none for the rest.
@@ -335,7 +335,7 @@ class Collector:
         return missing
 
     async def _breathe(self) -> None:
-        """Look at the event loop now and then where nothing is waited for."""
+        """Look at the event loop now and then if nothing is waited for."""
         self._since_yield += 1
         if self._since_yield >= _YIELD_EVERY:
             self._since_yield = 0
@@ -369,7 +369,7 @@ class Collector:
     async def _finish_row(
         self, place: tuple[int, ...], row: dict[str, Any], source: Source
     ) -> None:
-        """Hand over a row, and take what follows from it."""
+        """Pass a row, and take what follows from it."""
         self._sink.add(place, row)
         for index, task in enumerate(await following(self._follow_up, row)):
             source.add(Group((task,), ((*place, index),)))

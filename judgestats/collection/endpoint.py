@@ -156,7 +156,7 @@ class Endpoint:
         self._journal.learn(*self.spec.capability_key, abilities)
 
     def answered_as(self, outcome: Outcome, sent: SentRequest, wanted: int) -> None:
-        """Learn from an answered request, of so many choices, what the model does."""
+        """Learn from an answered request, of this many choices, what the model does."""
         learned = self.abilities.answered_in(sent.mode)
         choices = outcome.choices[:wanted]
         if sent.mode is ReplyMode.LOGPROBS and not any(c.weighed for c in choices):
@@ -198,7 +198,7 @@ class Endpoint:
 
     @property
     def pause(self) -> str:
-        """How long the endpoint asks everybody to wait, or that it only refuses, in words."""
+        """How long the endpoint asks everybody to wait, or that it only refuses, as text."""
         seconds = self.limit.paused_s
         if seconds >= 1:
             return f"{self.spec.base_url} asks to wait {seconds:,.0f} s"
@@ -221,7 +221,7 @@ class Endpoint:
             self._resting[condition].set()
 
     def asks_no_more(self, condition: str) -> bool:
-        """Whether a condition is to be asked no more, by itself or with all of the model."""
+        """Whether a condition must be asked no more, by itself or with all of the model."""
         return self.ended.is_set() or condition in self.left_out
 
     @property
@@ -323,7 +323,7 @@ def _is_object(text: str) -> bool:
 def taught(
     endpoint: Endpoint, sent: SentRequest, outcome: Outcome, condition: str = "", *, tried: int = 1
 ) -> bool:
-    """Whether the outcome is a refusal that teaches something: asking anew is worth while."""
+    """Whether the outcome is a refusal that teaches something: repetition is worth while."""
     if outcome.kind is Kind.SERVER_ERROR and not endpoint.abilities.proven and tried == _ERRS:
         # a server that breaks over a schema says 500 to it again and again
         lower = endpoint.abilities.lower_mode(sent.mode)

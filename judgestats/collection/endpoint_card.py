@@ -196,7 +196,7 @@ async def examined(
     Raises
     ------
     InputError
-        A time limit that is none.
+        The time limit is invalid.
     JudgeError
         The first call came to nothing; it says why.
     """
@@ -245,7 +245,7 @@ async def first_answer(spec: JudgeSpec, *, timeout_s: float) -> str:
     Raises
     ------
     InputError
-        A time limit that is none.
+        The time limit is invalid.
     JudgeError
         No answer came; it says why.
     """
@@ -288,7 +288,7 @@ async def _feature(calls: _Calls, name: str) -> str:
 
 
 async def _when(calls: _Calls) -> str:
-    """Whether log-probabilities are told before temperature: the first token's, cool and hot."""
+    """Whether log-probabilities are reported before temperature, from the first token."""
     seen: list[dict[str, float]] = []
     for temperature in (0.5, 1.5):
         asked = {"logprobs": True, "top_logprobs": 5, "temperature": temperature}
@@ -312,7 +312,7 @@ def _logprobs(reply: Mapping[str, Any]) -> list[Any]:
 
 
 def _uncertain(content: list[Any]) -> dict[str, float]:
-    """Log-probabilities by token and by what was said before it: only the same place compares."""
+    """Log-probabilities by token and preceding text: only the same position compares."""
     values: dict[str, float] = {}
     before = ""
     for entry in content[:_BOUND]:

@@ -60,7 +60,7 @@ def _checksums(db: sqlite3.Connection) -> None:
 
 
 def _answers_of_2(db: sqlite3.Connection) -> None:
-    """0.1.0 kept a column a setting."""
+    """0.1.0 kept a column per setting."""
     db.create_function("settings_of_2", 2, _settings_of_2, deterministic=True)
     for statement in (
         "ALTER TABLE answers ADD COLUMN sent TEXT NOT NULL DEFAULT '{}'",
@@ -446,7 +446,7 @@ class Journal:
             db.executemany(journal_file.PUT, rows)
 
     def lost_judgments(self) -> frozenset[bytes]:
-        """Judgments in flight when an earlier run ended, not yet asked again."""
+        """Judgments in flight when an earlier run ended, not yet requested again."""
         return frozenset(self._lost)
 
     def all_abilities(self) -> list[tuple[str, str, Abilities]]:
@@ -474,7 +474,7 @@ class Journal:
         return "" if row is None else str(row[0])
 
     def note(self, name: str, value: str) -> None:
-        """Note a fact in place of the one before."""
+        """Note a fact instead of the one before."""
         self._database.one("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     # ------------------------------------------------------------------ abilities
@@ -503,7 +503,7 @@ def _abilities(value: str) -> Abilities | None:
 
 _LOOKS = 5
 _LOG_HEADER = 32
-"""Bytes of a write-ahead log that change when it begins anew."""
+"""Bytes of a write-ahead log that change when it begins again."""
 
 
 @contextlib.contextmanager
@@ -518,7 +518,7 @@ def journal_view(journal: Journal | Path | str | None) -> Iterator[Journal]:
     Raises
     ------
     StoreError
-        It is no journal, or changes faster than it can be copied.
+        It is not a journal, or changes faster than it can be copied.
     """
     path = journal.path if isinstance(journal, Journal) else journal
     if path is None or not Path(path).exists():
@@ -534,7 +534,7 @@ def journal_view(journal: Journal | Path | str | None) -> Iterator[Journal]:
 
 
 def _copy(path: Path, copy: Path) -> None:
-    """Copy file, then log; again where the log began anew between: pages may have moved."""
+    """Copy file, then log; again where the log began again between: pages may have moved."""
     log, log_copy = (p.with_name(p.name + "-wal") for p in (path, copy))
     for _ in range(_LOOKS):
         try:

@@ -21,7 +21,7 @@ VERSION = 6
 """2: batches; 3: settings as a mapping; 4: what was spent; 5: checksums."""
 
 SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What a call may raise: of a schema with flipped bits, a message that is no UTF-8."""
+"""What a call may raise: of a schema with flipped bits, a message that is not UTF-8."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -32,7 +32,7 @@ def check_file(path: Path) -> None:
     """Raise StoreError unless `path` is absent or a whole journal of a version known here.
 
     Only the file's header is read: what SQLite itself would quietly repair, truncate or delete (a
-    file of 0 bytes with a write-ahead log beside it, say) is named and left alone.
+    file of 0 bytes with a write-ahead log next to it, say) is named and left alone.
     """
     log = path.with_name(path.name + "-wal")
     if not path.exists():
@@ -222,7 +222,7 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All that the block writes, or nothing of it; committed when it ends."""
+        """Everything that the block writes, or nothing of it; committed when it ends."""
         with self.faults():
             try:
                 self.db.execute("BEGIN IMMEDIATE")
@@ -259,7 +259,7 @@ class Database:
 
 
 UNTOLD = -1.0
-"""A latency that is not told, as for an answer that came in a batch."""
+"""A latency that is not reported, as for an answer that came in a batch."""
 
 SCHEMA = """
 CREATE TABLE answers (

@@ -87,7 +87,7 @@ class Spend:
         Dollars: by the tokens reported; of answers without reported tokens; of requests without an
         answer.
     asked_again : int
-        Judgments asked again because a run was killed while they were in flight.
+        Judgments requested again because a run was killed while they were in flight.
     longest : float
         Tokens of the longest reply (one choice).
     input_ratio : float
@@ -419,7 +419,7 @@ class Purse:
     def settle(
         self, hold: float, *, cost: float, in_vain: bool = False, uncounted: float = math.nan
     ) -> tuple[float, float, float]:
-        """A request ended: book its cost in place of what was held back for it.
+        """A request ended: book its cost instead of what was held back for it.
 
         Parameters
         ----------

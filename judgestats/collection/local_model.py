@@ -98,7 +98,7 @@ class LocalModel:
 
     @property
     def location(self) -> str:
-        """Where it is asked, in words."""
+        """Where it is asked, as text."""
         licence = f", {self.licence}" if self.licence else ""
         return f"{self.path.name}, {self.size / 2**20:,.0f} MiB{licence}, in this process"
 

@@ -120,7 +120,7 @@ async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> Asy
 
 
 async def collect_offline(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
-    """What the journal holds of a plan; nothing is asked."""
+    """What the journal holds of a plan; no call is made."""
     sink, account, missing = FrameWriter(), Account(), 0
     modes: dict[str, str] = {}
     with ask.opened_journal() as journal:
@@ -206,7 +206,7 @@ class Ingested:
     words : mapping of str to str
         What the runner first said of each kind.
     foreign, unreadable, cut : int
-        Lines of other requests, lines that are no result, files that end within a line.
+        Lines of other requests, lines that are not a result, files that end within a line.
     """
 
     new: int = 0
@@ -224,7 +224,7 @@ def ingest(files: Iterable[Path], journal: Journal, *, batch: int = 500) -> Inge
     Parameters
     ----------
     files : iterable of Path
-        In OpenAI's form: a line a request, with ``custom_id`` and ``response`` or ``error``.
+        In OpenAI's form: a line per request, with ``custom_id`` and ``response`` or ``error``.
     journal : Journal
     batch : int
         Answers of one commit: what was read before an interrupt is kept.
@@ -255,7 +255,7 @@ def _keep(waiting: dict[bytes, Answer], journal: Journal, ingested: Ingested) ->
 
 
 def _answers(lines: BinaryIO, ingested: Ingested) -> Iterator[tuple[bytes, Answer]]:
-    """The answers of a file; what is none is counted."""
+    """The answers of a file; what is not one is counted."""
     while line := lines.readline(MAX_LINE + 1):
         whole = line.endswith(b"\n")
         if len(line) > MAX_LINE and not whole:

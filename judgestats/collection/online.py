@@ -129,7 +129,7 @@ def collected_of(
     reader : str
         The version of the rules that the journal was read by before.
     running : str
-        A sentence on what goes on elsewhere; empty where nothing does.
+        A sentence on what goes on elsewhere; empty if nothing does.
     """
     frame, parts = sink.finish()
     notes = (
@@ -201,7 +201,7 @@ async def _tick(
 
 @contextlib.contextmanager
 def _calm_gc() -> Iterator[None]:
-    """Keep the cyclic garbage collector from walking all that was imported again and again.
+    """Keep the cyclic garbage collector from walking everything that was imported again and again.
 
     With hundreds of requests in flight it otherwise takes a tenth of the time, in pauses during
     which no reply is read.

@@ -103,7 +103,7 @@ def relative_margin(
     The total of a set is its verdicts times what a verdict takes in the cells drawn (a separate
     ratio estimate), its variance :math:`N_h^2 (1 - n_h / N_h) s_h^2 / n_h` with the variance
     :math:`s_h^2` of the residuals, the degrees of freedom Satterthwaite's (Cochran, Sampling
-    Techniques, 3rd ed., sec. 5.4 and 6.10). Cells drawn every n-th from a seeded start are taken
+    Techniques, 3rd ed., sec. 5.4 and 6.10). Cells drawn every n-th from a seeded start are treated
     as drawn at random.
 
     Examples
@@ -176,7 +176,7 @@ class Stages(Protocol):
         """The calls that follow from a judgment."""
 
     def imagined(self, task: Task, prompted: Prompted, characters: int) -> str:
-        """A readable reply of about so many characters."""
+        """A readable reply of about this many characters."""
 
 
 def price_plan(
@@ -191,8 +191,8 @@ def price_plan(
     """Calls, tokens and price range of a collection; sends nothing.
 
     Takes the `CollectionRequest` that `collect` will be given, so that what the journal holds
-    already is left out; in batches tokens cost half, and what waits in a batch already is not asked
-    again. Replies' lengths cannot be known: the range is wide on purpose, and bounded by
+    already is left out; in batches tokens cost half, and what waits in a batch already is not
+    requested again. Replies' lengths cannot be known: the range is wide on purpose, and bounded by
     ``max_tokens`` where that is set.
 
     Parameters
@@ -204,13 +204,13 @@ def price_plan(
     stages : Stages, optional
         Calls that follow from replies are priced too: what the journal holds is taken from it, and
         the rest is imagined twice, with short replies for the low estimate and long ones for the
-        high one, since replies stand in later prompts. The calls that hang on what is said (a
+        high one, since replies are in later prompts. The calls that depend on what is reported (a
         verdict that cannot be read ends a pipeline) are counted as if all were read.
     reply_tokens : (int, int)
         A reply's tokens in the low and the high estimate.
     pipelines : int
         With stages: where there are more pipelines (a strategy on a pair in an order, once), about
-        so many are priced, on pairs drawn by seed from every set, and scaled up with a margin.
+        this many are priced, on pairs drawn by seed from every set, and scaled up with a margin.
     **options
         Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
@@ -339,7 +339,7 @@ class _Pricing:
         return high
 
     def _walk(self, stages: Stages, tokens: int) -> dict[Cell, dict[str, JudgePlan]]:
-        """The plan of every cell, with replies of so many tokens imagined."""
+        """The plan of every cell, with replies of this many tokens imagined."""
         plans: dict[Cell, dict[str, JudgePlan]] = {}
         together = self._ask.choices_per_request
         waiting: deque[Group] = deque(grouped(enumerate(stages.first()), together, together=True))

@@ -21,7 +21,7 @@ from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
 
 _MILLION = 1_000_000
 _OLD_DAYS = 90
-"""Days after which a price is said to be old."""
+"""Days after which a price is claimed to be old."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,8 @@ class Price:
     def cost(
         self, tokens_in: float | None, tokens_out: float | None, cached: float | None = None
     ) -> float:
-        """Dollars for so many tokens, `cached` of those in; NaN where price or tokens are unknown.
+        """Dollars for this many tokens, `cached` of those in; NaN where price or tokens are
+        unknown.
 
         Examples
         --------
@@ -105,7 +106,7 @@ class Price:
 
 
 def today() -> date:
-    """The day on which a price's age is told, in UTC."""
+    """The day on which a price's age is reported, in UTC."""
     return datetime.now(UTC).date()
 
 
@@ -153,7 +154,7 @@ class PriceTable:
         return _UNKNOWN
 
     def extended(self, other: PriceTable) -> PriceTable:
-        """The table with another's entries, which go before its own."""
+        """The table with another's entries, which take precedence over its own."""
         endpoints = {name: dict(models) for name, models in self.endpoints.items()}
         for name, models in other.endpoints.items():
             endpoints[name] = {**endpoints.get(name, {}), **models}
@@ -522,7 +523,7 @@ from their length: about $0.05 per reply. max_cost holds for the estimate'
 _LEAST = 800.0
 """Tokens held back for a reply without a bound, at least."""
 _MARGIN = 2.0
-"""Times the worst seen is held back, where nothing bounds it."""
+"""Times the worst seen is held back, if nothing bounds it."""
 
 
 class CostReservation:
@@ -561,7 +562,7 @@ class CostReservation:
 
     @property
     def bounded(self) -> bool:
-        """Whether all that was held back bounds the cost, as far as the server kept to it."""
+        """Whether the reserved amount bounds the cost, if the server kept to it."""
         return self._bounds and self.input_ratio <= 1 and self.output_ratio <= 1
 
     @property
@@ -570,7 +571,7 @@ class CostReservation:
         return self.longest == 0 and not self._price.free
 
     def tokens(self, size: int, choices: int, *, bound: int | None) -> tuple[float, float]:
-        """Tokens in and out to hold back for a prompt of so many bytes."""
+        """Tokens in and out to hold back for a prompt of this many bytes."""
         into = float(size + FRAME_TOKENS)
         if self.input_ratio > 1:
             into *= _MARGIN * self.input_ratio

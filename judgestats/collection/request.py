@@ -18,7 +18,7 @@ from judgestats.protocols.base import Prompted, ReplyMode
 from judgestats.protocols.replies.weighted import TOP
 
 DRAW_HEADER = "X-Judgestats-Draw"
-"""Tells a simulated judge which replications a request is, so that its draws repeat to the bit."""
+"""Shows a simulated judge which replications a request is, so that its draws repeat to the bit."""
 
 _KEY_VERSION = 1
 TURNS = "\n\n"
@@ -29,7 +29,7 @@ _STAGE_STEP = 10_007
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """What is asked of every request of a collection.
+    """The task of every request of a collection.
 
     Attributes
     ----------
@@ -40,7 +40,8 @@ class Sampling:
         Choices asked for in one request (``n``).
     settings : mapping of field to value
         Further fields of every request, by their names in `judgestats.data.request_fields.FIELDS`;
-        what a condition varies goes before them. One that the endpoint refuses is left out.
+        what a condition varies takes precedence over them. One that the endpoint refuses is left
+        out.
     """
 
     seed: int | None = None
@@ -158,7 +159,7 @@ class Ready:
 
 
 def requested_of(spec: JudgeSpec, task: Task, sampling: Sampling) -> str:
-    """What is asked of the judge beside the prompt, as the frame keeps it."""
+    """The task of the judge next to the prompt, as the frame keeps it."""
     settings = {
         k: v for k, v in sampling.merge_settings(spec, task.condition).items() if v is not None
     }
@@ -166,7 +167,7 @@ def requested_of(spec: JudgeSpec, task: Task, sampling: Sampling) -> str:
 
 
 def draw_header(tasks: Sequence[Task], sampling: Sampling) -> str:
-    """Seed, group and replicates, such as ``0:9f86d081884c:3,4``: what a simulated draw hangs on.
+    """Seed, group and replicates, such as ``0:9f86d081884c:3,4``: what a simulated draw depends on.
 
     The group stands for item, order, stage and further factors; the server adds messages and
     temperature itself. The draws depend neither on the order of requests nor on how replications
@@ -254,7 +255,7 @@ class TextSize:
     ascii : int
         Bytes that are ASCII.
     sent : int
-        Of a prompt: bytes with all that is sent along, such as the schema of the reply.
+        Of a prompt: bytes with everything that is sent along, such as the schema of the reply.
 
     Examples
     --------
@@ -282,7 +283,7 @@ class TextSize:
 
     @classmethod
     def from_messages(cls, messages: Iterable[Mapping[str, str]], *, sent: int) -> TextSize:
-        """The size of a prompt's messages, of which so many bytes are sent."""
+        """The size of a prompt's messages, of which this many bytes are sent."""
         return replace(
             cls.from_texts(str(message.get("content", "")) for message in messages), sent=sent
         )
@@ -294,14 +295,14 @@ class TextSize:
 
     @property
     def estimate(self) -> int:
-        """Tokens to be expected; of a prompt by all that is sent, with the frame of a chat."""
+        """Expected tokens; of a prompt by everything that is sent, with the chat frame."""
         if self.sent:  # as JSON, which is ASCII
             return math.ceil(self.sent / _ASCII_BYTES) + FRAME_TOKENS
         each = _ASCII_BYTES if 2 * self.ascii >= self.bytes else _OTHER_BYTES
         return math.ceil(self.bytes / each)
 
     def allows(self, tokens: int) -> bool:
-        """Whether so many reported tokens can be."""
+        """Whether this many reported tokens can be."""
         return self.floor <= tokens <= max(_CEILING * self.bytes + _UNSEEN, _CONTEXT)
 
 

@@ -195,7 +195,7 @@ def _meaning(status: int, param: str, text: str) -> tuple[Kind, str]:
 
 
 def _refused_field(param: str, text: str) -> str:
-    """The field of a request that words refuse; those we send go before others."""
+    """The field of a request that words refuse; those we send take precedence over others."""
     forbidden = [next(filter(None, match.groups())) for match in _FORBIDDEN.finditer(text)]
     named = [re.split(r"[.\[]", param, maxsplit=1)[0], *forbidden]
     if re.search(_REFUSED, text, re.IGNORECASE):
@@ -232,7 +232,7 @@ def _json(text: str) -> Any:
 
 
 def _strings(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """All strings with the names they stand under; JSON within a string is read too."""
+    """All strings with the names they are under; JSON within a string is read too."""
     if depth > _DEEP:
         return
     if isinstance(value, dict):
@@ -250,7 +250,7 @@ def _strings(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, 
 
 
 MAX_TEXT_CHARS = 200_000
-"""The longest choice that is taken for a judge's answer."""
+"""The longest choice that is interpreted as a judge's answer."""
 
 
 def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Outcome:
@@ -349,7 +349,7 @@ def _leaves(name: str, value: Any) -> Iterator[str]:
 
 
 def _usage_fault(usage: Mapping[str, Any]) -> str:
-    """What is reported in place of a count of tokens, in words; empty where counts are."""
+    """What is reported instead of a count of tokens, as text; empty where counts are."""
     for name in ("completion_tokens", "prompt_tokens"):
         value = usage.get(name)
         if _count(value) is None:
@@ -458,7 +458,7 @@ class Abilities:
     seed : bool
         Whether a seed is accepted.
     left_out : frozenset of str
-        Fields of the request that are refused, and left out where no condition hangs on them.
+        Fields of the request that are refused, and left out where no condition depends on them.
     max_tokens_name : str
         The parameter's name: newer models refuse ``max_tokens``, older servers know nothing else.
     refused : mapping of (field, value) to str
@@ -485,7 +485,7 @@ class Abilities:
         return replace(self, mode=mode, proven=True)
 
     def taught_by(self, outcome: Outcome, *, sent: SentRequest) -> Abilities | None:
-        """What a refused request teaches; None where asking anew would change nothing.
+        """What a refused request teaches; None where repetition would change nothing.
 
         Parameters
         ----------

@@ -28,12 +28,12 @@ _QUOTAS = (
         for w in ("requests", "tokens", "input-tokens", "output-tokens")
     ),
 )
-"""Headers that tell what remains, and when it is full again."""
+"""Headers that show what remains, and when it is full again."""
 _UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def seconds_until(value: str, *, now: float | None = None) -> float | None:
-    """Seconds in a header: ``20``, ``1m30s``, ``20ms``, or a date; None where unreadable.
+    """Seconds in a header: ``20``, ``1m30s``, ``20ms``, or a date; None where unparsable.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def seconds_until(value: str, *, now: float | None = None) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that ``Retry-After`` names; None where it is absent or unreadable."""
+    """The seconds that ``Retry-After`` names; None where it is absent or unparsable."""
     milliseconds = headers.get("retry-after-ms")
     if milliseconds is not None:
         seconds = seconds_until(milliseconds)
@@ -75,7 +75,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def quota_pause(headers: Mapping[str, str]) -> float:
-    """How long quota headers ask to wait: until the reset, where nothing remains."""
+    """How long quota headers ask to wait: until the reset, if nothing remains."""
     pause = 0.0
     for remaining, reset in _QUOTAS:
         if headers.get(remaining, "").strip() in {"0", "0.0"}:
@@ -174,7 +174,7 @@ class AdaptiveLimit:
         return max(0.0, self._open_at - asyncio.get_running_loop().time())
 
     def reopen(self) -> None:
-        """End a pause: those who wait are let in, to find that no more is to be asked."""
+        """End a pause: those who wait are let in, to find that no more may be asked."""
         self._open_at = 0.0
         self._wake()
 
@@ -196,7 +196,7 @@ MAX_DETAIL = 300
 
 
 class Kind(StrEnum):
-    """The kinds of outcome; all but ``ANSWERED`` are failures."""
+    """The kinds of outcome; all except ``ANSWERED`` are failures."""
 
     ANSWERED = "answered"
     KEY_REFUSED = "key_refused"
@@ -219,7 +219,7 @@ class Kind(StrEnum):
 
 
 class Parameter(StrEnum):
-    """What a refusal is about, where the server says so and it is no field of settings."""
+    """What a refusal is about, where the server says so and it is not a field of settings."""
 
     REPLY_FORMAT = "reply_format"
     CHOICES = "n"
@@ -250,10 +250,10 @@ class Outcome:
     """What came of one request.
 
     `tokens_in`, `tokens_out`, the part of the input that was cached and the part of the output that
-    was reasoning are of the whole request and None where the server does not say;
-    `retry_after_s` is what the server asks for (None where it says nothing); `pause_s` is how long
-    its quota headers ask everybody to wait; `about` is a `Parameter` or a field's name in
-    `judgestats.data.request_fields.FIELDS`; `usage_fault` is what a server reports in place of
+    was reasoning are of the whole request and None where the server does not say; `retry_after_s`
+    is what the server asks for (None where it says nothing); `pause_s` is how long its quota
+    headers ask everybody to wait; `about` is a `Parameter` or a field's name in
+    `judgestats.data.request_fields.FIELDS`; `usage_fault` is what a server reports instead of
     tokens that can be right ("no token counts", "-5 tokens"); `body` is all text of the reply,
     where it is more than that of the choices (reasoning, or what cannot be read).
     """
@@ -326,7 +326,7 @@ _LONGEST_FLOOR_S = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
-    """Exponential waiting with full jitter; a server's Retry-After goes before it.
+    """Exponential waiting with full jitter; a server's Retry-After takes precedence over it.
 
     Attributes
     ----------
@@ -481,5 +481,5 @@ class CircuitBreaker:
         return count if count >= most and len(self._of_model) > 1 else 0
 
     def mode_is_blameless(self, condition: str) -> bool:
-        """Whether so many of a condition were refused that another reply mode changes nothing."""
+        """Whether this many of a condition were refused that another reply mode changes nothing."""
         return self._refused.get(condition, 0) >= _BLAMELESS

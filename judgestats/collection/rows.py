@@ -161,8 +161,8 @@ class FrameWriter:
 class PartWriter:
     """Writes every `size` rows to a Parquet file, so that memory does not grow with their number.
 
-    Parts are in the order in which answers came. A part is written beside its name and then moved,
-    so that a file that is there is whole.
+    Parts are in the order in which answers came. A part is written next to its name and then moved,
+    so that a file that is there is complete.
     """
 
     def __init__(self, folder: Path, *, size: int = 5000) -> None:

@@ -39,7 +39,7 @@ _HOPELESS = 20
 
 
 class Halt:
-    """Whether, and why, no more is to be asked."""
+    """Whether, and why, no more may be asked."""
 
     def __init__(self) -> None:
         self.called = asyncio.Event()
@@ -133,8 +133,8 @@ class RequestSender:
         Returns
         -------
         int
-            What `deliver` returns; 0 where something was learned (build the request anew) or no
-            more is to be asked.
+            What `deliver` returns; 0 where something was learned (build the request again) or no
+            more may be asked.
         """
         wanted = [ready.keys[t.replicate] for t in tasks]
         condition = tasks[0].condition.label

@@ -110,7 +110,7 @@ def collect_judgments(
 
 
 def _run_thread(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
-    """Run in a thread with a loop of its own; an interrupt here ends the work there."""
+    """Run in a thread with a separate loop; an interrupt here ends the work there."""
     result: list[Collected] = []
     failure: list[BaseException] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Collected]]] = []
@@ -319,7 +319,7 @@ class AnswerJudge:
         Returns
         -------
         AnswerRecord
-            An unread or missing reply is one too, with its reason.
+            An unparsed or missing reply is one too, with its reason.
 
         Raises
         ------

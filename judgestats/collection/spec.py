@@ -118,7 +118,7 @@ class JudgeSpec:
         Headers and query as the file has them (``$NAME`` not filled in): what may lead one address
         to several models belongs to a judge's name in the journal, a key that rotates does not.
     function : FunctionName or None
-        The function that is called in place of an endpoint.
+        The function that is called instead of an endpoint.
     local : LocalModel or None
         The model that is run in this process.
     wire : {"chat", "completions"}
@@ -150,7 +150,7 @@ class JudgeSpec:
 
     @property
     def location(self) -> str:
-        """Where it is asked, in words."""
+        """Where it is asked, as text."""
         if self.simulated:
             return "SIMULATED"
         if self.local is not None:
@@ -223,7 +223,7 @@ def parse_judge(
     name : str
     base_url : str, optional
     environ : mapping, optional
-        Stands in for ``os.environ`` (tests).
+        Replaces ``os.environ`` (tests).
     answers : bool
         Whether it is a model that answers questions: ``sim-...`` alone is then a simulated
         answerer.
@@ -473,7 +473,7 @@ def read_judges(
 
 
 def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
-    """Add a judge that no other is taken for: the same requests would share their answers."""
+    """Add a judge that no other is interpreted as: the same requests would share their answers."""
     if one.name in judges:
         raise InputError(f"judges: {one.name!r} stands there twice. Give each judge its own name.")
     same = next(
@@ -505,7 +505,7 @@ def read_judges_file(
     ----------
     path : path
     environ : mapping, optional
-        Stands in for ``os.environ``.
+        Replaces ``os.environ``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Arguments of commands: how they are declared, what was given, how a table is to be read.
+"""Arguments of commands: how they are declared, what was given, How to read a table.
 
 The commands themselves are declared in `judgestats.commands.declarations`, words are parsed by
 `judgestats.commands.parsing` and explained by `judgestats.commands.help`.
@@ -44,7 +44,7 @@ class Option(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """One word by its place; how many of it there may be is `many`."""
+    """One word by its position; how many of it there may be is `many`."""
 
     name: str
     help: str
@@ -59,8 +59,8 @@ class Command(NamedTuple):
 
     One with `actions` takes the name of one of them, and then what that action takes. One that is
     `open` takes words of no declaration too, as `Args.words`; `completes` names the function that
-    knows them when a shell asks. One that `explains` itself is given ``--help`` too. `examples`
-    are whole commands; `details` are lines between the options and the examples.
+    knows them when a shell asks. One that `explains` itself is given ``--help`` too. `examples` are
+    complete commands; `details` are lines between the options and the examples.
     """
 
     about: str
@@ -75,12 +75,12 @@ class Command(NamedTuple):
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
-        """The words that go by their place."""
+        """Words that go by their place."""
         return tuple(word for word in self.words if isinstance(word, Argument))
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The words that go by their flag."""
+        """Words that go by their flag."""
         return tuple(word for word in self.words if isinstance(word, Option))
 
 
@@ -99,7 +99,7 @@ def argument_texts(command: Command, args: Args) -> dict[str, str]:
     Returns
     -------
     dict of name to str
-        ``default`` where nothing was given; of a file that is there its name without the folder.
+        ``default`` if nothing was given; of a file that is there its name without the folder.
 
     Examples
     --------

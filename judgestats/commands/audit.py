@@ -272,7 +272,7 @@ def _write(
 
 
 def _to_check(arguments: Args, judged: _AuditInput, *, kept: bool) -> pd.DataFrame | None:
-    """The judgments that other packages take; None where nothing is to be recomputed."""
+    """The judgments that other packages take; None if nothing must be recomputed."""
     small = judged.whole is not None and len(judged.whole) <= CHECKED_ROWS
     wanted = kept and small if arguments.crosscheck == "auto" else arguments.crosscheck == "yes"
     return judged.whole if wanted else None
@@ -285,7 +285,7 @@ def _untracked(
     name: str,
     formats: tuple[str, ...],
 ) -> int:
-    """Without MLflow: the screen; with a report, the audit's files in a folder beside it."""
+    """Without MLflow: the screen; with a report, the audit's files in a folder next to it."""
     results = judged.analysis.records(facts)
     checked = _to_check(arguments, judged, kept=bool(formats))
     following = next_commands(arguments, results, judged)
@@ -349,7 +349,7 @@ STREAM_ROWS = 5_000_000
 
 
 LARGE_BYTES = 64 << 20
-"""Size of a file, or of a folder's files, whose reading leaves time to import MLflow beside it."""
+"""Size of a file, or of a folder's files, whose reading leaves time to import MLflow next to it."""
 
 
 def _is_large(path: Path) -> bool:

@@ -31,7 +31,7 @@ from judgestats.runner import display as console
 from judgestats.sinks import csv_text
 
 EXITS = {"USE": 0, "USE_WITH_CARE": 0, "DO_NOT_USE": 1, "CANNOT_TELL": 3}
-"""Exit code of what is required; 0 where nothing is."""
+"""Exit code of what is required; 0 if nothing is."""
 
 
 def _labelled_items(arguments: Args, *, labels: bool = True) -> list[ItemJudgments]:
@@ -104,7 +104,7 @@ def cutoff_command(arguments: Args) -> int:
     Returns
     -------
     int
-        0; of what is required 1 where it fails and 3 where it cannot be told.
+        0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
     cost = _named_numbers(arguments.cost, "cost", "fn=3,fp=1") or None
     judged = [one for one in _labelled_items(arguments) if one.is_scored]
@@ -137,7 +137,7 @@ def automate_command(arguments: Args) -> int:
     Returns
     -------
     int
-        0; of what is required 1 where it fails and 3 where it cannot be told.
+        0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
     if arguments.strict and not prices:
@@ -223,7 +223,7 @@ def panel_command(arguments: Args) -> int:
     Returns
     -------
     int
-        0; of what is required 1 where it fails and 3 where it cannot be told.
+        0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10")
     judged = [one for one in _labelled_items(arguments, labels=False) if not one.is_scored]

@@ -802,4 +802,4 @@ TRAINING: Mapping[str, Command] = MappingProxyType(
 PROGRAMS: Mapping[str, Mapping[str, Command]] = MappingProxyType(
     {'judgestats': COMMANDS, 'python -m judgestats.training': TRAINING},
 )
-"""Programs by the words that start them."""
+"""Programs by words that start them."""

@@ -267,7 +267,7 @@ def _columns_of(path: Path, table: str, used: Mapping[str, str] | None = None) -
 
 
 def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
-    """Each column: its kind, how much of it is filled, examples, and what it was taken for.
+    """Each column: its kind, how much of it is filled, examples, and what it was interpreted as.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def doctor_journal(path: Path, *, drop: bool) -> int:
     Returns
     -------
     int
-        0 where all is whole, 1 where something is damaged.
+        0 where all is complete, 1 where something is damaged.
 
     Raises
     ------

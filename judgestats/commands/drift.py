@@ -133,7 +133,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
 
 
 def _readings(first: DataFrame, second: DataFrame) -> dict[str, Any]:
-    """How each of two files was read; runs are not read anew."""
+    """How each of two files was read; runs are not read again."""
     from judgestats.data.readers.interpretation import reading_of
 
     frames = {"first": first, "second": second}

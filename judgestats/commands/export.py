@@ -1,4 +1,4 @@
-"""Export of judgments, and models of one's own."""
+"""Export of judgments, and your own models."""
 
 from __future__ import annotations
 

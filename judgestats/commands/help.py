@@ -165,7 +165,7 @@ def grouped(entries: Iterable[Entry]) -> list[str]:
 
 
 def two_columns(entries: Sequence[Entry], width: int = 0) -> list[str]:
-    """Terms with their texts beside them, a long term on a line of its own."""
+    """Terms with their texts next to them, a long term on a separate line."""
     width = min(width or max(len(entry.term) for entry in entries), _TERM)
     room, indent = max(screen_width() - width - 4, 20), " " * (width + 4)
     lines = []

@@ -24,7 +24,7 @@ from judgestats.reporting.explorer.page import html_page, packed, write_page
 from judgestats.runner import display as console
 
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label", "note")
-"""What a file of labels holds beside the texts."""
+"""What a file of labels holds next to the texts."""
 _OTHER_STARTS = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x1f\x8b")
 """First bytes of a database, a workbook and a gzip file."""
 
@@ -74,7 +74,7 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        The file is not there, or is no table.
+        The file is not there, or is not a table.
     """
     path = local_file(path)
     if not path.is_file():
@@ -139,7 +139,7 @@ class LabelFile:
     Parameters
     ----------
     path : Path
-        Items, texts next to them, and the labels at hand: the exchange format.
+        Items, texts next to them, and the available labels: the exchange format.
     annotator : str
         Pseudonym under which labels are given.
     choices : sequence of str

@@ -48,11 +48,11 @@ class VerdictClass:
     labels: int
     passed: int
     says_pass: bool | None
-    """None: unread."""
+    """None: unparsed."""
 
     @property
     def rate(self) -> float:
-        """People's pass rate; half a label either way keeps it inside 0-1."""
+        """Human pass rate; half a label either way keeps it inside 0-1."""
         return (self.passed + 0.5) / (self.labels + 1)
 
     @property
@@ -68,7 +68,7 @@ def pair_classes(
     where: str,
     values: Mapping[str, str] | None = None,
 ) -> dict[str, VerdictClass]:
-    """Each of the judge's verdicts with the labels at hand.
+    """Each of the judge's verdicts with the available labels.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def pilot_rates(classes: Mapping[str, VerdictClass]) -> dict[str, float]:
 
 _IDS = ("item_id", "item", "id")
 _QUESTIONS = frozenset(map(folded, (*ALIASES["cluster"], "question_id", "prompt_id", "prompt")))
-"""Columns that tell which items belong together, where they are not the items' ids."""
+"""Columns that show which items belong together, where they are not the items' ids."""
 
 
 def collect_command(arguments: Args) -> int:
@@ -345,7 +345,7 @@ def plan_command(arguments: Args) -> int:
 
 
 def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
-    """What the labels at hand say of each of the judge's verdicts."""
+    """What the available labels say of each of the judge's verdicts."""
     if not arguments.by or frame.empty:
         raise InputError(
             "labels plan: --pilot needs the judged file, and --by its column of verdicts."

@@ -161,7 +161,7 @@ class Tools:
         return bounded({"path": out, "items": list(read_csv(Path(target))["item_id"]), **found})
 
     async def price(self, experiment: str, parameters: dict[str, str] | None = None) -> Json:
-        """Calls, tokens, and cost of an experiment. Nothing is asked."""
+        """Calls, tokens, and cost of an experiment. No call is made."""
         words = []
         for name, value in (parameters or {}).items():
             if not _PARAMETER.fullmatch(name) or name in {"dry_run", "journal"}:

@@ -44,7 +44,7 @@ def monitor_command(arguments: Args) -> int:
     Returns
     -------
     int
-        1 where a rate is shown to lie beyond its bound, else 0.
+        1 where a rate is established to be beyond its bound, else 0.
     """
     if arguments.anchors or arguments.plan or arguments.reopen:
         return anchors_command(arguments)
@@ -166,7 +166,7 @@ def _look(
 
 _CLUSTERS = """SELECT count(value), total(value) FROM observation WHERE kind = ?
 GROUP BY period, item, CASE item WHEN '' THEN repeat END"""
-"""Values read of each cluster, and their sum; a row without a cluster is one of its own."""
+"""Values read of each cluster, and their sum; a row without a cluster is a separate one."""
 
 
 def _kind(rate: str) -> str:
@@ -233,7 +233,7 @@ def _share(file: str, row: int, column: str, text: str) -> float:
 
 
 def _rate(file: str, frame: pd.DataFrame, rule: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """COLUMN:WORD (the share of a word; empty: unread) or COLUMN:=OTHER (two columns agree)."""
+    """COLUMN:WORD (the share of a word; empty: unparsed) or COLUMN:=OTHER (two columns agree)."""
     column, sign, word = rule.partition(":")
     values = _values(frame, column)
     if not sign:

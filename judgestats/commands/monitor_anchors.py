@@ -229,7 +229,7 @@ def _draw(made: Change, path: Path) -> None:
 
 
 def _plan_lines(made: Change, per_period: int) -> list[str]:
-    """Delay and floor of a reference, for so many anchors per period."""
+    """Delay and floor of a reference, for this many anchors per period."""
     held = made.reference
     head = (
         f"PLAN  {held['anchors']:.0f} anchors, {held['repeats']:.3g} judgments each, "

@@ -27,7 +27,7 @@ _MANY = {"one": 1, "optional": 1, "any": -1, "some": -1}
 
 
 class _Value(click.ParamType[Any]):
-    """What a word may be, and what a wrong one is told."""
+    """What a word may be, and the error for a wrong one."""
 
     name = "text"
 

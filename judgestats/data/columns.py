@@ -59,7 +59,7 @@ JUDGMENT: Mapping[str, Any] = {
     "explanation": "",
     "reason": "",
 }
-"""Columns of the judgments frame with what stands where nothing is told; its type is theirs."""
+"""Columns of the judgments frame with the values where nothing is given; its type is theirs."""
 RAW_COLUMNS = tuple(_RAW)
 PARSED_COLUMNS = tuple(JUDGMENT)
 

@@ -21,7 +21,7 @@ from judgestats.protocols.base import NO_REPLY, Status
 class ScoreArray:
     """Scores as items x conditions x replications, NaN where there is none.
 
-    `items`, `clusters` and `categories` have one entry an item; `conditions` one a condition.
+    `items`, `clusters` and `categories` have one entry per item; `conditions` one per condition.
     """
 
     scores: NDArray[np.float64]
@@ -58,8 +58,8 @@ def score_array(
     ------
     InputError
         A condition is not in the frame, or two judgments claim one place: an item was scored in
-        several orders of presentation, or a replicate stands twice. What the order does to a score
-        is not inconsistency, so orders are no replications: they are a factor.
+        several orders of presentation, or a replicate occurs twice. What the order does to a score
+        is not inconsistency, so orders are not replications: they are a factor.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
     """Of counts by status: the share of replies not read, and of judgments without a reply.
 
     Two different failures: a reply that cannot be read is the judge's, a judgment that was not
-    answered (or never asked, since the model refuses its condition) the server's. Where nothing was
+    answered (or never asked, since the model refuses its condition) the server's. If nothing was
     answered, it is not known how much would have been read (NaN). "Not applicable" was read.
 
     Examples
@@ -184,7 +184,7 @@ def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
 
 
 def both_orders(asked: pd.DataFrame, pairs: Sequence[str]) -> tuple[Objects, Objects]:
-    """Verdicts of one condition in both orders, pairs x replications; empty text where unread.
+    """Verdicts of one condition in both orders, pairs x replications; empty text where unparsed.
 
     Parameters
     ----------
@@ -238,14 +238,14 @@ def combined(ab: Objects, ba: Objects, *, rule: str) -> Objects:
 
 
 def scores_of(asked: pd.DataFrame, items: Sequence[str], *, values: str = "score") -> Floats:
-    """Scores of one condition, things judged x replications; NaN where unread.
+    """Scores of one condition, things judged x replications; NaN where unparsed.
 
     Parameters
     ----------
     asked : DataFrame
     items : sequence of str
-        Rows wanted, in this order; one may stand in it several times, as an answer in several
-        pairs does.
+        Rows wanted, in this order; one may be in it several times, as an answer in several pairs
+        does.
     values : str
 
     Raises

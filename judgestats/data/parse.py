@@ -30,9 +30,9 @@ from judgestats.protocols.replies.weighted import (
 )
 
 WEIGHTED = ("scale_mass", "weighted_score")
-"""Columns of numbers beside the score, where log-probabilities were told."""
+"""Columns of numbers next to the score, where log-probabilities were reported."""
 CHANCES = ("verdict_mass", "pass_probability")
-"""The same beside a verdict of two words: the probability on them, and the chance of the first."""
+"""The same next to a verdict of two words: the probability on them, and the chance of the first."""
 
 
 def parse_judgments(
@@ -54,12 +54,11 @@ def parse_judgments(
     Returns
     -------
     DataFrame
-        The parsed frame. A call that was never answered has the status ``failed``; a condition
-        that the judge could not run (a refused temperature) has ``invalid_condition``. What a
-        protocol says beyond the verdict (``Verdict.extra``, as the position preferred) stands in
-        text columns of its own; a score weighted by its tokens' probabilities, and the share of
-        them that lies on the scale, in columns of numbers (`WEIGHTED`); so does the chance of a
-        pass (`CHANCES`).
+        The parsed frame. A call that was never answered has the status ``failed``; a condition that
+        the judge could not run (a refused temperature) has ``invalid_condition``. What a protocol
+        says beyond the verdict (``Verdict.extra``, as the position preferred) is in text columns of
+        its own; a score weighted by its tokens' probabilities, and the share of them that is on the
+        scale, in columns of numbers (`WEIGHTED`); so does the chance of a pass (`CHANCES`).
     """
     raw = validate_raw(raw)
     # Replies repeat a lot (a judge with ten possible answers): read each distinct text once.
@@ -209,7 +208,7 @@ def form_of(frame: pd.DataFrame, scale: Scale | None) -> Form:
     Raises
     ------
     InputError
-        Nothing was read, or what was read is none of the forms that replies are asked in.
+        Nothing was read, or what was read is not one of the forms that replies are asked in.
     """
     places = set(frame["position"].astype(str)) - {""} if "position" in frame else set()
     if places and places <= set(_PLACES):
@@ -295,7 +294,7 @@ def _recorded_verdict(row: Mapping[Any, Any], form: Form) -> str:
 
 
 def unparsed_causes(frame: pd.DataFrame, max_tokens: int | None = None) -> str:
-    """Why replies are unread, in words; empty where all were read.
+    """Why replies are unparsed, as text; empty where all were read.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""What a request may carry beside the prompt: every field that can be fixed for a judge, or varied.
+"""What a request may carry next to the prompt: every field that can be fixed for a judge, or
+varied.
 
 One entry of `FIELDS` is all that a field needs: reading, labels, order of levels, the body, the
 journal, what a refusal is about, parameters and their documentation follow from it. What is not
@@ -34,7 +35,7 @@ _OURS = {
     **dict.fromkeys(("response_format", "tools", "tool_choice", "logprobs"), "reply"),
     "max_completion_tokens": "max_tokens",
 }
-"""Members of the body that are no extra, and what sets them."""
+"""Members of the body that are not an extra, and what sets them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class RequestField:
     Attributes
     ----------
     name : str
-        As it stands in the request.
+        As it is in the request.
     help : str
     symbol : str
         What it is called in a condition's label; empty for its name.
@@ -197,7 +198,7 @@ def _json_or_text(text: str) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value as it stands in labels, factor columns and parameters.
+    """A value as it is in labels, factor columns and parameters.
 
     Examples
     --------
@@ -226,7 +227,7 @@ def label(name: str, value: Any) -> str:
 
 
 def heat(temperature: Any) -> str:
-    """A temperature in words, missing where the field is left out: ``T=0.5``, ``T=default``."""
+    """A temperature as text, missing where the field is left out: ``T=0.5``, ``T=default``."""
     return label("temperature", temperature)
 
 

@@ -259,7 +259,7 @@ def validate_parsed(
     scale: tuple[float, float] | None = None,
     is_run: bool = False,
 ) -> pd.DataFrame:
-    """Check a parsed frame: types, one row a judgment, a score exactly where the status is ok.
+    """Check a parsed frame: types, one row per judgment, a score exactly where the status is ok.
 
     Parameters
     ----------
@@ -460,7 +460,7 @@ def read_frame(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Naming the file, where it is no frame of judgments.
+        Naming the file, where it is not a frame of judgments.
     """
     try:
         frame = pd.read_parquet(path)
@@ -476,7 +476,7 @@ def read_frame(path: Path) -> pd.DataFrame:
 def brought_up(frame: pd.DataFrame, *, what: str = "judgments") -> pd.DataFrame:
     """A frame with the columns of the present version; nothing of an earlier one is lost.
 
-    0.1.0 had a column a setting (``temperature_sent``, ``seed_sent``), no kinds of verdict, and
+    0.1.0 had a column per setting (``temperature_sent``, ``seed_sent``), no kinds of verdict, and
     neither cached nor reasoning tokens.
 
     Raises
@@ -518,7 +518,7 @@ def brought_up(frame: pd.DataFrame, *, what: str = "judgments") -> pd.DataFrame:
 
 
 def kinds_by_value(frame: pd.DataFrame) -> pd.Series:
-    """The kind of every condition's verdicts, where nothing but the values says it.
+    """The kind of every condition's verdicts, if only the values says it.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def strata_of(
 
 
 def _joined(by_set: Mapping[str, list[Cell]], *, most: int) -> dict[str, list[Cell]]:
-    """At most so many sets: the smallest become one."""
+    """At most this many sets: the smallest become one."""
     if len(by_set) <= most:
         return dict(by_set)
     order = sorted(by_set, key=lambda name: len(by_set[name]), reverse=True)
@@ -205,7 +205,7 @@ class StageSchedule:
         self._open: Counter[tuple[str, int]] = Counter(p.about for p in self._pipelines)
         self._readers: dict[TaskKey, tuple[JudgingProtocol, Unit]] = {}
         self.protocols: dict[str, JudgingProtocol] = {}
-        """Who reads the judgments, by condition's label; pools have conditions of their own."""
+        """Who reads the judgments, by condition's label; pools have their own conditions."""
         self.units: dict[tuple[str, str], Unit] = {}
         """What was judged, by id and order; grows as calls are named."""
         self._conditions: dict[tuple[str, str, bool, str], Condition] = {}
@@ -273,7 +273,7 @@ class StageSchedule:
         return Counter((p.unit.item.id, p.replicate // together) for p in self._pipelines)
 
     def part(self, cells: Collection[Cell], together: int = 1) -> StageSchedule:
-        """The same for some cells only, so that its price can be told without walking all."""
+        """The same for some cells only, so that its price can be reported without walking all."""
         wanted = set(cells)
         abouts = {p.about for p in self._pipelines}
         return self._subset({a for a in abouts if (a[0], a[1] // together) in wanted})
@@ -406,7 +406,7 @@ class StageSchedule:
         -------
         DataFrame
             ``status``, ``choice``, ``explanation`` and ``reason`` of the verdict; ``wanted``,
-            ``used``, ``preferred``, ``left_out`` and ``cut`` of what stood before it; ``calls``,
+            ``used``, ``preferred``, ``left_out`` and ``cut`` of the text before it; ``calls``,
             ``tokens_in``, ``tokens_out`` and ``cost_usd`` of all calls that it used. A shared call
             counts in full for each strategy that used it: what the strategy costs by itself.
         """
@@ -465,7 +465,7 @@ class StageSchedule:
     # ------------------------------------------------------------------ before anything is sent
 
     def imagined(self, task: Task, prompted: Prompted, characters: int) -> str:
-        """A reply of about so many characters that can be read, to price the stages after it."""
+        """A reply of about this many characters that can be read, to price the stages after it."""
         reader, unit = self._readers[task.key]
         filler = "x" * characters
         letter = "AB"[len(unit.item_id) % 2]

@@ -36,7 +36,7 @@ _PERCENT = re.compile(r"([+-]?\d{1,9}(?:[.,]\d{1,6})?)\s*(?:%|percent|per cent)"
 
 
 def number_in(text: str) -> tuple[float, float]:
-    """The number that a cell is, and what it is out of; NaN where it is none, or tells no whole.
+    """The number that a cell is, and what it is out of; NaN if it is not, or shows no whole.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def number_in(text: str) -> tuple[float, float]:
 
 
 def numbers_of(values: Any) -> NDArray[np.float64]:
-    """Each value as a number, NaN where it is none. Truth values are no numbers.
+    """Each value as a number, NaN if it is not. Truth values are not numbers.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Kind:
     stated : mapping of word to meaning
         What the caller says of words, which holds for labels too.
     scale : (low, high) or None
-        Where the values themselves tell it, as ``8/10`` does.
+        Where the values themselves show it, as ``8/10`` does.
     description : str
         The kind in a few words, for people.
     """
@@ -192,7 +192,7 @@ def counted_words(values: pd.Series, rows: Sequence[int] | None = None) -> dict[
     ----------
     values : Series
     rows : sequence of int, optional
-        How often each value stands in the column; each once by default.
+        The count of each value; each once by default.
 
     Examples
     --------
@@ -211,10 +211,10 @@ def counted_words(values: pd.Series, rows: Sequence[int] | None = None) -> dict[
 
 
 def score_pass_map(labels: pd.Series, scores: pd.Series) -> Mapping[str, float] | None:
-    """1 and 0 by word where labels beside scores say pass and fail of items; else None.
+    """1 and 0 by word where labels next to scores say pass and fail of items; else None.
 
     The numbers 1 and 0 say so where both occur and scores go beyond them: no scale of 1-10 has a
-    point 0, and a person who uses nothing but the two lowest of 0-10 is no rater of that scale.
+    point 0, and a person who uses only the two lowest of 0-10 is not a rater of that scale.
 
     Raises
     ------
@@ -266,11 +266,11 @@ def kind_of(
     kind : str
         One of ``KINDS``, where the caller says so.
     passes, fails : sequence of str
-        The words that are a pass, and a fail (``rest``: all others).
+        Words that are a pass, and a fail (``rest``: all others).
     stated : mapping of word to meaning, optional
         What words mean, as `judgestats.data.vocabulary.stated_words` has it.
     rows : sequence of int, optional
-        How often each value stands in the column; each once by default.
+        The count of each value; each once by default.
     scale : (low, high), optional
         Stated: then the column holds scores.
     read : callable, optional
@@ -343,13 +343,13 @@ def kind_of(
 def _statuses(
     counts: Mapping[str, int], stated: Mapping[str, str], *, any_column: bool
 ) -> dict[str, str]:
-    """The words that are no verdict, by what was stated or the vocabulary."""
+    """Words that are not a verdict, by what was stated or the vocabulary."""
     own = {w: stated_meaning(w, stated) or status_word(w, any_column=any_column) for w in counts}
     return {w: m for w, m in own.items() if m in STATUS_OF}
 
 
 def _has_other_words(words: Sequence[str]) -> bool:
-    """Whether words of a preference stand among others, perhaps beside codes."""
+    """Whether words of a preference are among others, perhaps next to codes."""
     others = set(words) - set(PREFERENCES)
     letters = any(len(w) == 1 and w.isalpha() for w in others)  # d, e: options beyond a, b, c
     has_word = any(

@@ -23,9 +23,9 @@ STATUS_OF: Mapping[str, Status] = {
     "error": Status.FAILED,
     "missing": Status.MISSING,
 }
-"""Meanings of words that are no verdict, with the status of such a judgment."""
+"""Meanings of words that are not a verdict, with the status of such a judgment."""
 MEANINGS = (PASS, FAIL, "a", "b", "tie", *STATUS_OF)
-"""What a word may be said to mean, beside a number."""
+"""What a word may be said to mean, next to a number."""
 
 _PASS = frozenset(
     {
@@ -76,7 +76,7 @@ _CLOSED = (("p", "f"), ("y", "n"), ("t", "f"), ("c", "i"), ("1", "0"), ("1", "-1
 _ALONE = frozenset({"1", "0", "y", "n"})
 """Of these the ones that are understood also where the other does not occur."""
 _OUTCOMES = frozenset({"tie", "tied", "same", "both", "neither", "equal", "draw"})
-"""Words of a comparison, which stand with 1 and 0 for its two sides."""
+"""Words of a comparison, which are with 1 and 0 for its two sides."""
 _FEW, _SHORT = 12, 40
 
 _MARKS = re.compile("[\ufe00-\ufe0f\u200d\U0001f3fb-\U0001f3ff]")
@@ -171,7 +171,7 @@ class Words:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """The words that are a verdict."""
+        """Words that are a verdict."""
         return {w: m for w, m in self.meanings.items() if m in {PASS, FAIL}}
 
     @property
@@ -193,7 +193,7 @@ def pass_fail_words(counts: Mapping[str, int], stated: Mapping[str, str] | None 
     counts : mapping of word to int
         The rows that hold each.
     stated : mapping of word to meaning, optional
-        As `stated_words` makes it; it goes before the vocabulary.
+        As `stated_words` makes it; it takes precedence over the vocabulary.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def pass_fail_words(counts: Mapping[str, int], stated: Mapping[str, str] | None 
 
 
 def _is_pair_among(words: Set[str], pair: tuple[str, str]) -> bool:
-    """Whether both of a pair stand among a few words, which are no letters, numbers or outcomes."""
+    """Whether both of a pair are among a few words, which are not letters, numbers or outcomes."""
     others = words - set(pair)
     return (
         set(pair) <= words
@@ -258,7 +258,7 @@ def stated_words(given: Mapping[str, str], side: str = "") -> dict[str, str]:
 
 
 def stated_meaning(word: str, stated: Mapping[str, str] | None) -> str:
-    """The stated meaning of a word; empty where nothing was said of it."""
+    """The stated meaning of a word; empty if nothing was said of it."""
     if not stated:
         return ""
     return stated.get(word.strip()) or stated.get(normalised(word), "")
@@ -297,7 +297,7 @@ def check_values(given: Mapping[str, str]) -> None:
 
 
 def family(meaning: str) -> str:
-    """The kind of verdict that a meaning belongs to; empty where it is no verdict.
+    """The kind of verdict that a meaning belongs to; empty where it is not a verdict.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def not_understood(
     unknown : mapping of word to int
         The words with their rows.
     beside : str
-        Next to what they are no verdict.
+        Next to what they are not a verdict.
     otherwise : str
         Another way on, as a sentence.
 

@@ -241,7 +241,7 @@ def json_value(raw: str | bytes, where: str) -> Any:
 
 
 def plain_file(path: Path) -> None:
-    """Refuse what is no plain file (a pipe or a device would never end)."""
+    """Refuse what is not a plain file (a pipe or a device would never end)."""
     refuse_remote(path)
     try:
         is_file = path.is_file()
@@ -480,7 +480,7 @@ def archive(path: Path, limits: Limits = LOGS) -> Iterator[Archive]:
     Raises
     ------
     InputError
-        It is none, it is damaged, it has too many members, one name twice, or a name or link that
+        It is invalid or damaged, it has too many members, one name twice, or a name or link that
         leads out of it.
     """
     plain_file(path)

@@ -169,7 +169,7 @@ def changed_labels(path: Path) -> Iterator[LabelState]:
     Raises
     ------
     InputError
-        What stands at the store's place is none.
+        The value at the store's place is none.
     StoreError
         Another process holds the store, or the disk refuses it.
     """

@@ -1,4 +1,4 @@
-"""The state of ``judgestats monitor``: raw observations, from which each look is computed anew."""
+"""The state of ``judgestats monitor``: raw observations, from which each look is computed again."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ class MonitorState:
         Raises
         ------
         InputError
-            One lies outside the range of the state's terms, or stands twice.
+            One is outside the range of the state's terms, or occurs twice.
         """
         terms = self.terms()
         if terms is None:
@@ -302,7 +302,7 @@ def changed_state(path: Path, *, create: bool = True) -> Iterator[MonitorState]:
     Raises
     ------
     InputError
-        The file is no state, such as the JSON of an earlier version.
+        The file is not a state, such as the JSON of an earlier version.
     StoreError
         Another process holds the state, or the disk refuses it.
     """

@@ -162,12 +162,12 @@ def parquet_table(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
 
 
 def parquet_footer(path: Path) -> tuple[Any, pa.Schema]:
-    """What a Parquet file tells of itself: its metadata, and its columns.
+    """What a Parquet file shows of itself: its metadata, and its columns.
 
     Raises
     ------
     InputError
-        It is no Parquet file.
+        It is not a Parquet file.
     """
     from pyarrow.parquet import ParquetFile
 
@@ -287,7 +287,7 @@ def separated_table(
     names : callable
         Which columns are kept as they are written.
     verdicts : callable
-        In which columns ``N/A`` is no gap.
+        In which columns ``N/A`` is not a gap.
     limits : Limits
 
     Raises
@@ -320,7 +320,7 @@ def separated_table(
 def _header(path: Path, separator: str, meter: Meter) -> tuple[str, list[str]]:
     """The separator, and the columns' names.
 
-    Only the beginning is looked at; a character that it cuts in two is no fault.
+    Only the beginning is looked at; a character that it cuts in two is not a fault.
     """
     start = codecs.getincrementaldecoder("utf-8-sig")().decode(head(path))
     if "\x00" in start:

@@ -89,7 +89,7 @@ def decode_json(
     NestedError
         It is nested deeper than 64 levels.
     ValueError
-        It is no JSON, holds a key twice, a number of more than 400 digits, or too many values.
+        It is not JSON, holds a key twice, a number of more than 400 digits, or too many values.
 
     Examples
     --------
@@ -166,13 +166,13 @@ def shorten_text(value: str, most: int = MAX_TEXT) -> Text:
 
 
 def short(value: object) -> str:
-    """A value as it may stand in a message."""
+    """A value as it may be in a message."""
     quoted = shorten_text(repr(value), 80)
     return quoted if len(quoted) < 80 else f"{quoted[:77]}..."
 
 
 def text(value: object, most: int = MAX_TEXT) -> str:
-    """A field as text: empty where it is missing, JSON where it is no text."""
+    """A field as text: empty where it is missing, JSON where it is not text."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -104,7 +104,7 @@ class _Book:
         Raises
         ------
         InputError
-            It is no XML, holds a document type definition, or is nested too deeply.
+            It is not XML, holds a document type definition, or is nested too deeply.
         """
         path, name = self.packed.path, PurePosixPath(member).name
         depth = 0

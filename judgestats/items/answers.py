@@ -127,8 +127,8 @@ def model_names(name: str) -> tuple[str, ...]:
 def holds_target(answer: str, target: str) -> bool | None:
     """Whether an answer names a short target, as whole words, whatever their case.
 
-    A single letter in brackets is looked for with its brackets: "a" is a word of its own. None
-    where the target is longer than `LONGEST_TARGET` characters or empty: then matching words says
+    A single letter in brackets is looked for with its brackets: "a" is a separate word. None where
+    the target is longer than `LONGEST_TARGET` characters or empty: then matching words says
     nothing.
 
     Examples
@@ -195,7 +195,7 @@ def draw_candidates(items: Sequence[Item], *, count: int, seed: int) -> tuple[It
     count : int
         Candidates an item, at least 2; items with fewer are left out.
     seed : int
-        The draw hangs on the seed, the item's id and the response's text and author alone.
+        The draw depends on the seed, the item's id and the response's text and author alone.
 
     Returns
     -------
@@ -237,7 +237,7 @@ def draw_responses(items: Sequence[Item], *, count: int | None, seed: int) -> tu
     count : int or None
         None keeps all.
     seed : int
-        The draw hangs on the seed, the item's id and the places of its responses alone.
+        The draw depends on the seed, the item's id and the places of its responses alone.
 
     Returns
     -------

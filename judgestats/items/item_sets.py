@@ -100,11 +100,11 @@ GIVEN: Mapping[str, str] = MappingProxyType(
         "give them as items=FILE with the columns id and question",
     }
 )
-"""Sets that a study used and that nobody can fetch by an address: what to give in their place."""
+"""Sets that a study used and that nobody can fetch by an address: what to give instead."""
 
 
 def fetch_path(name: str) -> Path:
-    """Where ``judgestats items fetch NAME`` puts a set unless it is told otherwise.
+    """Where ``judgestats items fetch NAME`` puts a set unless set otherwise.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def fetch_path(name: str) -> Path:
 
 _MAX_BYTES = 500_000_000
 _SUMS = "SHA256SUMS"
-"""What stands beside the files: their digests, as ``sha256sum --check`` reads them."""
+"""What accompanies the files: their digests, as ``sha256sum --check`` reads them."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -338,7 +338,7 @@ def _announced(headers: http.client.HTTPMessage) -> str:
 
 
 def _download(url: str, stream: IO[bytes], timeout: float) -> tuple[str, str]:
-    """Write what stands at `url` to `stream`; its digest, and the one the server announced."""
+    """Write the value at `url` to `stream`; its digest, and the one the server announced."""
     remember = _RememberDigest()
     opener = urllib.request.build_opener(remember)
     sha = hashlib.sha256()
@@ -366,7 +366,7 @@ BANK = "bank"
 
 
 def sets() -> Mapping[str, str]:
-    """What `load_items` understands: names, and what stands behind each.
+    """What `load_items` understands: names, and the source of each.
 
     Returns
     -------
@@ -399,7 +399,7 @@ def parse_options(text: str | None) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If an option is unknown, stands twice, or has no such value.
+        If an option is unknown, occurs twice, or has no such value.
 
     Examples
     --------
@@ -453,7 +453,7 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     ----------
     name_or_path : str or Path
         ``"bank"``; a path; or ``"layout:path"`` (``"rewardbench:my.parquet"``), which is
-        ``read_items(path, layout=...)``; or the name of a published set that stands where
+        ``read_items(path, layout=...)``; or the name of a published set that is where
         ``judgestats items fetch NAME`` puts it.
     **options
         Passed to `judgestats.items.readers.read_items`.
@@ -465,7 +465,7 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     Raises
     ------
     InputError
-        As `read_items`; also where the bank is given an option, or a layout's name stands alone.
+        As `read_items`; also where the bank is given an option, or a layout's name is alone.
 
     Examples
     --------
@@ -678,8 +678,8 @@ def select_items(
     ----------
     items : iterable of Item
     limit : int, optional
-        At most so many items, taken from the categories in turn, so that a small part still covers
-        them all.
+        At most this many items, taken from the categories in turn, so that a small part still
+        covers them all.
     seed : int or None
         Decides which items; None takes the first ones of the file.
 

@@ -85,7 +85,7 @@ class _Items:
 
 
 def _gold(winner: str) -> tuple[HumanLabel, ...]:
-    """The label of a pair of which one is right."""
+    """The label of a pair of which one is correct."""
     return (HumanLabel(annotator=GOLD, a=0, b=1, winner=winner),)
 
 
@@ -188,7 +188,7 @@ def helpsteer2_items(
     Returns
     -------
     tuple of Item
-        One a prompt, with a label by ``"ratings"`` for every pair of its responses. Prompts with
+        One per prompt, with a label by ``"ratings"`` for every pair of its responses. Prompts with
         one response only are left out: nothing can be compared. A prompt that holds earlier turns
         (marked ``<extra_id_1>User`` and ``<extra_id_1>Assistant`` in the published file) becomes an
         item of several turns.
@@ -376,7 +376,7 @@ def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, 
     tuple of Item
         `input` is the context, `cmp_key` (``<model>_<model>``) gives the authors, the category is
         `motivation_app`. Pairs with the same instruction and input share a cluster. A response that
-        the file holds as a number or truth value is read as its text.
+        the file holds as a number or truth value is interpreted as its text.
 
     Raises
     ------
@@ -432,7 +432,7 @@ def offsetbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
     Returns
     -------
     tuple of Item
-        One a row; rows with the same instruction share a cluster.
+        One per row; rows with the same instruction share a cluster.
 
     Raises
     ------
@@ -547,7 +547,7 @@ def drop_ties(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def majority_labels(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
-    """One label a pair: what most of its labels that decide say, as accuracy needs it.
+    """One label per pair: what most of its labels that decide say, as accuracy needs it.
 
     Parameters
     ----------
@@ -599,8 +599,8 @@ def draw_labelled_pairs(
 ) -> tuple[Item, ...]:
     """Keep labelled pairs only, at most `limit` of them, and the responses that they need.
 
-    The draw of a pair hangs on the seed, its item and its place alone; it goes round the questions,
-    so that few pairs come from many questions.
+    The draw of a pair depends on the seed, its item and its position alone; it goes round the
+    questions, so that few pairs come from many questions.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Published sets of questions.
 
-MT-Bench is read as FastChat lays it out, and its human judgments as users download them. An item's
-id is ``<question_id>-turn<t>`` and its cluster ``<question_id>`` in both, so that the two can be
-joined.
+MT-Bench is interpreted as FastChat lays it out, and its human judgments as users download them. An
+item's id is ``<question_id>-turn<t>`` and its cluster ``<question_id>`` in both, so that the two
+can be joined.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def head_to_tail_items(
     Returns
     -------
     tuple of Item
-        One a question; several true answers of one are joined by semicolons.
+        One per question; several true answers of one are joined by semicolons.
 
     Raises
     ------
@@ -378,8 +378,8 @@ def mt_bench_items(
     Returns
     -------
     tuple of Item
-        One a question, in the order of the question file; a response's author is the file's name. A
-        response without text is kept: the model said nothing.
+        One per question, in the order of the question file; a response's author is the file's name.
+        A response without text is kept: the model said nothing.
 
     Raises
     ------
@@ -524,7 +524,7 @@ def human_judgment_items(
     Returns
     -------
     tuple of Item
-        One a question and turn, with every answer that was judged and every judgment as a label
+        One per question and turn, with every answer that was judged and every judgment as a label
         (several annotators a pair, and repeated ones, are kept as they are). The two turns of a
         question share its cluster.
 

@@ -23,7 +23,7 @@ from judgestats.items.tables import parse_mapping, table_items
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the caller of `read_items` asked for; None or False where nothing was."""
+    """What the caller of `read_items` asked for; None or False if nothing was."""
 
     mapping: Mapping[str, str] | None = None
     together: bool = False
@@ -224,11 +224,12 @@ def read_items(
     layout : str, optional
         One of `LAYOUTS` (or ``"mt_bench"`` for its folder), instead of finding out.
     together : bool
-        Tables only: one item a question with the responses of all its rows, instead of one a row.
+        Tables only: one item per question with the responses of all its rows, instead of one per
+        row.
     models : iterable of str, optional
         MT-Bench and Head-to-Tail only: whose answers.
     cut : int, optional
-        Head-to-Tail only: so many characters of an answer (the study's script shows judges 15).
+        Head-to-Tail only: this many characters of an answer (the study's script shows judges 15).
     turn : {1, 2}, optional
         MT-Bench only: which turn is judged (folder: 1 by default; human judgments: both).
     preference : str, optional
@@ -320,7 +321,7 @@ def _find_layout(source: Source, *, mapped: bool) -> str:
 
 
 def _refuse_other_form(source: Source, name: str) -> None:
-    """A file that cannot be of the layout it is said to have."""
+    """A file that cannot be of the layout it is reported to have."""
     is_whole = source.document is not None
     if is_whole != LAYOUTS[name].whole:
         holds = f"one object with {short_repr(list(source.document or {}), 120)}"

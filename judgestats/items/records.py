@@ -21,14 +21,14 @@ class Response:
     turns : tuple of str
         The answer to each turn of the question, in order (one entry for a one-turn question).
     author : str
-        Who wrote it: a model's or a person's name; empty where unknown.
+        Who wrote it: a model's or a rater's name; empty where unknown.
     quality : float or None
         Designed quality in 0-1 where the item was written with one in mind (the bundled bank).
     traits : tuple of str
-        How it was designed, in words (``"padded"``, ``"sycophantic"``), where that is known. Never
+        How it was designed, as text (``"padded"``, ``"sycophantic"``), where that is known. Never
         shown to a judge.
     written : tuple of (str, str)
-        The answer to the last turn as someone, or a model, wrote it anew: what was done
+        The answer to the last turn as someone, or a model, wrote it again: what was done
         (``"translated"``) with the text. For probes that no rule can make.
     """
 
@@ -46,7 +46,7 @@ class Response:
 
 @dataclass(frozen=True, kw_only=True)
 class HumanLabel:
-    """One person's preference between two responses of the same item.
+    """One rater's preference between two responses of the same item.
 
     `a` and `b` are indices into ``Item.responses``; `winner` is one of ``WINNERS``; `turn` counts
     from 1.
@@ -61,7 +61,7 @@ class HumanLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """A question and the responses to be judged.
+    """A question and the responses to judge.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
     Parameters
     ----------
     value : object
-        What stood in the file.
+        What was in the file.
     what : str
         Where it stood, for the message (``"items.jsonl, line 3: 'question'"``).
     empty_ok : bool
@@ -151,7 +151,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
     Raises
     ------
     InputError
-        If it is no text, empty, longer than `max_chars`, or no valid Unicode.
+        If it is not text, empty, longer than `max_chars`, or no valid Unicode.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def as_turns(
     Raises
     ------
     InputError
-        If it is neither, holds no turn, or a turn is no text (see `as_text`).
+        If it is neither, holds no turn, or a turn is not text (see `as_text`).
 
     Examples
     --------

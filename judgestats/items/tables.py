@@ -42,8 +42,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "annotator": ("annotator", "rater", "human", "judge"),
     }
 )
-"""The fields of a table row, and for each the column names that are taken for it when the mapping
-does not name one; the first that the file has counts."""
+"""The fields of a table row, and for each the column names that are interpreted as it when the
+mapping does not name one; the first that the file has counts."""
 
 
 def parse_mapping(text: str | None) -> dict[str, str]:
@@ -107,7 +107,7 @@ def resolve_columns(
     columns : iterable of str
         The columns that the file has.
     mapping : mapping, optional
-        The user's choice; wins over customary names, and a column it uses is taken for nothing
+        The user's choice; wins over customary names, and a column it uses is interpreted as nothing
         else.
     where : str
         The file's name, for messages.
@@ -325,7 +325,7 @@ def table_items(
     mapping : mapping, optional
         Field to column (`judgestats.items.tables.FIELDS`); customary names are found without it.
     together : bool
-        One item a question, with the responses of all its rows, instead of one item a row.
+        One item per question, with the responses of all its rows, instead of one item a row.
     questions : bool
         Whether the table may have no column of responses.
     max_chars : int
@@ -477,7 +477,7 @@ def _check_turns(row: Row, question: tuple[str, ...], responses: tuple[Response,
 
 
 def _merge_same_pairs(items: list[Item]) -> list[Item]:
-    """One item a pair of responses: several annotators' rows become its labels."""
+    """One item per pair of responses: several annotators' rows become its labels."""
     merged: dict[object, Item] = {}
     for item in items:
         key = (item.turns, item.context, item.responses)
@@ -489,7 +489,7 @@ def _merge_same_pairs(items: list[Item]) -> list[Item]:
 
 
 def _merge_same_questions(items: list[Item], name: str) -> list[Item]:
-    """One item a question: the responses of its rows in order, labels moved along."""
+    """One item per question: the responses of its rows in order, labels moved along."""
     merged: dict[object, Item] = {}
     question_of: dict[str, object] = {}
     for item in items:

@@ -30,7 +30,7 @@ class Status(StrEnum):
 NO_REPLY = frozenset({Status.FAILED, Status.INVALID})
 """Of a judgment that was not answered, or never asked: there is nothing that could be read."""
 NOT_UNPARSED = (*(s.value for s in NO_REPLY), Status.NOT_APPLICABLE.value)
-"""Of judgments without a verdict that are no unparsed replies."""
+"""Of judgments without a verdict that are not unparsed replies."""
 
 
 class ReplyMode(StrEnum):
@@ -120,7 +120,7 @@ class JudgingProtocol(Protocol):
         """What it is called in a run."""
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The units to be judged, in a stable order."""
+        """The units to judge, in a stable order."""
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one unit in one of `WRITTEN_MODES` (`prompted_in` knows the other)."""
@@ -171,7 +171,7 @@ class Scale:
         return scale
 
     def holds(self, score: float | Decimal) -> bool:
-        """Whether a score lies on the scale (range only: averages need not be whole)."""
+        """Whether a score is on the scale (range only: averages need not be whole)."""
         return self.low <= score <= self.high
 
     def __str__(self) -> str:

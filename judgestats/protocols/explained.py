@@ -159,7 +159,7 @@ def load_examples(path: str | Path) -> tuple[Example, ...]:
 
 
 def examples_text(examples: Sequence[Example], *, reasoning: str) -> str:
-    """The examples as a block of the prompt; each stands between marks of its own.
+    """The examples as a block of the prompt; each is between its own marks.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def guideline_text(name_or_path: str, *, scale: Scale | None = None) -> str:
 
 
 def with_guideline(template: PromptTemplate, text: str) -> PromptTemplate:
-    """The prompt with a guideline in its place, so that the prompt's hash tells levels apart.
+    """The prompt with a guideline inserted, so that the prompt's hash distinguishes levels.
 
     Raises
     ------
@@ -351,7 +351,7 @@ class Writing:
     def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """As `read`, without a unit.
 
-        A reply that was cut, refused or left empty is no text: half an analysis could end just
+        A reply that was cut, refused or left empty is not text: half an analysis could end just
         before what matters.
         """
         if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):

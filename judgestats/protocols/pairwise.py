@@ -50,7 +50,7 @@ class Pairwise:
 
     A verdict's ``choice`` names the *response*: ``"a"`` is the earlier of the two in the item,
     ``"b"`` the later one, whatever place they were shown in; ``extra["position"]`` says which
-    place was preferred (``first``, ``second``, ``tie``).
+    position was preferred (``first``, ``second``, ``tie``).
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Pairwise:
     ties : bool
         Whether a tie may be named (``[[C]]``).
     orders : tuple of {"ab", "ba"}
-        In which orders a pair is shown; each is a unit of its own.
+        In which orders a pair is shown; each is a separate unit.
     labelled_only : bool
         Only pairs that a person has compared.
     reference : bool

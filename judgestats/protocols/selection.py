@@ -113,7 +113,7 @@ class Selection:
         are non-responses, whatever else the reply says.
     option_template : str
         How an option is written, with ``{text}`` and ``{label}`` (``A``, ``Option 1``) or ``{n}``
-        (1); between the marks of the frame where it is empty. Options are set apart by an empty
+        (1); between the marks of the frame where it is empty. Options are separated by an empty
         line, or by the line breaks at the end of the template.
     unrelated : bool
         Add a response to another question, drawn by `seed`, as one more option.

@@ -253,8 +253,8 @@ class PromptTemplate:
     def ask(self, values: Mapping[str, str], *, seal: str = "") -> tuple[dict[str, str], ...]:
         """The chat messages with the reply instruction (``values["reply"]``).
 
-        Where the text says ``{reply}`` the instruction stands there; where it does not it follows
-        the last message, unless nothing may be appended.
+        Where the text says ``{reply}`` the instruction is there; where it does not it follows the
+        last message, unless nothing may be appended.
 
         Examples
         --------
@@ -286,7 +286,7 @@ _ABOUT_ITEMS = {"question", "conversation", "conversation_a"}
 
 
 def bare_texts(item: Item) -> dict[str, str]:
-    """What an item holds beside its question, as a prompt of one's own may want it.
+    """What an item holds next to its question, as a custom prompt may want it.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def bare_texts(item: Item) -> dict[str, str]:
 
 
 def check_placeholders(template: PromptTemplate, items: Iterable[Item]) -> None:
-    """Refuse a prompt that has no place for what its questions hold beside their last turn.
+    """Refuse a prompt that has no place for what its questions hold next to their last turn.
 
     A judge that does not see the passage, or the question before, judges something else than was
     asked, and nothing in its reply would show it.

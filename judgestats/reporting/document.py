@@ -22,7 +22,7 @@ from judgestats.sinks import breakable, clean, escape_html, typst_string
 from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
 
 SHARED_HEADER = "_metadata.yml"
-"""The file beside documents with what their headers share, as Quarto reads it."""
+"""The file next to documents with what their headers share, as Quarto reads it."""
 INLINE = re.compile(r"(?<![`\\])`\{python\}\s+([^`]+?)\s*`(?!`)")
 """An inline expression: `{python} expr` between single backticks."""
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*?)\s*$")
@@ -42,7 +42,7 @@ class OutputFolder:
     has_fallbacks : bool
         Whether Word, LaTeX and Markdown are made of the same cells, as `fallback` says.
     evidence : function or None
-        Fragment of the interactive page beside the report that shows the data of an address; None
+        Fragment of the interactive page next to the report that shows the data of an address; None
         where there is no such page.
     """
 
@@ -158,7 +158,8 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Read and parse a ``.qmd`` file; its header goes before that of ``_metadata.yml`` beside it.
+    """Read and parse a ``.qmd`` file; its header takes precedence over that of ``_metadata.yml``
+    next to it.
 
     Raises
     ------
@@ -183,7 +184,7 @@ def read_document(path: Path) -> Document:
 
 
 def _merge_headers(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Two headers, mappings inside them merged too; what stands in `over` wins.
+    """Two headers, mappings inside them merged too; the content of `over` wins.
 
     Examples
     --------
@@ -303,7 +304,7 @@ def verbatim(text: object) -> str:
 
 
 def fallback(markdown: str) -> str:
-    """Markdown for Word, LaTeX and Markdown, where HTML and typst have raw blocks of their own.
+    """Markdown for Word, LaTeX and Markdown, where HTML and typst have their own raw blocks.
 
     Only the built-in renderer writes those formats and runs the cells once for all of them; under
     Quarto, and elsewhere, there is no fallback.

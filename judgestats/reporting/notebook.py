@@ -135,7 +135,7 @@ class Findings:
     run : Run
         The run that it makes, or made.
     run_id : str
-        Of the MLflow run; empty where nothing was logged.
+        Of the MLflow run; empty if nothing was logged.
     reports : mapping of format to path or name
     """
 
@@ -159,7 +159,7 @@ class Findings:
 
     @property
     def conditions(self) -> pd.DataFrame:
-        """One row a condition."""
+        """One row per condition."""
         return self.analysis.conditions
 
     @property
@@ -227,14 +227,14 @@ class Findings:
 
 
 class Compared:
-    """The answer of `judgestats.compare`: several runs, files or frames, held to the first.
+    """The answer of `judgestats.compare`: several runs, files or frames, compared with the first.
 
     Attributes
     ----------
     names : tuple of str
     runs : tuple of Run
     pairs : tuple of Pair
-        Each later run held to the first, on the items that both judged.
+        Each later run compared with the first, on the items that both judged.
     """
 
     def __init__(self, names: Sequence[str], runs: Sequence[Run], pairs: Sequence[Pair]) -> None:
@@ -255,14 +255,14 @@ class Compared:
 
     @property
     def differences(self) -> pd.DataFrame:
-        """The parameters in which the runs differ, a column a run."""
+        """The parameters in which the runs differ, a column per run."""
         table = compare.differences(self.runs)
         rows = table.rows if isinstance(table, Table) else ()
         return pd.DataFrame([{k: str(v) for k, v in row.items()} for row in rows])
 
     @property
     def conditions(self) -> pd.DataFrame:
-        """One row a run and condition, each on its own items."""
+        """One row per run and condition, each on its own items."""
         return _stack_frames(
             (name, run.conditions) for name, run in zip(self.names, self.runs, strict=True)
         )

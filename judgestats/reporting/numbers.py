@@ -177,7 +177,7 @@ FORMATS: dict[str, Callable[..., str]] = {
 
 
 def align_decimals(texts: list[str]) -> list[str]:
-    """Pad right-aligned numbers with figure-wide spaces so that their points stand in a line.
+    """Pad right-aligned numbers with figure-wide spaces so that their points are in a line.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def address(record: str, field: str) -> str:
 
 
 def resolve(results: Results | Mapping[str, Results], where: str) -> Any:
-    """What stands at an address, of a results file or of several by name.
+    """The value at an address, of a results file or of several by name.
 
     Raises
     ------
@@ -325,7 +325,7 @@ def _steps(field: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """An estimate with its interval and what chance gives, each with its address."""
+    """An estimate with its interval and the null value, each with its address."""
 
     value: float = math.nan
     low: float = math.nan
@@ -374,7 +374,7 @@ class Measured:
 
     @property
     def has_chance(self) -> bool:
-        """Whether it is known what chance gives."""
+        """Whether it is known the null value."""
         return math.isfinite(self.chance)
 
     def text(self, *, decimals: int | None = None) -> AddressedText:
@@ -463,7 +463,7 @@ def name_reliability(text: str) -> str:
 
 
 def words(results: Results, where: str) -> str:
-    """A text of the records as Markdown, the whole of it in one element that says whose it is.
+    """A text of the records as Markdown, all of it in one element that says whose it is.
 
     Examples
     --------

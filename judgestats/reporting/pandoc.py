@@ -261,9 +261,9 @@ except typst.TypstError as error:
     sys.exit("typst: " + str(error) + " " + " ".join(getattr(error, "hints", None) or []))
 """
 _PAGES = 4
-"""A report of so many is as short as expected."""
+"""A report of this many is as short as expected."""
 _LEAST = 0.3
-"""A last page with less than so much of it in use is avoided, where type set closer does that."""
+"""A last page with less than this much of it in use is avoided, where type set closer does that."""
 
 # What Libertinus Serif, New Computer Modern and DejaVu Sans Mono cover well enough.
 _COVERED = re.compile(

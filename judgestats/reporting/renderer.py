@@ -120,7 +120,7 @@ def quarto_source(markdown: str, header: Mapping[str, Any]) -> str:
 def _both(picture: re.Match[str]) -> str:
     """A figure, and in HTML its narrow variant: `report.css` shows one of them by the screen.
 
-    The variant stands before the float, of which Quarto keeps one picture.
+    The variant precedes the float, of which Quarto keeps one picture.
     """
     begin, wide, alt, narrow = picture.group("float", "wide", "alt", "narrow")
     small = f"![]({narrow}){{{alt} .js-narrow}}"
@@ -181,7 +181,7 @@ def render_with_quarto(quarto: str, source: Path, *, to: str, output: Path, epoc
     quarto : str
         The program.
     source : Path
-        What `quarto_source` made, beside its pictures, bibliography and styles.
+        What `quarto_source` made, next to its pictures, bibliography and styles.
     to : {"html", "pdf"}
     output : Path
     epoch : int
@@ -249,7 +249,7 @@ def begin_render(
     Parameters
     ----------
     qmd_path : path
-        The document. Files beside it (bibliography, style, Markdown) are available to its text.
+        The document. Files next to it (bibliography, style, Markdown) are available to its text.
     to : sequence of str
         Any of ``html``, ``pdf``, ``docx``, ``tex``, ``md``.
     params : mapping
@@ -427,7 +427,7 @@ def _epoch(timestamp: datetime | None) -> int:
 
 
 def _copy_document(source: Path, work: Path) -> Path:
-    """Copy the document and the small files beside it, so that nothing is written there."""
+    """Copy the document and the small files next to it, so that nothing is written there."""
     beside = {
         ".bib", ".csl", ".css", ".scss", ".typ", ".md", ".json", ".yml", ".yaml", ".svg", ".png",
         ".jpg",
@@ -506,7 +506,7 @@ DOCUMENTS = ("brief", "experiment", "audit", "compare", "replication")
 
 
 def document_path(name: str) -> Path:
-    """Where a document is: by its name, or the path of one's own ``.qmd``.
+    """Where a document is: by its name, or the path of your own ``.qmd``.
 
     Raises
     ------
@@ -547,9 +547,9 @@ def render_report(
     out_dir : path
         Folder of the results.
     document : str
-        A document's name (``experiment``, ``audit``, ...) or the path of one's own ``.qmd``; by
-        default ``brief``, with `detail` the one that belongs to the run's kind, and ``compare``
-        for several.
+        A document's name (``experiment``, ``audit``, ...) or the path of your own ``.qmd``; by
+        default ``brief``, with `detail` the one that belongs to the run's kind, and ``compare`` for
+        several.
     name : str
         Name of the results without suffix.
     renderer : {"auto", "quarto", "builtin"}

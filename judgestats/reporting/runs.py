@@ -27,7 +27,7 @@ from judgestats.results.records import rows_of_table
 _SHOWN_ELSEWHERE = frozenset(
     {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
 )
-"""What describes conditions and data: sections of their own show it."""
+"""What describes conditions and data: their own sections show it."""
 
 
 _MODES = (
@@ -55,12 +55,12 @@ class Run:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the run says beside its results: judges, design, account, command."""
+        """What the run says next to its results: judges, design, account, command."""
         return self.records.facts
 
     @cached_property
     def arrays(self) -> dict[str, Any]:
-        """What figures need beside the results, by name: nested lists."""
+        """What figures need next to the results, by name: nested lists."""
         return {figure.id: figure.values for figure in self.records.figures}
 
     def _json(self, name: str) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Run:
 
     @cached_property
     def conditions(self) -> pd.DataFrame:
-        """One row a condition; None is NaN in number columns."""
+        """One row per condition; None is NaN in number columns."""
         frame = pd.DataFrame(self.table(CONDITIONS))
         for column in frame.columns:
             values = frame[column]
@@ -182,7 +182,7 @@ class Run:
     def compared(self) -> list[dict[str, Any]]:
         """The conditions described, of a run of many strategies those that the plan compares.
 
-        Points of a curve and single selections have tables of their own.
+        Points of a curve and single selections have their own tables.
         """
         names = str((self.plan.get("options") or {}).get("strategies", "")).split(",")
         kept = [row for row in self.described if row.get("factor_strategy") in names]
@@ -261,7 +261,7 @@ class Run:
         return [record for record in listed if record.hypothesis not in _SHOWN_ELSEWHERE]
 
     def table(self, name: str) -> list[dict[str, Any]]:
-        """The rows of a table that the analysis wrote beside its results; none where it did not."""
+        """Rows of a table that the analysis wrote next to its results; none without a table."""
         return rows_of_table(self.records[name]) if name in self.records else []
 
     def select_kind(self, kind: str) -> list[Record]:

@@ -137,7 +137,7 @@ def headings(table: Table) -> list[str]:
     """The headings; of numbers in lines about as narrow as these, where all would not fit the page.
 
     Typst shares the page out by how wide columns would like to be: one long heading above short
-    numbers would take the room of the text beside it.
+    numbers would take the space of the text next to it.
     """
     plain = [c.heading for c in table.columns]
     widths = letters(table)
@@ -205,7 +205,7 @@ def _kind(value: object, side: str) -> str:
 
 
 def _shape(table: Table) -> str:
-    """How wide it is, for the page's style: type, whole numbers, one value a line on a phone."""
+    """How wide it is, for the page's style: type, whole numbers, one value per line on a phone."""
     widths, apart = letters(table), 2 * len(table.columns)
     width = sum(widths) + apart
     sides = [c.side for c in table.columns]
@@ -225,7 +225,7 @@ _BRACKETS = re.compile(r'\[(?=<span data-record="([^"]+)">)[^\]]*\]')
 
 
 def _linked(html: str) -> str:
-    """Intervals as links to the judgments behind them, where their page is beside the report."""
+    """Intervals as links to the judgments behind them, where their page is next to the report."""
     evidence = current_output().evidence
     if evidence is None:
         return html
@@ -466,7 +466,7 @@ def _column_for(frame: pd.DataFrame, name: Any) -> Column:
 
 
 def _decimals(values: pd.Series) -> int:
-    """The fewest decimals, three at most, with which a column says all that it holds.
+    """The fewest decimals, three at most, with which a column says everything that it holds.
 
     Examples
     --------
@@ -553,8 +553,8 @@ def show(*things: Showable | Sequence[Showable], about: str = "") -> Markdown:
     things : Table, Figure, Captioned, Markdown, str, None, or sequences of these
         Figures are written as SVG into the folder ``figures`` of the document's `OutputFolder`.
     about : str
-        Markdown: what the tables and figures show. A sentence that refers to each of them goes
-        before them then; none where nothing of them has a label.
+        Markdown: what the tables and figures show. A sentence that refers to each of them takes
+        precedence over them then; none if nothing of them has a label.
 
     Returns
     -------
@@ -595,7 +595,7 @@ def pointer(*things: Showable | Sequence[Showable], about: str) -> Markdown:
 
 
 def with_next(text: str) -> str:
-    """Markdown that does not stand alone at the foot of a printed page."""
+    """Markdown that is not alone at the foot of a printed page."""
     before, after = "```{=typst}\n#block(sticky: true)[\n```", "```{=typst}\n]\n```"
     return f"{before}\n\n{text}\n\n{after}"
 
@@ -611,7 +611,7 @@ def _labels(things: Sequence[Showable | Sequence[Showable]]) -> Iterator[str]:
 def section(
     heading: str, *things: Showable | Sequence[Showable], intro: str = "", about: str = ""
 ) -> Markdown:
-    """A heading, an introduction and what follows, or nothing where nothing follows.
+    """A heading, an introduction and what follows, or nothing if nothing follows.
 
     Parameters
     ----------

@@ -261,7 +261,7 @@ def _prompts(run: Run) -> str:
 
 
 def _judging(run: Run, write: Write) -> str:
-    """How many judgments there are, what became of them, how unread ones are treated."""
+    """How many judgments there are, what became of them, how unparsed ones are treated."""
     account, frame = run.facts.get("account") or {}, judgments_of(run)
     sentences = []
     if frame is not None:
@@ -338,7 +338,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Fit to stand between backticks."""
+    """Fit to be between backticks."""
     return " ".join(text.replace("`", "'").split())
 
 
@@ -463,7 +463,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
 
 
 def checklist(run: Run) -> tuple[Entry, ...]:
-    """What is to be reported of a run, and what of it the run says.
+    """What must be reported of a run, and what of it the run says.
 
     Parameters
     ----------

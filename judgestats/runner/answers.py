@@ -40,7 +40,7 @@ def answer_plan(
     given : mapping of parameter to text
         What the user wrote: a preset's answerers give way to a file, the user's own do not.
     environ : mapping, optional
-        Stands in for ``os.environ`` (a dry run needs no key).
+        Replaces ``os.environ`` (a dry run needs no key).
 
     Returns
     -------

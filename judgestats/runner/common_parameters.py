@@ -461,7 +461,7 @@ def parse_parameters(
 
 
 class OwnReasoning(CommonParameters):
-    """Of an experiment in which a prompt of one's own may ask for an explanation."""
+    """Of an experiment in which a custom prompt may ask for an explanation."""
 
     reasoning: Annotated[str, replace(ChoiceParam(*REASONING), or_word="", instead="")] = parameter(
         "",
@@ -493,7 +493,7 @@ def holds_guideline(parameters: CommonParameters, template: PromptTemplate, *, l
 
 
 def own_reasoning(parameters: OwnReasoning, template: PromptTemplate, usual: str) -> str:
-    """Whether and when the judge explains itself: as ``reasoning=`` says of a prompt of one's own.
+    """Whether and when the judge explains itself: as ``reasoning=`` says of a custom prompt.
 
     Raises
     ------
@@ -536,9 +536,9 @@ def check_own_prompts(
     Raises
     ------
     InputError
-        ``prompt.LEVEL=`` names no level; ``reply_instruction=none`` without a prompt of one's own,
-        or where a judge may be asked for plain text without a word on its form; a text without a
-        place for what the questions hold.
+        ``prompt.LEVEL=`` names no level; ``reply_instruction=none`` without a custom prompt, or
+        where a judge may be asked for plain text without a word on its form; a text without a place
+        for what the questions hold.
     """
     levels = list(dict.fromkeys(v for c in protocols for v in map(str, c.factors.values())))
     for level in parameters.prompt_by_level:

@@ -59,8 +59,8 @@ class Levels:
     ----------
     parameter : str
     lost : str
-        What a run with too few of them does not answer, as a sentence; empty where nothing is left
-        to answer, so that the run is refused.
+        What a run with too few of them does not answer, as a sentence; empty if nothing is left to
+        answer, so that the run is refused.
     example : str
         Values that would do, for the refusal.
     fewest : int
@@ -68,7 +68,7 @@ class Levels:
         ``count(parameters)``: how many there are, if not simply the parameter's values.
     unless : str
         A parameter that leaves something to compare if it has several values: then nothing is
-        refused, and `lost` is said.
+        refused, and `lost` is reported.
     hint : str
         Behind the refusal: what else the user may have meant.
     """
@@ -194,7 +194,7 @@ def crossed(parameters: CommonParameters, **factors: Sequence[str]) -> tuple[Con
 def apply_judge_settings(
     conditions: Iterable[Condition], judges: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Condition, ...]:
-    """The conditions, those of a judge with a temperature of its own at that one alone.
+    """The conditions, those of a judge with a separate temperature at that one alone.
 
     Parameters
     ----------
@@ -271,12 +271,12 @@ class _Declared:
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
-        """All that the entry point takes."""
+        """Everything that the entry point takes."""
         return parameters_of(self.parameters)
 
     @property
     def own_parameters(self) -> tuple[Parameter, ...]:
-        """Those that stand beside the ones which every experiment takes, or in their place."""
+        """Those that are next to the ones which every experiment takes, or instead."""
         shared = (*parameters_of(CommonParameters), *parameters_of(RunParameters))
         return tuple(p for p in self.all_parameters if p not in shared)
 
@@ -321,7 +321,7 @@ class Design(_Declared, Generic[P]):
         not all do so ``repeats`` times.
     join : callable or None
         ``join(items, answered) -> tuple of Item``: how the answers that models gave come to the
-        items, where they do not replace the items' own (a crowd beside the candidates).
+        items, where they do not replace the items' own (a crowd next to the candidates).
     draws_itself : bool
         Whether its protocols draw what they judge of an item (``responses=``) themselves.
     study : str
@@ -381,7 +381,7 @@ class ReplicationDesign(_Declared):
 
 
 def project_folder(name: str) -> Path:
-    """Where ``experiments`` or ``reports`` are: in a checkout beside the package, else inside it.
+    """Where ``experiments`` or ``reports`` are: in a checkout next to the package, else inside it.
 
     Parameters
     ----------

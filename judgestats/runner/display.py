@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """How results are to be shown: as a screen, in full, or as JSON; and what they are held to.
+    """How to show results: as a screen, in full, or as JSON; and what they are held to.
 
     `required` are requirements as they were typed, ``icc_1_1=.8``.
     """
@@ -109,9 +109,9 @@ def print_result(*lines: str) -> None:
 
 
 def print_status(*lines: str) -> None:
-    """Print what is said on the way: on standard error, unless all is to be shown.
+    """Print what is reported on the way: on standard error, unless everything is shown.
 
-    What it says that matters stands in the results too: nothing of it is lost to a screen.
+    What it says that matters is in the results too: nothing of it is lost to a screen.
     """
     _print(lines, error=output_options().form != "full")
 
@@ -269,7 +269,7 @@ def store_lines(
     ----------
     run_id, experiment_id, experiment_name, uri : str
     conditions : sequence of str
-        Ids of the child runs, one a condition.
+        Ids of the child runs, one per condition.
     reported : bool
         Whether a report lies among the run's artifacts.
 
@@ -303,8 +303,8 @@ def store_lines(
 def run_page(base: str, experiment_id: str, run_id: str) -> str:
     """The page of a run on a tracking server, among runs rather than traces.
 
-    MLflow's pages begin with traces, whatever kind an experiment is said to be, unless a link asks
-    for the other layout (seen in 3.17).
+    MLflow's pages begin with traces, whatever kind an experiment is claimed to be, unless a link
+    asks for the other layout (seen in 3.17).
 
     Examples
     --------
@@ -361,7 +361,7 @@ def repeat_command(name: str, given: Mapping[str, str], *, mlflow: bool) -> str:
 
 _STYLES = {"bold": "1", "dim": "2", "good": "32", "bad": "31"}
 _LATE_S = 2.0
-"""Seconds after which one is told what is being done."""
+"""Seconds before a progress message."""
 
 
 class Links:
@@ -375,7 +375,7 @@ class Links:
         Ids of the child runs.
     reports : mapping of format to path
     files : sequence of str
-        Further files, as they are to be named.
+        Further files, as they should be named.
     """
 
     def __init__(
@@ -392,7 +392,7 @@ class Links:
         self.files = tuple(files)
 
     def full(self) -> list[str]:
-        """All of them, one a line."""
+        """All of them, one per line."""
         return [
             *store_lines(
                 run_id=self.run_id,
@@ -419,7 +419,7 @@ class Links:
 
 
 def _from_here(path: Path | str) -> str:
-    """A path, relative where it lies below the current folder."""
+    """A path, relative where it is below the current folder."""
     whole = Path(path).resolve() if "://" not in str(path) else None
     if whole is not None and whole.is_relative_to(Path.cwd()):
         return str(whole.relative_to(Path.cwd()))
@@ -427,7 +427,7 @@ def _from_here(path: Path | str) -> str:
 
 
 def _paths(reports: Mapping[str, Path | str]) -> list[str]:
-    """The first report, seen from here, and which others lie beside it."""
+    """The first report, seen from here, and which others lie next to it."""
     if not reports:
         return []
     first, *others = reports.values()
@@ -449,11 +449,11 @@ def show(
     ----------
     results : Results
     first : sequence of str
-        Lines that go before everything where everything is shown.
+        Lines that take precedence over everything where everything is shown.
     more : str
         The command that shows what a screen cuts.
     following : sequence of str
-        What `finish` will be given, where that is known and all: the screen leaves room for it.
+        What `finish` will be given, where that is known and all: the screen leaves space for it.
     """
     chosen = output_options()
     results = _required(results)
@@ -495,7 +495,7 @@ def finish(
     ----------
     results : Results or None
     links : Links, optional
-        Where nothing was logged there are none.
+        If nothing was logged there are none.
     following : sequence of str
         Commands that come next.
     further : mapping, optional

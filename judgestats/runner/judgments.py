@@ -64,7 +64,7 @@ def prices_of(prepared: Prepared) -> PriceTable | None:
 
 
 def check_prices(prepared: Prepared) -> None:
-    """Name a wrong price file, and a limit that cannot be held for want of a price."""
+    """Name a wrong price file, and a limit that cannot be held for lack of a price."""
     from judgestats.collection.ledger import unknown_price
     from judgestats.collection.prices import default_prices
 

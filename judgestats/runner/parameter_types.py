@@ -1,4 +1,4 @@
-"""What a parameter may be: types that know how their text is read, and what a wrong one is told.
+"""What a parameter may be: types that know how their text is read, and the error for a wrong one.
 
 A field of a `ParameterModel` declares a parameter whole: its name, its type, its default as a user
 would write it, its help. All else (command line, docs, MLproject, what a run logs) follows from it.
@@ -245,7 +245,7 @@ class ParameterModel(BaseModel):
         Raises
         ------
         InputError
-            What the first wrong one is told.
+            Message for the first wrong one.
         """
         try:
             return cls.model_validate(dict(texts))
@@ -304,7 +304,7 @@ class ParameterModel(BaseModel):
 
 
 def _as_text(value: Any, or_word: str) -> str:
-    """A value as a user could have written it; ``default`` where it is none."""
+    """A value as a user could have written it; ``default`` where it is not one."""
     if value is None or (isinstance(value, (str, tuple, Mapping)) and not value):
         return or_word or "default"
     if isinstance(value, Mapping):

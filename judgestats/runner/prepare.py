@@ -99,7 +99,7 @@ def units_of(
 
 
 def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tuple[Unit, ...]:
-    """Keep at most `per_item` things to be judged of every item, drawn by seed.
+    """Keep at most `per_item` things to judge of every item, drawn by seed.
 
     A pair that is shown in two orders is one thing: its orders stay together. The draw of an item
     depends on the seed and its id alone, so that further items in the file do not change which
@@ -424,7 +424,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
 def _items(
     design: Design[Any], given: Mapping[str, str], parameters: CommonParameters
 ) -> tuple[Item, ...]:
-    """The items; where a preset's own are not there, with how to rehearse without them."""
+    """The items; where a preset's own are not there, with how to practise without them."""
     try:
         return (design.items or one_source)(parameters)
     except InputError as error:
@@ -444,7 +444,7 @@ def _shipped(name: str) -> Path:
 def _further_temperatures(
     given: Mapping[str, str], parameters: CommonParameters, conditions: Sequence[Condition]
 ) -> tuple[str, ...]:
-    """That the design asks at temperatures beside those that the user named."""
+    """That the design asks at temperatures next to those that the user named."""
     if "temperatures" not in given:
         return ()
     named = set(parameters.temperatures)
@@ -478,7 +478,7 @@ def _other_items(
 
 
 def with_given_answers(prepared: Prepared, given: RunAnswers) -> Prepared:
-    """The plan with the models' answers in place of the stand-ins."""
+    """The plan with the models' answers instead of the stand-ins."""
     p = prepared.parameters
     items = _joined(prepared.design, prepared.questions, given.items)
     units = _units(prepared.design, p, prepared.protocols, items)

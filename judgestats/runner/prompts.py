@@ -87,7 +87,7 @@ class Rendered:
     conditions: list[str] = field(default_factory=list)
 
     def record(self) -> dict[str, Any]:
-        """As it stands in ``prompts/rendered.json``."""
+        """As it is in ``prompts/rendered.json``."""
         p = self.prompted
         return {
             "conditions": self.conditions,

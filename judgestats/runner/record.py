@@ -224,7 +224,7 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
 def write_files(
     folder: Path, frame: pd.DataFrame, analysis: Analysis, facts: Mapping[str, Any]
 ) -> None:
-    """Write results and judgments beside what `judgestats.runner.record.write_plan` left.
+    """Write results and judgments next to what `judgestats.runner.record.write_plan` left.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def completed(
     *,
     error: float = 0.05,
 ) -> Analysis:
-    """The analysis with what stands beside every answer, and with texts that need care named.
+    """The analysis with what accompanies every answer, and with texts that need care named.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
 
 
 def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
-    """One child run a condition, so that MLflow's comparison page has rows to compare.
+    """One child run per condition, so that MLflow's comparison page has rows to compare.
 
     Parameters
     ----------
@@ -586,7 +586,7 @@ def log_plan(prepared: Prepared, run: RunWriter, folder: Path) -> None:
 
 
 def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:
-    """Put the newest endpoint card of every judge beside the judgments; tags say of which day."""
+    """Put the newest endpoint card of every judge next to the judgments; tags say of which day."""
     from judgestats.tracking.runs import key, last_card
 
     tags = {}

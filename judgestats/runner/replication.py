@@ -39,8 +39,8 @@ def run_replication(design: ReplicationDesign, given: Mapping[str, str]) -> Outc
     Returns
     -------
     Outcome
-        Of the records that ship the analysis has conditions and sentence; every result stands in
-        the run's ``results.json``.
+        Of the records that ship the analysis has conditions and sentence; every result is in the
+        run's ``results.json``.
 
     Raises
     ------

@@ -255,7 +255,7 @@ def _opens_store_first(prepared: Prepared) -> bool:
 
 
 def _announce(prepared: Prepared) -> None:
-    """Who is asked, and what the design leaves open: all that is asked of a dry run."""
+    """Who is asked, and what the design leaves open: everything that is asked of a dry run."""
     dry = bool(prepared.parameters.dry_run)
     tell = console.print_result if dry else console.print_status
     for name in prepared.stage_judges:
@@ -275,7 +275,7 @@ def _announce(prepared: Prepared) -> None:
 def _answered(
     prepared: Prepared, answering: AnswerPlan, folder: Path, journal: Journal
 ) -> Prepared:
-    """The plan with the models' answers in place of the stand-ins."""
+    """The plan with the models' answers instead of the stand-ins."""
     given = answers_of(
         prepared.questions,
         answering,
@@ -463,9 +463,10 @@ class RunFiles:
 def write_requests(
     design: Design[Any], given: Mapping[str, str], to: Path, *, parts: int = 1
 ) -> RunFiles:
-    """Write what the journal does not hold of a run: a file a judge, in as many parts as asked for.
+    """Write what the journal does not hold of a run: a file per judge, in as many parts as asked
+    for.
 
-    All requests of a question stand in one part, so that a runner's cache of prefixes pays.
+    All requests of a question are in one part, so that a runner's cache of prefixes pays.
 
     Parameters
     ----------

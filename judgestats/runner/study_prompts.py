@@ -108,7 +108,7 @@ def study_wording(
     Raises
     ------
     InputError
-        ``wording=`` without a preset; ``original`` without files, or beside a prompt of one's own.
+        ``wording=`` without a preset; ``original`` without files, or next to a custom prompt.
     """
     wanted, files = parameters.wording, parameters.study_files
     if not parameters.preset:
@@ -144,7 +144,7 @@ def study_wording(
 
 
 class OriginalProtocol:
-    """A protocol whose prompt is the study's own request; replies are read as before.
+    """A protocol whose prompt is the study's own request; replies are interpreted as before.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ Attach = Callable[[RunWriter], dict[str, Path | str]]
 """Waits for the report, attaches it to a run, and says where it is.
 
 By format: a local path where the artifacts are local, else the artifact's name; empty where no
-report could be rendered, which is said and fails no run: its results are complete.
+report could be rendered, which is reported and fails no run: its results are complete.
 """
 
 

@@ -226,7 +226,7 @@ def _speaker(
 def _seeds(
     request: Mapping[str, Any], draw: bytes, identity: bytes, times: int, count: int
 ) -> list[str]:
-    """What each choice's draw hangs on, besides judge, messages and temperature."""
+    """What each choice's draw depends on, besides judge, messages and temperature."""
     if draw:
         parts = draw.decode("latin-1").split(":")
         replicates = parts[2].split(",") if len(parts) == 3 else []
@@ -416,7 +416,7 @@ def _key_accepted(faults: Faults, headers: Mapping[bytes, bytes]) -> bool:
 
 
 def _refuse(faults: Faults, request: Mapping[str, Any]) -> None:
-    """Refuse what this server is told not to support, in OpenAI's words where it has them."""
+    """Refuse what this server is configured not to support, in OpenAI's words where it has them."""
     temperature = request.get("temperature")
     if faults.refuse_temperature and temperature not in {None, 1}:
         raise RefusedError(

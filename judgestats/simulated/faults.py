@@ -175,7 +175,7 @@ class RefusedError(Exception):
 
 
 async def misbehaved(fault: str, faults: Faults, send: Send) -> bool:
-    """Answer with a fault, if it is one that stands in place of an answer."""
+    """Answer with a fault, if it is one that replaces an answer."""
     if fault in {"rate_limited", "rate_limited_silent"}:
         extra = []
         if fault == "rate_limited":

@@ -35,11 +35,12 @@ class SimulatedJudge:
     softmax of the logits at temperature T.
 
     Pass or fail. Where `sensitivity` is stated, an answer of quality .5 or more passes with the
-    chance `sensitivity`, any other with ``1 - specificity``; `length_bias` times ``log(length /
-    250)`` is added to the chance's logit. The verdict is drawn once per judge and answer; at
-    temperature T a share `waver` * T of the judgments draws anew, so that the rates hold at any T.
-    Without a stated sensitivity the logit is ``discrimination * (q + choice_effect * z + verbosity
-    / 9 * log(length / 600) - .5)``, divided by T.
+    chance `sensitivity`, any other with ``1 - specificity``; `length_bias` times
+    ``log(length / 250)`` is added to the chance's logit. The verdict is drawn once per judge and
+    answer; at temperature T a share `waver` * T of the judgments draws again, so that the rates
+    hold at any T. Without a stated sensitivity the logit is
+    ``discrimination * (q + choice_effect * z + verbosity / 9 * log(length / 600) - .5)``, divided
+    by T.
 
     Attributes
     ----------
@@ -377,7 +378,7 @@ def _designed() -> dict[str, float]:
 
 
 def stated_quality(quality: float, written: str = "") -> str:
-    """The line by which a simulated answer states its quality, and how it was written anew.
+    """The line by which a simulated answer states its quality, and how it was written again.
 
     Examples
     --------
@@ -453,7 +454,7 @@ def seen_in(question: str, answer: str) -> Perception:
     """What is shown as the answer to a question.
 
     An answer of the bundled bank is known under whatever probe has changed it; put under another
-    question of the bank it is worth nothing, cut off what is left of it.
+    question of the bank it has no value, cut off what is left of it.
 
     Parameters
     ----------
@@ -495,7 +496,7 @@ def _references() -> dict[str, str]:
 
 
 def reference_shown(question: str, shown: str) -> str:
-    """Which probe's reference stands in the prompt; empty for the right one, and other questions.
+    """Which probe's reference is in the prompt; empty for the right one, and other questions.
 
     Parameters
     ----------
@@ -517,7 +518,7 @@ def reference_shown(question: str, shown: str) -> str:
 
 
 def is_elsewhere(question: str, answer: str) -> bool:
-    """Whether an answer of the bundled bank stands under another question of the bank.
+    """Whether an answer of the bundled bank is under another question of the bank.
 
     Examples
     --------

@@ -205,7 +205,7 @@ class SimulatedAnswerer:
     """A simulated model that answers.
 
     An answer's quality is ``skill + question_effect * z1 + heat * T * z2``, cut to 0.05-0.98, with
-    z1 standard normal and fixed per model and question, z2 standard normal and drawn anew.
+    z1 standard normal and fixed per model and question, z2 standard normal and drawn again.
 
     Attributes
     ----------
@@ -320,7 +320,7 @@ EFFORT: Mapping[str, float] = {
     "xhigh": 0.35,
     "max": 0.3,
 }
-"""Factor on the temperature: a judge that reasons longer scatters less."""
+"""Factor on the temperature: a judge that reasons longer varies less."""
 _THOUGHTS = {"minimal": 20, "low": 80, "medium": 240, "high": 700, "xhigh": 1400, "max": 2500}
 """Reasoning tokens of a reply."""
 _MOST_LOGPROBS = 20
@@ -328,7 +328,7 @@ _HEEDED = ("reasoning_effort", "top_p", "top_k")
 
 
 def heeded(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings beside the temperature that change a simulated judge.
+    """The settings next to the temperature that change a simulated judge.
 
     Raises
     ------

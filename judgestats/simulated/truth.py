@@ -184,7 +184,7 @@ class Truth:
         crowd : int
             Crowd judgments shown with the answers.
         question : str
-            As shown; an answer to another question of the bundled bank is worth nothing.
+            As shown; an answer to another question of the bundled bank has no value.
         note : str
             The probe whose note is shown.
         named : int

@@ -5,10 +5,9 @@
 0.333
 
 The functions live in rooms by question, and each room uses only those before it: `inference`,
-`layouts`, `comparison`, `reliability`, `spread`, `agreement`, `validity`, `instrument`.
-All can be had from here; one is imported, with what it needs and nothing else, when it is first
-used. The public list is the package's stub, ``__init__.pyi``: what a type checker reads is what
-there is.
+`layouts`, `comparison`, `reliability`, `spread`, `agreement`, `validity`, `instrument`. All is
+available from here; one is imported, with what it needs and nothing else, when it is first used.
+The public list is the package's stub, ``__init__.pyi``: what a type checker reads is what there is.
 """
 
 from __future__ import annotations

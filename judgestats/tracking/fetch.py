@@ -86,7 +86,7 @@ def run_judgments(run: str) -> pd.DataFrame:
 
 
 def facts_of_run(run: str) -> dict[str, Any]:
-    """What a run says beside its results, of 0.1.0 too.
+    """What a run says next to its results, of 0.1.0 too.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ def whole_run(run: str) -> str:
     Raises
     ------
     InputError
-        No run begins so, several do, or a path is named where nothing is, or a file that is no
-        results.json.
+        No run begins so, several do, or a path is named where nothing exists, or a file that is not
+        a results.json.
     """
     if (file := Path(run)).is_file():
         if file.name != "results.json":
@@ -260,7 +260,7 @@ def parameters_of_run(run: str) -> tuple[str, dict[str, str]]:
     Raises
     ------
     InputError
-        There is no such run, or it is no run of an experiment.
+        There is no such run, or it is not a run of an experiment.
     """
     with run_data(run) as (folder, _):
         values = read_values(folder / "session.json") if (folder / "session.json").exists() else {}

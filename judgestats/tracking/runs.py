@@ -260,8 +260,8 @@ _MOST_PARAMS, _MOST_METRICS = 100, 800
 def key(text: str) -> str:
     """A name MLflow accepts: alphanumerics and ``_-. :/``, and a path that names one place only.
 
-    A judge's address keeps its text, but no slashes: MLflow groups charts by what stands before
-    the last slash, and refuses empty parts and dots in place of names.
+    A judge's address keeps its text, but no slashes: MLflow groups charts by the text before the
+    last slash, and refuses empty parts and dots instead of names.
 
     Examples
     --------
@@ -572,7 +572,7 @@ def artifact_path(store: Store, run_id: str) -> Path | str:
 
 @contextmanager
 def _nothing_printed() -> Iterator[None]:
-    """MLflow prints a run's address where a server ends it: amid the document of ``--json``."""
+    """MLflow prints a run's address where a server ends it: during the document of ``--json``."""
     before = os.environ.get(_SILENT)
     os.environ[_SILENT] = "true"
     try:
@@ -620,7 +620,7 @@ _TAG = "judgestats.endpoint"
 
 
 def keep_card(store: Store, card: EndpointCard) -> str:
-    """Keep a card as a run of its own: its file, its features as tags, latency and cost as metrics.
+    """Keep a card as a separate run: its file, its features as tags, latency and cost as metrics.
 
     Returns
     -------
@@ -685,5 +685,5 @@ def card_of_run(store: Store, run: str) -> dict[str, Any]:
 
 
 def _address(base_url: str, model: str) -> str:
-    """An address as a tag that can be searched for whatever stands in it."""
+    """An address as a tag that can be searched for whatever is in it."""
     return hashlib.sha256(f"{base_url}\0{model}".encode()).hexdigest()[:16]

@@ -152,7 +152,7 @@ def redact_uri(uri: str) -> str:
 def store_faults(doing: str) -> Iterator[None]:
     """Turn whatever a tracking store throws into one clear sentence.
 
-    MLflow hands on the exceptions of the database, the file system and the network as they come,
+    MLflow passes on the exceptions of the database, the file system and the network as they come,
     so the catch is broad; the cause stays attached.
     """
     try:
@@ -244,10 +244,11 @@ _BUSY_SECONDS = 5.0
 
 
 def _store_make(uri: str) -> None:
-    """Make the file of a new sqlite store beside its place, and put it there when it is whole.
+    """Make the file of a new sqlite store next to its position, and put it there when it is
+    complete.
 
     MLflow makes tables and then alters them for seconds; what an interrupt in between leaves can
-    neither be opened nor mended.
+    neither be opened nor fixed.
     """
     file = _sqlite_file(uri)
     if file is None or file.exists():
@@ -284,7 +285,7 @@ _KIND, _OPENS_ON_RUNS = "mlflow.experimentKind", "custom_model_development"
 
 
 def _open_on_runs(client: Any, experiment_id: str) -> None:
-    """Let MLflow's page of the experiment show its runs, not the traces, of which are none.
+    """Let MLflow's page of the experiment show its runs, not the traces: there are none.
 
     What the user chose there stays.
     """

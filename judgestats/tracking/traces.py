@@ -67,7 +67,7 @@ class Call:
 
 
 class TraceWriter:
-    """Writes calls as traces of a run, a batch at a time, in a thread of its own.
+    """Writes calls as traces of a run, a batch at a time, in a separate thread.
 
     Parameters
     ----------
@@ -247,19 +247,19 @@ def is_stored(word: str) -> bool:
 
 
 def stored_assessments(words: Sequence[str], *, judge: str = "") -> pd.DataFrame:
-    """What judges said in MLflow runs and experiments, with people's feedback as labels.
+    """What judges said in MLflow runs and experiments, with human feedback as labels.
 
-    Labels are what people said under a judge's own name. Of a run it is what that run's judges
-    said, on whichever traces; of an experiment all that was said on its traces, whether by an
-    evaluation, by a monitor or in production. Several judgments of the same input and output by
-    one judge are repetitions.
+    Labels are what human raters said under a judge's own name. Of a run it is what that run's
+    judges said, on whichever traces; of an experiment everything that was said on its traces,
+    whether by an evaluation, by a monitor or in production. Several judgments of the same input and
+    output by one judge are repetitions.
 
     Parameters
     ----------
     words : sequence of str
         Run ids and ``experiments:/NAME``, of the store that MLflow's settings name.
     judge : str
-        The judge's name, where an assessment does not tell it.
+        The judge's name, where an assessment does not name it.
 
     Returns
     -------
@@ -357,7 +357,7 @@ def _source_run(trace: Mapping[str, Any]) -> str:
 
 
 def _own_assessments(trace: dict[str, Any], runs: set[str]) -> dict[str, Any]:
-    """A trace without what judges of other runs said of it; people's words belong to all."""
+    """A trace without what judges of other runs said of it; human words belong to all."""
     info = trace["info"]
     assessments = [
         a

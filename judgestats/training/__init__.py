@@ -1,4 +1,4 @@
-"""Judgments as training data; models of one's own: fine-tuned, asked, and covered by attention.
+"""Judgments as training data; your own models: fine-tuned, asked, and covered by attention.
 
 What runs a model needs an extra (``judgestats[train]``, ``judgestats[coverage]``) and imports it
 only when it is used.

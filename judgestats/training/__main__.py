@@ -1,4 +1,4 @@
-"""``python -m judgestats.training train|coverage``: models of one's own, on exported judgments."""
+"""``python -m judgestats.training train|coverage``: your own models, on exported judgments."""
 
 import sys
 

@@ -57,7 +57,7 @@ class Filters:
     kind : {"vanilla", "cce", "mixed", "any"}
     correct : bool
         Only verdicts that agree with the label of the pair (the one most annotators gave; a draw
-        among them is no label).
+        among them is not a label).
     consistent : bool
         Only verdicts that are the same in both orders of the same replication.
     reasoning : bool
@@ -342,7 +342,7 @@ def _example(
 
 LEFT_OUT = "more of its kind than of the others"
 _UNEVEN = 2.0
-"""How many times larger the largest kind may be before it is remarked upon."""
+"""How many times larger the largest kind may be before it is remarked on."""
 
 
 def balanced(chosen: ExampleSet, *, seed: int = 0) -> ExampleSet:
@@ -401,7 +401,7 @@ def _round_the_questions(
 
 
 def imbalance(chosen: ExampleSet) -> str:
-    """What to say of kinds of very different size; empty where there is nothing to say.
+    """What to say of kinds of very different size; empty if there is nothing to say.
 
     Examples
     --------
@@ -446,7 +446,7 @@ def split_by_question(
     -------
     DataSplit
         Examples of one cluster, and those with the same question in whatever cluster or run, stay
-        together. The place of a question hangs on the seed and its text alone.
+        together. The place of a question depends on the seed and its text alone.
 
     Raises
     ------

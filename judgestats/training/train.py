@@ -1,4 +1,4 @@
-"""Fine-tuning of judges, models of one's own, and what explanations attend to."""
+"""Fine-tuning of judges, your own models, and what explanations attend to."""
 
 from __future__ import annotations
 
@@ -498,7 +498,7 @@ def coverage_table(
     items : sequence of Item
     model : CoverageModel
     seed : int
-        Of which other question's explanation of the same condition is taken as unrelated.
+        Of which other question's explanation of the same condition is treated as unrelated.
 
     Returns
     -------

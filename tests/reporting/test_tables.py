@@ -252,7 +252,7 @@ def test_disagreements_of_verdicts_in_words_are_shown_in_words(tmp_path) -> None
         rows=(("j", "i1", "a*", "b", 1.0), ("j", "i2", 3.0, 8.0, 5.0)),
     )  # fmt: skip
     found = records.Results(experiment="x", question="", results=(record,))
-    table = disagreements(SimpleNamespace(records=found, folder=tmp_path, called=str))[0]
+    table = disagreements(SimpleNamespace(records=found, folder=tmp_path, condition_name=str))[0]
     shown = [row["judge"].markdown for row in table.rows]
     assert shown == [
         '[3\\.00]{data-record="disagreements#rows.1.judge"}',

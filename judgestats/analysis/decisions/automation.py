@@ -474,7 +474,7 @@ def _advice(made: _Test, found: Automation, delta: float, seed: int) -> tuple[Ne
             i = rng.integers(0, n, size)
             place = certify(
                 sure[i], wrong[i], thresholds, error=made.error, delta=delta
-            ).counts_at  # fmt: skip
+            ).place  # fmt: skip
             good += place >= 0 and shares[place] >= possible / 2
         return good >= 0.8 * _DRAWS
 

@@ -192,7 +192,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         return await self._call(f"file {file_id} was downloaded", send)
 
     async def delete(self, file_id: str) -> None:
-        """Delete a file that no batch uses; one that is gone already is no fault."""
+        """Delete a file that no batch uses; one that is gone already is not a fault."""
 
         async def send() -> None:
             await self._short.sdk.files.with_raw_response.delete(file_id)
@@ -372,7 +372,7 @@ class Results:
     outcomes : dict of str to Outcome
         By custom id; requests that no readable line speaks of are absent.
     foreign, repeated, unreadable : int
-        Lines of requests that are not the batch's, that came before, and that are no result.
+        Lines of requests that are not the batch's, that came before, and that are not a result.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -382,7 +382,7 @@ class Results:
 
     @property
     def oddities(self) -> str:
-        """What was left out, in words; empty where nothing was."""
+        """What was left out, as text; empty if nothing was."""
         counts = {
             "unreadable": self.unreadable,
             "of requests that are not ours": self.foreign,
@@ -394,8 +394,8 @@ class Results:
 def read_results(files: Iterable[bytes], ours: Container[str]) -> Results:
     """Read output and error files, in this order.
 
-    The first answer to a request counts; an answer goes before a failure. Nothing is guessed: a
-    line that is no result of a request of ours is counted and left out.
+    The first answer to a request counts; an answer takes precedence over a failure. Nothing is
+    guessed: a line that is not a result of a request of ours is counted and left out.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
 
 
 def read_line(line: bytes) -> tuple[str, Outcome] | None:
-    """A request's id and what came of it; None where the line is no result."""
+    """A request's id and what came of it; None where the line is not a result."""
     try:
         value: Any = decode_json(line, keep_last=True)
         if not isinstance(value, dict):

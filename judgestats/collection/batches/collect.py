@@ -279,7 +279,7 @@ class BatchCollector:
     async def _emit(
         self, stage: list[tuple[tuple[int, ...], Task]]
     ) -> list[tuple[tuple[int, ...], Task]]:
-        """Hand over a stage's rows; gives the next stage."""
+        """Pass a stage's rows; gives the next stage."""
         account, experiment = self._shared.account, self._shared.experiment
         stages: list[tuple[tuple[int, ...], Task]] = []
         places = [place for place, _ in stage]
@@ -373,8 +373,8 @@ async def collect_in_batches(
     Parameters
     ----------
     tasks : iterable of Task
-        The plan. Tasks that follow from answers (``follow_up``) make the next stage, in batches of
-        their own.
+        The plan. Tasks that follow from answers (``follow_up``) make the next stage, in their own
+        batches.
     ask : CollectionRequest, optional
         Its journal is needed: it holds the batches' ids.
     **options

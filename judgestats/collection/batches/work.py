@@ -117,7 +117,7 @@ class BatchAccounting:
     Attributes
     ----------
     stopped : bool
-        Whether no more is to be handed in for this model.
+        Whether no more may be handed in for this model.
     """
 
     def __init__(self, endpoint: Endpoint, shared: Shared) -> None:
@@ -177,7 +177,7 @@ class BatchAccounting:
         return None
 
     def stop(self, why: Stop, detail: str = "") -> None:
-        """Hand in no more for this model; the others' batches are waited for."""
+        """Submit no more for this model; the others' batches are waited for."""
         self.stopped = True
         self._shared.stopped.append((why, detail))
 
@@ -191,7 +191,7 @@ _SILENT = {
     Kind.RATE_LIMITED,
     Kind.MALFORMED,
 }
-"""Kinds of failure that tell nothing of a batch that is looked at."""
+"""Kinds of failure that show nothing of a batch that is looked at."""
 _MOST_SILENT = 60
 """Looks in a row without news: about an hour, the retry policy's own tries aside."""
 _REFUSALS = {

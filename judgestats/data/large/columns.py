@@ -39,7 +39,7 @@ _SAMPLE = 50_000
 class VerdictCode:
     """What each cell of a column says: a score, a word, or (where it is not listed) nothing.
 
-    `statuses` has the status of cells that say why there is none; `notes` name scores that lie far
+    `statuses` has the status of cells that say why there is none; `notes` name scores that are far
     from all others.
     """
 
@@ -61,7 +61,7 @@ class VerdictCode:
 def read_kind(
     opened: ParquetJudgments, role: str, options: TableOptions, *, batch_rows: int
 ) -> VerdictCode | None:
-    """Read a column once for its different values, and tell its kind by these.
+    """Read a column once for its different values, and show its kind by these.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def read_kind(
     Raises
     ------
     InputError
-        The column is no verdict, holds too many different ones, or a score outside the scale.
+        The column is not a verdict, holds too many different ones, or a score outside the scale.
     """
     column = opened.names[role]
     cells, rows = _different(opened, column, batch_rows)
@@ -154,10 +154,10 @@ def _too_many(opened: ParquetJudgments, column: str) -> InputError:
 
 
 def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[str]:
-    """The columns without a part, in words; a refusal where one may be part of a key.
+    """The columns without a part, as text; a refusal where one may be part of a key.
 
     The first rows tell: a column that varies within an item there does so in the whole. Who gave
-    the rows is told by all of them.
+    the rows is decided from all of them.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def _one_criterion(opened: ParquetJudgments, rows: Rows, column: str) -> InputEr
 
 
 def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
-    """Refuse rows of people among the judge's, wherever in the files they stand."""
+    """Refuse rows of human raters among the judge's, wherever in the files they stand."""
     stated = rows.options.judge_rows.partition("=")[0].strip()
     explained = {*opened.factors, stated}
     found = rater_kinds(rows.table, rows.names, explained=explained)
@@ -229,7 +229,7 @@ def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
 def columns_by_label(
     labels: Sequence[str], asked: NDArray[np.int32], scored: NDArray[np.bool_]
 ) -> list[list[int]]:
-    """Columns of the same condition together, as people read conditions.
+    """Columns of the same condition together, in natural order.
 
     Parameters
     ----------
@@ -288,14 +288,14 @@ def joined(
 
 
 NOT_ASKED, UNREAD, FIRST_VALUE = 0, 1, 2
-"""What a byte of the board says; value v stands as FIRST_VALUE + v."""
+"""What a byte of the board says; value v is as FIRST_VALUE + v."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """One condition (in one order of presentation) and what is summed over its judgments.
 
-    `n`, `statuses` count judgments; `cost_usd` and means of tokens are NaN where not told.
+    `n`, `statuses` count judgments; `cost_usd` and means of tokens are NaN where not reported.
     """
 
     label: str
@@ -331,15 +331,15 @@ class ReducedJudgments:
     asked : ndarray of int, shape (n_items, n_columns)
         Judgments asked for, whether they could be read or not.
     board : ndarray of uint8, shape (n_items, n_columns, n_replicates), or None
-        One byte a judgment (0 not asked, 1 unread, 2 + the value's place): which replication said
+        One byte a judgment (0 not asked, 1 unparsed, 2 + the value's place): which replication said
         what, for coefficients of columns. None where it would not fit (`board_reason`).
     n_replicates, n_rows, n_files : int
     columns_read : mapping
         Which column of the files served as which of ours.
     understood : tuple of str
-        What the columns were taken for, in sentences.
+        What the columns were interpreted as, in sentences.
     notes : tuple of str
-        Which scores lie far from all others, in sentences.
+        Which scores are far from all others, in sentences.
     """
 
     items: tuple[str, ...]
@@ -411,7 +411,7 @@ class Repeated:
     rows : ndarray of int, shape (n_columns,)
         Rows left out of each condition and order.
     unclear : int
-        Items whose rows contradict each other: unread.
+        Items whose rows contradict each other: unparsed.
     """
 
     rows: NDArray[np.int64]
@@ -425,7 +425,7 @@ def leave_out_repeated(
     by_status: NDArray[np.int64],
     statuses: tuple[str, ...],
 ) -> Repeated | None:
-    """Keep one judgment of an item where few items of a condition stand in several rows.
+    """Keep one judgment of an item where few items of a condition occur in several rows.
 
     Parameters
     ----------
@@ -440,13 +440,13 @@ def leave_out_repeated(
     Returns
     -------
     Repeated or None
-        None where nothing is left out.
+        None if nothing is left out.
 
     Notes
     -----
     For rows whose repetitions no column numbers. An item keeps what its rows say, and is ambiguous
-    where they contradict each other. Of which kind the unread rows left out were is not known here:
-    they are taken from the commonest kinds.
+    where they contradict each other. Of which kind the unparsed rows left out were is not known
+    here: they are taken from the commonest kinds.
 
     Examples
     --------

@@ -158,7 +158,7 @@ def open_parquet(
         A folder (partitions named ``judge=.../`` become columns) or a file.
     mapping : mapping of judgestats column to the files' column, optional
     factors : tuple of str
-        Further columns that tell conditions apart.
+        Further columns that distinguish conditions.
     rows : sequence of (str, bool)
         ``COLUMN=VALUE,VALUE`` of rows that are kept (True) or left out.
 

@@ -183,7 +183,7 @@ class RowCoder:
 def _number(value: Any) -> float | None:
     """A temperature; NaN (the server's default) as None, so that it is one value.
 
-    A partition (``temperature=0.5/``) tells it as text.
+    A partition (``temperature=0.5/``) shows it as text.
     """
     try:
         number = math.nan if value is None else float(value)
@@ -207,7 +207,7 @@ def reduce_parquet(
     Parameters
     ----------
     path : str or Path
-        A folder of Parquet files (partitioned or not), or one file; one row a judgment, with the
+        A folder of Parquet files (partitioned or not), or one file; one row per judgment, with the
         columns that `judgestats.read_judgments` reads.
     board_bytes : int
         Largest board (one byte a judgment) that is kept; 0 for none.
@@ -475,7 +475,7 @@ class _Pass:
         )
 
     def parts(self) -> list[str]:
-        """What names an item, the judge and the repeats, in words."""
+        """What names an item, the judge and the repeats, as text."""
         names = self.names
         judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
         sentences = [f"item = {names['item_id']}", f"judge = {judge}"]

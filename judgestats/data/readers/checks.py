@@ -81,7 +81,7 @@ def _differ(tops: pd.Series) -> bool:
 
 
 def _mixed_scales(rows: pd.DataFrame) -> str:
-    """How one judge's scores are of two scales, in words; empty where they are of one."""
+    """How one judge's scores are of two scales, as text; empty where they are of one."""
     scores = rows["score"].to_numpy(float)
     if len(scores) < 2 * _ENOUGH or scores.min() < 0:
         return ""
@@ -121,7 +121,7 @@ def _sorted(scores: NDArray[np.float64]) -> bool:
 
 
 def _has_mixed_fractions(scores: NDArray[np.float64]) -> bool:
-    """Whether fractions below 1 stand among whole numbers beyond it, and nothing between."""
+    """Whether fractions below 1 are among whole numbers beyond it, and nothing between."""
     share = (scores > 0) & (scores < 1)
     beyond = scores > 1
     return bool(
@@ -152,7 +152,7 @@ _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forwa
 _MISTAKES_ENOUGH = 20
 _COPIES_ENOUGH = 30
 FEW_REPEATED = 0.2
-"""Share of the items of a condition; fewer that stand in several rows are duplicates."""
+"""Share of the items of a condition; fewer that occur in several rows are duplicates."""
 
 
 def check_table(
@@ -264,11 +264,11 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
 def _drop_duplicates(
     table: pd.DataFrame, out: pd.DataFrame, names: Mapping[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows without those that judge an item again by accident, and what is to be told.
+    """The rows without those that judge an item again by accident, and what must be reported.
 
-    Where no column numbers repetitions and few items of a condition stand in several rows, these
-    are no repetitions from which agreement could be told. One row an item is kept, one that could
-    be read if there is any; where rows contradict each other the item is unread.
+    Where no column numbers repetitions and few items of a condition occur in several rows, these
+    are not repetitions that would measure agreement. One row per item is kept, one that could be
+    read if there is any; where rows contradict each other the item is unparsed.
     """
     if "replicate" in names:
         return out, []
@@ -305,7 +305,7 @@ def _drop_duplicates(
 
 
 def repeated_note(n: int, unread: int, *, first: str = "") -> str:
-    """What is told where rows were left out that judge an item again by accident.
+    """What is reported where rows were left out that judge an item again by accident.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def repeated_note(n: int, unread: int, *, first: str = "") -> str:
 
 
 def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, key: list[str]) -> list[str]:
-    """A note where every repetition is a row that stands in the file twice, to the letter."""
+    """A note where every repetition is a row that is in the file twice, to the letter."""
     again = out.duplicated(key)
     n = int(again.sum())
     if int(out.duplicated([*key, "score", "choice"]).sum()) < n:
@@ -397,8 +397,8 @@ def with_pairs_of_ids(
     Returns
     -------
     tuple of DataFrame, dict and str
-        All as given unless most ids stand with their last two parts swapped too, and the verdicts
-        are preferences.
+        All as given unless most ids are with their last two parts swapped too, and the verdicts are
+        preferences.
 
     Examples
     --------
@@ -434,7 +434,7 @@ def with_pairs_of_ids(
 def with_orders(
     source: Path | str, table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
 ) -> tuple[pd.DataFrame, dict[str, str], str]:
-    """The table with every pair named one way, the order in a column, and that in words.
+    """The table with every pair named one way, the order in a column, and that as text.
 
     Parameters
     ----------
@@ -446,7 +446,7 @@ def with_orders(
     Returns
     -------
     tuple of DataFrame, dict and str
-        All as given where no pair stands in both orders, or where the verdicts are no preferences.
+        All as given where no pair occurs in both orders, or where the verdicts are not preferences.
 
     Examples
     --------

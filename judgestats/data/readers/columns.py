@@ -221,7 +221,7 @@ def resolve_columns(
 
 
 def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:
-    """The column of ids of questions that several items share, beside items' own ids.
+    """The column of ids of questions that several items share, next to items' own ids.
 
     One that varies within an item is part of what is judged, or a prompt of the judge: none here.
     """
@@ -248,13 +248,13 @@ _QUESTIONS = re.compile(
     r"|dialogue|thread)(?:[\s_.\-]*(?:id|idx|uid|key))?",
     re.IGNORECASE,
 )
-"""Names of what several items share, that are the clusters where items have ids of their own."""
+"""Names of what several items share, that are the clusters where items have their own ids."""
 _IDS_OF_QUESTIONS = frozenset({"questionid", "qid"})
 _FEWEST, _PER_CLUSTER = 5, 1.5
 """Levels, and items per level, from which a column of another name is a cluster."""
 
 _OPTIONS = ("factor", "ignore")
-"""What columns serve as by an option of their own, not by ``--map``."""
+"""What columns serve as by a separate option, not by ``--map``."""
 
 
 def _holds(table: pd.DataFrame, column: str) -> bool:
@@ -272,7 +272,7 @@ def _objects(column: pd.Series) -> bool:
 
 
 class MissingRoleError(NoTableError):
-    """No column is known to name items, or to hold the verdicts; `answered` if it is said why."""
+    """No column is known to name items or hold the verdicts; `answered` if it says why."""
 
     def __init__(
         self, path: Path | str, role: str, table: pd.DataFrame, *, label: str = "", by: str = ""
@@ -391,7 +391,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _is_text(column: pd.Series) -> bool:
-    """Whether cells are mostly of several words: an id or a letter is no text."""
+    """Whether cells are mostly of several words: an id or a letter is not text."""
     if _is_number(column):
         return False
     seen = column.dropna().head(_SEEN)
@@ -444,7 +444,7 @@ def clean_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
-    """What a function says of each cell, asked once for each different value.
+    """What a function says of each cell, called once for each different value.
 
     Examples
     --------
@@ -459,7 +459,7 @@ def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
 
 
 def _mixed(column: pd.Series) -> bool:
-    """Whether values of several types stand there, of which equal ones may be written otherwise."""
+    """Whether values of several types are there, of which equal ones may be written otherwise."""
     if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
         return False
     kinds = set(map(type, column)) - {type(None)}

@@ -78,7 +78,7 @@ class Layout:
         What an empty verdict means.
     values : mapping of word to meaning
     letters : str
-        What letters from A to E are, where they are no preference.
+        What letters from A to E are, where they are not a preference.
     inverted : (pattern, word)
         Cells that say that a low score is good: the user has to say what is a pass.
     orders : tuple of str
@@ -282,7 +282,7 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
 
 
 def _is_flat(document: Any) -> bool:
-    """Whether all cells of some rows are plain, so that nothing stands in lists or objects."""
+    """Whether all cells of some rows are plain, so that nothing is in lists or objects."""
     rows = document[:SEEN] if isinstance(document, list) else [None]
     return all(
         isinstance(row, Mapping) and not any(isinstance(v, (list, Mapping)) for v in row.values())

@@ -24,7 +24,7 @@ DEFAULTS = {k: v for k, v in JUDGMENT.items() if k not in {*TOLD, "condition", "
 
 
 def reading_key(label: str) -> tuple[object, ...]:
-    """What sorts labels as people read them: words by letter, numbers within them by size.
+    """What Sorts labels in natural order: words by letter, numbers within them by size.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def reading_key(label: str) -> tuple[object, ...]:
 
 
 def sort_conditions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows with their conditions as people read them, else in the order that they had.
+    """The rows with their conditions as human raters read them, else in the order that they had.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def bare(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
-    """One label a condition: the judge, its temperature, and further factors as ``name=value``."""
+    """One label per condition: judge, temperature, and further factors as ``name=value``."""
     label = frame["judge"].astype(str)
     temperature = frame["temperature"]
     codes, distinct = pd.factorize(temperature, use_na_sentinel=False)
@@ -153,7 +153,7 @@ def grade(
     value : object
         As the log has it.
     raw : str
-        The judge's reply, which tells a refusal from an unreadable reply.
+        The judge's reply, which distinguishes a refusal from an unparsable reply.
     why : str
         The tool's own reason where there is no grade.
     finish_reason : str
@@ -194,9 +194,9 @@ def grade(
 
 
 def passes_and_failures(frame: pd.DataFrame) -> pd.DataFrame:
-    """A log's grades of 0 and 1 as fail and pass: they are no points of a scale.
+    """A log's grades of 0 and 1 as fail and pass: they are not points of a scale.
 
-    A scorer is taken as a whole, over all judges: one other grade makes its numbers scores.
+    A scorer is treated as a whole, over all judges: one other grade makes its numbers scores.
 
     Parameters
     ----------

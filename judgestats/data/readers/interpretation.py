@@ -110,7 +110,7 @@ def roles_of(
 
 
 def meanings_of(kinds: Iterable[Kind]) -> dict[str, str]:
-    """What each word of a column of verdicts was read as.
+    """What each word of a column of verdicts was interpreted as.
 
     Examples
     --------

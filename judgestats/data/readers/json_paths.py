@@ -188,8 +188,8 @@ def projected(document: Any, paths: Sequence[str]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The values by path, named or not: what stands above an entry is repeated in its row, lists
-        as long as the entries' are divided among them, others stay whole. An entry's place in its
+        The values by path, named or not: what is above an entry is repeated in its row, lists as
+        long as the entries' are divided among them, others stay complete. An entry's place in its
         list is ``place``.
 
     Raises
@@ -238,7 +238,7 @@ def _parts(value: Any, prefix: str, path: str) -> tuple[dict[str, Any], list[Any
 
 
 def _note_alike(value: Any, prefix: str, lists: Sequence[str], alike: dict[str, set[str]]) -> None:
-    """Note beside which list others of plain values are as long as it, wherever it stands."""
+    """Note next to which list others of plain values are as long as it, wherever it stands."""
     if not lists:
         return
     own, listed = _parts(value, prefix, lists[0])
@@ -255,7 +255,7 @@ def _note_alike(value: Any, prefix: str, lists: Sequence[str], alike: dict[str, 
 def _rows(
     value: Any, prefix: str, lists: Sequence[str], alike: Mapping[str, set[str]]
 ) -> Iterator[dict[Any, Any]]:
-    """A row an entry of the innermost list; its places stand under the lists' names as tuples."""
+    """A row an entry of the innermost list; its positions are under the lists' names as tuples."""
     if not lists:
         yield _parts(value, prefix, "")[0]
         return
@@ -269,7 +269,7 @@ def _rows(
 
 
 def follow_path(value: Any, steps: Sequence[str]) -> Any:
-    """What stands at a path of keys and numbers of entries; None where nothing does."""
+    """The value at a path of keys and numbers of entries; None if nothing does."""
     for step in steps:
         if isinstance(value, Mapping):
             value = value.get(step)

@@ -1,4 +1,4 @@
-"""People's labels beside a judge's verdicts: of one or several, in the same or another table."""
+"""Human labels next to a judge's verdicts: of one or several, in the same or another table."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def with_labels(
     values: Mapping[str, str] | None = None,
     scores: bool = False,
 ) -> pd.DataFrame:
-    """A log's frame with people's labels from a second table, joined by item or by cluster.
+    """A log's frame with human labels from a second table, joined by item or by cluster.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def with_labels(
     values : mapping of word to meaning, optional
         As `judgestats.data.readers.options.TableOptions` has it.
     scores : bool
-        Beside pass and fail verdicts labels may be scores, which the caller cuts.
+        Next to pass and fail verdicts labels may be scores, which the caller cuts.
 
     Returns
     -------
@@ -145,14 +145,14 @@ def _kind(frame: pd.DataFrame) -> Kind:
 
 
 def with_people(out: pd.DataFrame, labels: pd.DataFrame, kind: Kind | None) -> pd.DataFrame:
-    """The frame with ``label``, what most people say; where there are several, a column a person.
+    """The frame with ``label``, what most people say; where there are several, a column per person.
 
     Parameters
     ----------
     out : DataFrame
         Rows of judgments.
     labels : DataFrame
-        The same rows; a column a person, as `coded_labels` gives them.
+        The same rows; a column per person, as `coded_labels` gives them.
     kind : Kind or None
         Of the judge's verdicts.
 
@@ -177,7 +177,7 @@ def with_labels_of(
     criterion: str = "",
     scores: bool = False,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The frame with people's labels in the words of its verdicts, criterion by criterion.
+    """The frame with human labels in the words of its verdicts, criterion by criterion.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def with_labels_of(
     own : Series
         What each row's label is called among those of `people`.
     people : DataFrame
-        A row a label's name, a column a person.
+        A row per label's name, a column per person.
     kinds : mapping of criterion to Kind
     values, scores
         As `coded_labels` takes them.
@@ -233,12 +233,12 @@ def coded_labels(
     where : Path or str
         For messages.
     people : DataFrame
-        A column a person.
+        A column per person.
     kind : Kind or None
         Of the judge's verdicts.
     values : mapping of word to meaning, optional
     scores : bool
-        Beside pass and fail verdicts labels may be scores.
+        Next to pass and fail verdicts labels may be scores.
     judged : iterable of str
         The judge's verdicts.
 
@@ -251,7 +251,7 @@ def coded_labels(
     Raises
     ------
     InputError
-        A word is not understood beside such verdicts.
+        A word is not understood next to such verdicts.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def coded_labels(
 
 
 def _too_large_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) -> list[str]:
-    """Which of a person's labels are too large to compute with, and where the first stands."""
+    """Which of a rater's labels are too large to compute with, and where the first stands."""
     such = {word for word in unused if is_too_large(word)}
     if not such:
         return []
@@ -350,7 +350,7 @@ _STATUS_SAID = {"skip": "not applicable", "unparsed": "unparsed", "error": "erro
 
 
 def _left_out(lost: Mapping[str, int]) -> list[str]:
-    """How many labels say that there is none, in words."""
+    """How many labels say that there is none, as text."""
     n = sum(lost.values())
     if not n:
         return []
@@ -361,7 +361,7 @@ def _left_out(lost: Mapping[str, int]) -> list[str]:
 
 
 def _most(table: pd.DataFrame, kind: Kind | None) -> pd.Series:
-    """What most people say, empty where two things are said equally often; of scores the mean."""
+    """Most common label (empty for a tie); of scores the mean."""
     if kind is not None and kind.name == "score":
         mean = table.apply(pd.to_numeric, errors="coerce").mean(axis=1)
         texts = ["" if np.isnan(v) else f"{v:.10g}" for v in mean.to_numpy(float)]
@@ -388,7 +388,7 @@ def with_labelled_rows(
     values: Mapping[str, str] | None = None,
     rater: str = "",
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The judge's rows with the labels that people's rows of the same table hold.
+    """The judge's rows with the labels that human rows of the same table hold.
 
     Parameters
     ----------
@@ -396,12 +396,12 @@ def with_labelled_rows(
     out : DataFrame
         The judge's rows, parsed.
     rows : DataFrame
-        People's rows, as they stand.
+        Human rows, as they stand.
     columns : sequence of str
         That hold the verdicts; the first that is filled counts.
     read : Read
     understanding : ColumnRoles
-        Labels belong to an item, and to a criterion or condition where people's rows name it.
+        Labels belong to an item, and to a criterion or condition where human rows name it.
     values : mapping of word to meaning, optional
     rater : str
         The column that names the person; empty where none does.
@@ -618,7 +618,7 @@ def _people(
     *,
     choices: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """A row an item with a label, a column a person; `choices` are the words of a label."""
+    """A row per item with a label, a column per person; `choices` are the words of a label."""
     rest = [str(c) for c in table.columns if c not in keys]
     by_name = {folded(c): c for c in reversed(rest)}
     label = next((by_name[folded(c)] for c in _LABELS if folded(c) in by_name), "")
@@ -644,7 +644,7 @@ def _people(
 
 
 def _pivot_raters(where: Path | str, long: pd.DataFrame) -> pd.DataFrame:
-    """A row an item, a column a person, from one row a label."""
+    """A row per item, a column per person, from one row per label."""
     twice = long.duplicated(["key", "person"])
     if twice.any():
         row = long[twice].iloc[0]
@@ -676,7 +676,7 @@ def _no_label_yet(
 
 
 def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:
-    """Columns named as people are, and those that hold the same labels as one of these."""
+    """Columns named as human raters are, and those that hold the same labels as one of these."""
     stems = {c: folded(c).rstrip("0123456789") for c in rest}
     named = [c for c, stem in stems.items() if stem == "h" or stem.startswith((*_PEOPLE, "ann"))]
     spellings = {c: set(map(normalize_value, table[c].dropna())) - {""} for c in rest}

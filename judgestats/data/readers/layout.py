@@ -1,4 +1,4 @@
-"""Tables in other shapes than one row a judgment: wide, lists in cells, paths into nested JSON."""
+"""Tables in other shapes than one row per judgment: wide, lists in cells, nested JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NONE = frozenset("_-?. x")
 def long_of(
     source: Path | str, table: pd.DataFrame, spec: str
 ) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
-    """A row a judgment, from a table with a column a judge, run, criterion or order.
+    """A row per judgment, from a table with a column per judge, run, criterion or order.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def _plain(text: str) -> object:
 
 
 def with_paths(source: Path | str, table: pd.DataFrame, paths: Iterable[str]) -> pd.DataFrame:
-    """The table with a column for every path (``scores.coherence``) that is no column yet."""
+    """The table with a column for every path (``scores.coherence``) that is not a column yet."""
     for path in paths:
         if column_named(table.columns, path) or "." not in path:
             continue
@@ -302,7 +302,7 @@ def with_paths(source: Path | str, table: pd.DataFrame, paths: Iterable[str]) ->
 
 
 def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series | None:
-    """What stands at a path in each row; None where its first part is no column.
+    """The value at a path in each row; None where its first part is not a column.
 
     Examples
     --------
@@ -469,7 +469,7 @@ _OF_PEOPLE = re.compile(
     r"|reviewers?|manual|physicians?)(?:$|[\W_\d])",
     re.IGNORECASE,
 )
-"""Words in names of columns that may hold what people said."""
+"""Words in names of columns that may hold what human raters said."""
 _MOST = 20
 _SHOWN = 8
 

@@ -71,8 +71,8 @@ class Reader:
     """A tool's logs: how they are recognised, and read.
 
     A module of this folder that declares one is found by the registry; no two fit one file. `item`
-    says what it takes for an item, `roles` which paths serve as what,
-    `layout` the name of the layout where it is another.
+    says what it uses as an item, `roles` which paths serve as what, `layout` the name of the layout
+    where it is another.
     """
 
     name: str
@@ -122,7 +122,7 @@ def open_log(path: Path, *, judge: str = "") -> Log:
     ----------
     path : Path
     judge : str
-        The judge's name, for logs that do not tell it.
+        The judge's name, for logs that do not say.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def finished(
 ) -> pd.DataFrame:
     """Number the repetitions, name the conditions, and settle the columns.
 
-    An item of which no cluster is told is a cluster of its own.
+    An item of which no cluster is reported is a separate cluster.
     """
     table["cluster"] = table["cluster"].where(table["cluster"] != "", table["item_id"])
     if len(set(table["task"])) > 1:
@@ -291,7 +291,7 @@ def named_text(value: str) -> str:
 
 
 def moment(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 in UTC; empty where that is no time."""
+    """Seconds since 1970 as ISO 8601 in UTC; empty where that is not a time."""
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
@@ -308,7 +308,7 @@ def read_folder(
 ) -> tuple[str, pd.DataFrame]:
     """Read every log in a folder (and three levels below) that one tool wrote.
 
-    Links are not followed: what lies outside the folder was not meant.
+    Links are not followed: what is outside the folder was not meant.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def read_folder(
 
 
 def _content(frame: pd.DataFrame) -> str:
-    """What a log says, in whatever form: an export beside its source is no repetition."""
+    """What a log says, in whatever form: an export next to its source is not a repetition."""
     content = frame[["condition", "item_id", "order", "status", "score", "choice", "raw_text"]]
     hashed = pd.util.hash_pandas_object(content.astype(str), index=False).sort_values()
     return hashlib.sha256(hashed.to_numpy().tobytes()).hexdigest()
@@ -390,7 +390,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def _look(path: Path, readers: Mapping[str, Reader], judge: str) -> tuple[Log | None, str]:
-    """What a file is; a file that is no log at all (a picture, a broken JSON) is just unknown."""
+    """Kind of a file; a file that is not a log (a picture, a broken JSON) is unknown."""
     try:
         log = open_log(path, judge=judge)
         return log, next((name for name, reader in readers.items() if reader.fits(log)), "")

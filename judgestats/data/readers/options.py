@@ -48,7 +48,7 @@ def scale_of(given: object) -> tuple[float, float] | None:
 
 
 _LISTED = {"item": "item", "condition": "factors"}
-"""Roles of ``--map`` that have an option of their own; ``+`` stands between several columns."""
+"""Roles of ``--map`` that have a separate option; ``+`` is between several columns."""
 ROLE_NAMES: Mapping[str, str] = {
     "repeat": "replicate",
     "raw_reply": "raw_text",
@@ -61,7 +61,7 @@ _FLAGS = {"mapping": "--map", "factors": "--factor", "passes": "--pass", "fails"
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """How a table is to be read; what is empty is decided from the table.
+    """How to read a table; what is empty is decided from the table.
 
     Attributes
     ----------
@@ -69,13 +69,13 @@ class TableOptions:
         A name with points is a path into nested JSON. ``item`` and ``condition`` take several
         columns (``item=question+turn``), and are then `item` and `factors`.
     factors, item, ignore : tuple of str
-        Columns that tell conditions apart; that together name an item; that are neither.
+        Columns that distinguish conditions; that together name an item; that are neither.
     judge : str
-        The judge's name, where no column tells it.
+        The judge's name, where no column names it.
     kind : str
         The kind of verdict.
     passes, fails : tuple of str
-        The words that are a pass, and a fail (``rest``: all others).
+        Words that are a pass, and a fail (``rest``: all others).
     values : mapping of word to meaning
         What words of verdicts and labels mean: ``pass``, ``fail``, ``a``, ``b``, ``tie``, ``skip``,
         ``unparsed``, ``error``, ``missing`` or a number; ``label:WORD`` and ``verdict:WORD`` are
@@ -88,7 +88,7 @@ class TableOptions:
     parse : str
         A protocol's name or a regular expression: how to read verdicts out of replies.
     labels : path or frame or None
-        People's labels, in a second table.
+        Human labels, in a second table.
     table : str
         The table of a database, or the sheet of a workbook.
     as_shown : bool
@@ -186,7 +186,7 @@ class TableOptions:
 
     @property
     def stated_columns(self) -> list[str]:
-        """The columns by which rows are told apart."""
+        """The columns by which rows are distinguished."""
         return [text.partition("=")[0].strip() for text in self.stated_rows]
 
     def set_options(self) -> dict[str, Any]:

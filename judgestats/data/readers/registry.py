@@ -97,8 +97,8 @@ def read_judgments(
     path : str, Path, DataFrame or iterable of dict
         The file: a log of Inspect, MLflow, promptfoo, lm-evaluation-harness, AlpacaEval, FastChat
         or judgekeeper, or a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite). A folder is
-        read as the logs of one tool that it holds. Or the table itself: a pandas or polars frame,
-        or one dict a judgment.
+        interpreted as the logs of one tool that it holds. Or the table itself: a pandas or polars
+        frame, or one dict a judgment.
     reader : str
         ``auto`` recognises the file by what it holds; otherwise one of ``reader_names()``.
     mapping : mapping of role to the file's column, optional
@@ -109,15 +109,15 @@ def read_judgments(
         The scale of the scores, ``(1, 10)`` or ``"1-10"``; a score outside it is an error. By
         default a reader's own scale, or none.
     factors : sequence of str
-        For tables: further columns of the file that tell conditions apart.
+        For tables: further columns of the file that distinguish conditions.
     judge : str
-        The judge's name, where the file does not tell it.
+        The judge's name, where the file does not name it.
     item, ignore : sequence of str
-        For tables: the columns that together name an item; columns that have no part in a key.
+        For tables: the columns that together name an item; columns that are not used in a key.
     kind : {"score", "pass-fail", "preference", "choice", "category"}, optional
         What a verdict is, where that is not to be decided from the values.
     passes, fails : sequence of str
-        The words that are a pass, and those that are a fail (``rest``: all others).
+        Words that are a pass, and those that are a fail (``rest``: all others).
     values : mapping, optional
         What words of verdicts and labels mean (``{"P": "pass", "F": "fail", "U": "unparsed"}``):
         ``pass``, ``fail``, ``a``, ``b``, ``tie``, ``skip``, ``unparsed``, ``error``, ``missing`` or
@@ -133,7 +133,7 @@ def read_judgments(
         How to read verdicts out of replies: ``pointwise``, ``pairwise``, or a regular expression
         with one group.
     labels : str, Path, DataFrame or list of dict, optional
-        People's labels in a second table, joined by the items' ids.
+        Human labels in a second table, joined by the items' ids.
     table : str
         The table of a database, or the sheet of a workbook.
     as_shown : bool
@@ -147,8 +147,8 @@ def read_judgments(
     Returns
     -------
     DataFrame
-        The parsed frame: one row a judgment, whether it could be read or not. ``attrs["reader"]``
-        names the reader, ``attrs["understood"]`` says what the columns were taken for, and
+        The parsed frame: one row per judgment, whether it could be read or not. ``attrs["reader"]``
+        names the reader, ``attrs["understood"]`` says what the columns were interpreted as, and
         ``attrs["notes"]`` what the file leaves open.
 
     Raises
@@ -270,7 +270,7 @@ def as_frame(data: Any) -> pd.DataFrame:
 
 
 def _arrow_table(data: Any) -> Any:
-    """The Arrow table of an object that offers one by a method of its own; else None."""
+    """The Arrow table of an object that offers one by a separate method; else None."""
     if hasattr(data, "collect") and not hasattr(data, "__arrow_c_stream__"):  # a lazy frame
         data = data.collect()
     if hasattr(data, "to_arrow_reader"):  # a relation's stream would hold all of it twice

@@ -26,9 +26,9 @@ from judgestats.errors import InputError
 from judgestats.results.records import CRITERIA
 
 _NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
-"""Names (folded) of what may tell criteria apart."""
+"""Names (folded) of what may distinguish criteria."""
 UNVARYING = "does not vary within an item"
-"""Why a column has no part in a key that tells something of the item as a whole."""
+"""Why a column is not used in a key that tells something of the item as a whole."""
 _TIMES = re.compile(r"\b(\w*time|date|\w*stamp|created|updated|asked|started|ended)\b")
 _MEASURES = re.compile(
     r"\b(latency|duration|seconds|tokens?|cost|price|usd|\w*length|chars|words|prob|probability"
@@ -69,10 +69,10 @@ class ColumnRoles:
     item : tuple of str
         The columns that together name an item; the first is the question's.
     factors : tuple of str
-        Columns that tell conditions apart.
+        Columns that distinguish conditions.
     unused : tuple of (column, why)
     criterion : str
-        Which of the factors tells criteria apart; empty for none.
+        Which of the factors distinguishes criteria; empty for none.
     """
 
     item: tuple[str, ...]
@@ -117,7 +117,7 @@ def _hashable(column: pd.Series) -> pd.Series:
 
 
 def nested(column: pd.Series) -> bool:
-    """Whether lists or objects stand in a column's cells."""
+    """Whether lists or objects are in a column's cells."""
     if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
         return False
     kinds = set(map(type, column))
@@ -125,7 +125,7 @@ def nested(column: pd.Series) -> bool:
 
 
 def has_nested_values(column: pd.Series) -> bool:
-    """Whether lists or objects stand in a column's cells, as they are or as JSON text.
+    """Whether lists or objects are in a column's cells, as they are or as JSON text.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def varies_in_lists(table: pd.DataFrame, column: str, place: str) -> bool:
 
 
 def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
-    """Why a column has no part in a key; empty where it might have one."""
+    """Why a column is not used in a key; empty where it might have one."""
     if not varies(base, column):
         return UNVARYING
     if nested(column):
@@ -291,7 +291,7 @@ def _spaced(name: str) -> str:
 
 
 def _is_crossed(column: pd.Series, base: NDArray[np.int64]) -> bool:
-    """Whether a few words stand in the rows of every item, equally often, whatever their name."""
+    """Whether a few words are in the rows of every item, equally often, whatever their name."""
     if pd.api.types.is_numeric_dtype(column) or column.isna().any():
         return False
     return 2 <= column.nunique() <= _FEW and _same_levels(column, base)
@@ -467,7 +467,7 @@ def _words(level: str) -> list[str]:
 def rater_kinds(
     table: pd.DataFrame, names: Mapping[str, str], *, explained: Collection[str] = ()
 ) -> RaterKinds | None:
-    """The column that says who gave each row, where rows of people stand among the judge's.
+    """The column that says who gave each row, where rows of human raters are among the judge's.
 
     Parameters
     ----------
@@ -542,7 +542,7 @@ def kinds_of_raters(column: str, cells: pd.Series) -> RaterKinds | None:
 
 
 def _asks(found: RaterKinds, *, judges: bool, varied: bool) -> bool:
-    """Whether rows of people, of rules or of nobody known may stand among the judge's."""
+    """Whether rows of human raters, of rules or of nobody known may be among the judge's."""
     kinds = set(found.kinds)
     certain = any(set(_words(v)) & _CERTAIN for v in found.kinds.get("human", ()))
     last = ".".join(found.column.split(".")[-2:])
@@ -558,7 +558,7 @@ def _asks(found: RaterKinds, *, judges: bool, varied: bool) -> bool:
 
 
 def _word_columns(table: pd.DataFrame, serving: Collection[str]) -> Iterator[tuple[str, pd.Series]]:
-    """Columns of words, and what stands in cells that hold objects, by its path."""
+    """Columns of words, and the content of cells that hold objects, by its path."""
     for name in table.columns:
         column, cells = str(name), table[name]
         if column in serving or pd.api.types.is_numeric_dtype(cells):

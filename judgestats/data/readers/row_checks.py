@@ -166,7 +166,7 @@ def list_positions(table: pd.DataFrame, options: TableOptions) -> tuple[str, ...
 def stated_rows(
     source: Path | str, table: pd.DataFrame, options: TableOptions
 ) -> tuple[pd.DataFrame, pd.Series, str]:
-    """The rows that are judged or labels, which of them are people's, and that in words.
+    """The rows that are judged or labels, which of them are the human ones, and that as text.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def check_rows(rows: Rows) -> None:
 
 
 def check_raters(rows: Rows) -> None:
-    """Refuse rows of people, of rules or of nobody known among the judge's."""
+    """Refuse rows of human raters, of rules or of nobody known among the judge's."""
     stated = rows.options.judge_rows.partition("=")[0].strip()
     found = rater_kinds(
         rows.table, rows.names, explained={*rows.options.factors, *rows.options.item, stated}
@@ -258,7 +258,7 @@ def raters_question(rows: Rows, found: RaterKinds) -> InputError:
     ----------
     rows : Rows
     found : RaterKinds
-        The column that tells them apart.
+        The column that distinguishes them.
 
     Returns
     -------
@@ -300,7 +300,7 @@ def _rater_options(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOp
 
 
 def _keyed(rows: Rows, judged: pd.DataFrame) -> Iterator[TableOptions]:
-    """The options, and where rows have ids of their own with the column that names items."""
+    """The options, and where rows have their own ids with the column that names items."""
     table, names, options = rows.table, rows.names, rows.options
     item = names["item_id"]
     own = not options.item and table[item].nunique() == len(table)
@@ -341,7 +341,7 @@ def _keys(judged: pd.DataFrame, names: Mapping[str, str], n_rows: int) -> list[t
 
 
 def _annotators(rows: Rows) -> None:
-    """People's names in the column that would name judges."""
+    """Human names in the column that would name judges."""
     column = rows.names.get("judge", "")
     if column in rows.options.mapping.values() or folded(column) != "annotator":
         return
@@ -405,7 +405,7 @@ def _copies(rows: Rows) -> None:
 
 
 def _trials(rows: Rows) -> None:
-    """Trials of an agent, which are no repeats of a judge."""
+    """Trials of an agent, which are not repeats of a judge."""
     repeat, item = rows.names.get("replicate", ""), rows.names["item_id"]
     verdict = next((rows.names[v] for v in VERDICTS if v in rows.names), "")
     if repeat in rows.options.mapping.values() or rows.options.item or folded(item) not in _TASKS:

@@ -56,7 +56,7 @@ def table_of(
     paths : sequence of str
         Paths into JSON; where one goes through a list (``runs[].score``), its entries are the rows.
     verdicts : callable
-        Given the empty table, which of its columns may hold verdicts: there ``N/A`` is no gap.
+        Given the empty table, which of its columns may hold verdicts: there ``N/A`` is not a gap.
 
     Raises
     ------

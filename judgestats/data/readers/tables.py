@@ -1,4 +1,4 @@
-"""Judgments of one's own, from a file or a frame."""
+"""Your own judgments, from a file or a frame."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
 _OF_ITEMS = frozenset(map(folded, ALIASES["verdict"]))
-"""Names of columns that may be people's verdicts where they are the same in all rows of an item."""
+"""Names of columns that may be human verdicts where they are the same in all rows of an item."""
 
 
 def understood_as(
@@ -88,7 +88,7 @@ def understood_as(
     understanding: ColumnRoles,
     options: TableOptions,
 ) -> str:
-    """What names an item, the judge and the repeats, and which columns have no part in it."""
+    """What names an item, the judge and the repeats, and which columns are not used in it."""
     judge = names.get("judge")
     parts = [f"item = {' + '.join(understanding.item)}"]
     if "cluster" in names and frame["cluster"].nunique() < frame["item_id"].nunique():
@@ -123,7 +123,7 @@ def understood_as(
 
 
 def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
-    """Where people's labels are from, and of how many people."""
+    """Where human labels are from, and of how many people."""
     people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
     of = f" of {len(people)} people ({few_names(people)})" if len(people) > 1 else ""
     if options.human:
@@ -146,7 +146,7 @@ def systems_of_answers(
 
 
 def unused_columns(understanding: ColumnRoles) -> list[str]:
-    """The columns that have no part in what is analysed, in words."""
+    """The columns that are not used in what is analysed, as text."""
     still = [c for c, why in understanding.unused if why == UNVARYING]
     others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
     sentences = []
@@ -170,7 +170,7 @@ _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason")
 _NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out", "latency_s", "weight")
 _OF_ROWS = frozenset({"criterion", "system", "run", "rater"})
-"""Roles whose columns stand under other names in the frame."""
+"""Roles whose columns are under other names in the frame."""
 _CHANCES = ("confidence", "pass_probability")
 MAX_COLUMNS = 5_000
 
@@ -276,7 +276,7 @@ def read_frame(
     Returns
     -------
     DataFrame
-        With ``attrs["understood"]``: what the columns were taken for.
+        With ``attrs["understood"]``: what the columns were interpreted as.
 
     Raises
     ------
@@ -436,7 +436,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
 
 
 def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -> TableOptions:
-    """The options with ``run1``, ``run2`` ... as repetitions, where nothing else is said.
+    """The options with ``run1``, ``run2`` ... as repetitions, if nothing else is reported.
 
     Raises
     ------
@@ -482,7 +482,7 @@ def _with_criteria(
 
 
 def _says_done(column: pd.Series) -> bool:
-    """Whether a column says of every row that it was done, which is no status of a judgment."""
+    """Whether a column says of every row that it was done, which is not a status of a judgment."""
     words = {normalize_value(v) for v in column.unique()}
     return len(words) == 1 and bool(words & {"success", "succeeded", "completed", "done"})
 
@@ -516,7 +516,7 @@ def _expand_rows(
 
     A number of a record's repetition does not number the entries of its list, nor does part of an
     item; `model` of entries may be whose answer is judged, and a record's `status` the export's; a
-    column of labels is none where people's rows are the labels.
+    column of labels is none where human rows are the labels.
     """
     listed = list_positions(table, options)
     dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
@@ -550,9 +550,9 @@ def _reshaped(
     served: dict[str, str],
     wide: dict[str, str],
 ) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
-    """The table with one row a judgment, the mapping with what follows, and people's columns.
+    """The table with one row per judgment, the mapping with what follows, and human columns.
 
-    `shapes` takes what was done, in words. `served` takes what the used columns hold. `wide` takes
+    `shapes` takes what was done, as text. `served` takes what the used columns hold. `wide` takes
     the role of each column with the verdicts of one judge, run, criterion, order or person.
     """
     mapping = dict(options.mapping)

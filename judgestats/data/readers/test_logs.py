@@ -220,7 +220,7 @@ def _run(log: Log, rows: Rows) -> None:
 
 
 def _anchors(path: Path, rows: Rows) -> dict[str, dict[str, str]]:
-    """People's labels, from the anchors file in the same folder or the one above."""
+    """Human labels, from the anchors file in the same folder or the one above."""
     for folder in (path.parent, path.resolve().parent.parent):
         file = folder / "anchors.jsonl"
         if file.is_file() and not file.is_symlink():
@@ -327,7 +327,7 @@ def _task(path: Path, about: dict[str, Any]) -> str:
 
 
 def _results(path: Path) -> dict[str, Any]:
-    """The results file of the same run, beside the samples; empty where there is none."""
+    """The results file of the same run, next to the samples; empty where there is none."""
     stamp = path.name.removesuffix(".gz").removesuffix(".jsonl").rsplit("_", 1)[-1]
     beside = path.parent / f"results_{stamp}.json"
     if not beside.is_file() or beside.is_symlink():

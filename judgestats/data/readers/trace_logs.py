@@ -39,7 +39,7 @@ def _read_log(log: Log) -> pd.DataFrame:
 
 
 def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = "") -> pd.DataFrame:
-    """Traces with assessments as judgments: what judges said, with people's feedback as labels.
+    """Traces with assessments as judgments: what judges said, with human feedback as labels.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
     path : Path
         For messages.
     judge : str
-        The judge's name where an assessment does not tell it.
+        The judge's name where an assessment does not name it.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def _person(annotation: dict[str, Any]) -> str:
 
 
 def _values(words: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What was rated or chosen, by the name of the control; other regions are no verdicts."""
+    """What was rated or chosen, by the name of the control; other regions are not verdicts."""
     for result in _label_studio_listed(words.get("result")):
         value = result.get("value")
         content = next((value[k] for k in _KINDS if k in value), None) if isinstance(

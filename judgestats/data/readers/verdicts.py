@@ -52,7 +52,7 @@ _SHORT_SCALES = ((0.0, 3.0), (0.0, 4.0), (1.0, 3.0), (1.0, 4.0))
 """Scales that are assumed where both ends were seen."""
 _SEVERAL = 3
 _ABSURD = 100
-"""Times their range and size that a score lies beyond others if it is none of their scale."""
+"""Times their range and size that a score is beyond others if it is not one of their scale."""
 _WIDE = Scale(-(10**6), 10**6)
 _LONGEST_READ = 200_000
 
@@ -63,7 +63,7 @@ class Read:
 
     `kinds` has the kind of each criterion (the empty name where there is one), which the column
     `criterion` names; `description` is the line for people; `scale` is stated or told by the
-    values, never assumed; `far` has the index of scores that lie far from all others.
+    values, never assumed; `far` has the index of scores that are far from all others.
     """
 
     score: pd.Series
@@ -198,7 +198,7 @@ def kind_of_column(
 def kind_line(
     numbers: pd.Series, column: str, kind: Kind, options: TableOptions, rows: Sequence[int]
 ) -> tuple[str, tuple[str, ...]]:
-    """What a column was taken for, in words, and which scores lie far from all others.
+    """What a column was interpreted as, as text, and which scores are far from all others.
 
     Parameters
     ----------
@@ -339,11 +339,11 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
 ALL_OTHERS = "all others"
 """What a note names where it names scores that may be mistakes."""
 FAR = f"far from {ALL_OTHERS}"
-"""What it says where they lie far away."""
+"""What it says where they are far away."""
 KEPT_FAR = f"{FAR} ("
 """What it says where they are kept."""
 INFINITE, TOO_LARGE = "an infinite score", "a score too large to compute with"
-"""How the reason begins why such a score is unread."""
+"""How the reason begins why such a score is unparsed."""
 
 
 def _no_score(value: object) -> str:
@@ -373,7 +373,7 @@ def _describe_scale(
     text: tuple[float, float] | None,
     counts: pd.Series | None = None,
 ) -> tuple[str, tuple[str, ...], set[Any]]:
-    """The scale in words, what lies strangely far from the rest in words, and its index.
+    """The scale as text, what lies strangely far from the rest as text, and its index.
 
     `counts` has the rows of each number, where `numbers` are the different ones.
     """
@@ -545,7 +545,7 @@ def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
 
 
 def length_columns(table: pd.DataFrame) -> tuple[str, str] | None:
-    """The columns that tell how long the two responses of each row are, or hold their texts.
+    """The columns that show how long the two responses of each row are, or hold their texts.
 
     Examples
     --------
@@ -602,7 +602,7 @@ def _no_verdict(word: str) -> str:
 def map_model_names(
     table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
 ) -> tuple[pd.DataFrame, str]:
-    """The table with a model's name among the verdicts as its place (a or b), and that in words.
+    """The table with a model's name among the verdicts as its position (a or b), and that as text.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Reading a reply: from untrusted text to a verdict, or to the reason why there is none.
 
 One grammar for scores, letters, options and words. Nothing here raises on a bad reply, takes more
-than linear time, or guesses: what is doubtful stays unread, with a status.
+than linear time, or guesses: what is doubtful stays unparsed, with a status.
 """
 
 from judgestats.protocols.replies.decision import (

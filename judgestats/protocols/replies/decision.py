@@ -26,7 +26,7 @@ class Number(str):
 
 
 class TangledError(Exception):
-    """A text with so many beginnings of objects that it is not searched for one."""
+    """A text with this many beginnings of objects that it is not searched for one."""
 
 
 class Object:
@@ -120,7 +120,7 @@ def objects_with(text: str, keys: Sequence[str], tool: str) -> Iterator[PlacedOb
     Raises
     ------
     TangledError
-        After a hundred beginnings of objects that are none: work stays linear in the length.
+        After a hundred false beginnings of objects: work stays linear in the length.
     """
     start, tries = 0, 0
     while True:
@@ -146,7 +146,7 @@ class Rank(IntEnum):
     DOUBT = -1
     """A label in a clause that takes it back: it decides nothing and can contradict."""
     ASIDE = 0
-    """A fraction of some other scale: counts where nothing else does."""
+    """A fraction of some other scale: counts if nothing else does."""
     OTHER = 1
     STATED = 2
     """Prose after "overall" or "therefore"."""
@@ -179,7 +179,7 @@ class Match:
         It follows a label and a separator, so that a negation before it leaves a doubt.
     scope : Scope
     shown : str
-        What stands there, for the reason.
+        Its content, for the reason.
     """
 
     status: Status
@@ -202,16 +202,16 @@ class Form(Protocol):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key of the JSON object asked for, and others that may stand in its place."""
+        """The key of the JSON object asked for, and others that may replace it."""
 
     def value(self, value: Any) -> Match:
         """The reading of a JSON value."""
 
     def mark(self, inside: str) -> Match | None:
-        """The reading of what stands in ``[[...]]`` or a box; None for a placeholder."""
+        """The reading of the content of ``[[...]]`` or a box; None for a placeholder."""
 
     def bare(self, text: str) -> Match | None:
-        """The reading of a text that is nothing but the verdict."""
+        """The reading of a text that is only the verdict."""
 
     def readings(self, plain: prose.Plain) -> Iterator[Match]:
         """All other readings of a text."""
@@ -267,7 +267,7 @@ def message_text(
     Parameters
     ----------
     message : mapping
-        As it stands in a chat completion; anything may be in it.
+        As it is in a chat completion; anything may be in it.
     finish_reason : str
     tool : str
         The tool that was asked for; calls of others are ignored. Empty: any tool of ours, all of
@@ -276,7 +276,7 @@ def message_text(
     Returns
     -------
     tuple of str and str
-        The arguments of one call as they are; those of several, or such as are no object, as a
+        The arguments of one call as they are; those of several, or such as are not an object, as a
         JSON list of strings (`calls_in` reads it); else the content. Reasoning is never part of it.
 
     Examples
@@ -522,7 +522,7 @@ def _object_reply(text: str, form: Form, tool: str, finish_reason: str) -> Verdi
 
 
 def _field(whole: Object, form: Form) -> Match:
-    """The reading of the field asked for; a key that stands twice settles nothing."""
+    """The reading of the field asked for; a key that occurs twice settles nothing."""
     values = {key: whole.values(key) for key in form.keys}
     if twice := next((key for key, held in values.items() if len(held) > 1), ""):
         return Match(status=Status.AMBIGUOUS, shown=f"the key {twice!r} twice")
@@ -579,7 +579,7 @@ def _readings(plain: prose.Plain, form: Form) -> list[Match]:
 
 
 def _revised(reading: Match, text: str, end: int, form: Form) -> Match:
-    """A verdict that the words right after it take back is none of both."""
+    """A verdict that the words right after it take back is not one of both."""
     if reading.status is not Status.OK:
         return reading
     other = form.revised(text, end, min(end + _SOON, len(text)))
@@ -633,7 +633,7 @@ def _decided(readings: list[Match], plain: prose.Plain, *, cut: bool) -> Match |
 
 
 def _drop_earlier_marks(text: str, finals: list[Match]) -> list[Match]:
-    """Final readings without the marks that stand before a last one labelled final."""
+    """Final readings without the marks that precede a last one labelled final."""
     labelled = [r for r in finals if r.label and _FINAL_LABEL.match(text, r.start)]
     if not labelled:
         return finals
@@ -660,7 +660,7 @@ def _verdict(
     *,
     explanation: str = "",
 ) -> Verdict:
-    """A reading as a verdict; what stays unread has a status and a reason."""
+    """A reading as a verdict; what stays unparsed has a status and a reason."""
     if reading is None:
         return no_verdict(text, finish_reason, "no verdict was found in the reply")
     if reading.status is Status.OK:

@@ -1,4 +1,4 @@
-"""Letters, options and words on offer, and what is said of them in prose."""
+"""Letters, options and words on offer, and the text on them in prose."""
 
 from __future__ import annotations
 
@@ -122,26 +122,26 @@ _CHOSEN = re.compile(
 
 
 class _ChoiceForm(abc.ABC):
-    """What letters, options and words have in common: each is read as a text."""
+    """What letters, options and words have in common: each is interpreted as a text."""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key of the JSON object asked for, and others that may stand in its place."""
+        """The key of the JSON object asked for, and others that may replace it."""
         return ("choice",)
 
     def value(self, value: Any) -> Match:
-        """The reading of a JSON value: a text that is nothing but the verdict."""
+        """The reading of a JSON value: a text that is only the verdict."""
         if type(value) is not str:
             return _UNREAD
         return self.bare(prose.plain_characters(value).strip()) or _UNREAD
 
     def mark(self, inside: str) -> Match | None:
-        """The reading of what stands in a mark; None for a placeholder."""
+        """The reading of the content of a mark; None for a placeholder."""
         return self.bare(inside.strip())
 
     @abc.abstractmethod
     def bare(self, text: str) -> Match | None:
-        """The reading of a text that is nothing but the verdict."""
+        """The reading of a text that is only the verdict."""
 
 
 def _build_match(
@@ -182,7 +182,7 @@ class PairForm(_ChoiceForm):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key of the JSON object asked for, and others that may stand in its place."""
+        """The key of the JSON object asked for, and others that may replace it."""
         return ("choice", *_OTHER_KEYS) if self.stored else ("choice",)
 
     def _lettered(self, text: str) -> str:
@@ -192,7 +192,7 @@ class PairForm(_ChoiceForm):
         return _NUMBERED.sub(lambda m: f"{m['who']}{'AB'[int(m['number']) - 1]}", text)
 
     def bare(self, text: str) -> Match | None:
-        """The reading of a text that is nothing but the verdict."""
+        """The reading of a text that is only the verdict."""
         text = self._lettered(text)
         relation = _RELATION.fullmatch(text)
         if relation:
@@ -230,7 +230,7 @@ class PairForm(_ChoiceForm):
             yield self._name_match("tie", match, scope=_scope(text, match.end()))
 
     def revised(self, text: str, start: int, end: int) -> Match | None:
-        """A letter that takes the place of the one before ("no, B"); none where that is worse."""
+        """A letter that replaces the one before ("no, B"); none where that is worse."""
         if _WORSE.match(text, start):
             return Match(status=Status.AMBIGUOUS)
         match = _REVISED_PAIR.search(self._lettered(text), start, end)
@@ -266,7 +266,7 @@ def _scope(text: str, end: int) -> Scope:
 
 @dataclass(frozen=True)
 class OptionForm(_ChoiceForm):
-    """One of several options; the value is its place, counted from 1.
+    """One of several options; the value is its position, counted from 1.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class OptionForm(_ChoiceForm):
     labels: str = "letters"
 
     def bare(self, text: str) -> Match | None:
-        """The reading of a text that is nothing but an option's name."""
+        """The reading of a text that is only an option's name."""
         match = _BARE_OPTION.fullmatch(text)
         return self._name_match(match) if match else None
 
@@ -290,7 +290,7 @@ class OptionForm(_ChoiceForm):
             yield self._name_match(match, rank=Rank.FINAL)
 
     def revised(self, text: str, start: int, end: int) -> Match | None:
-        """An option that takes the place of the one before ("no, option 3")."""
+        """An option that replaces the one before ("no, option 3")."""
         match = _REVISED_OPTION.search(text, start, end)
         return self._name_match(match) if match else None
 
@@ -322,7 +322,7 @@ class WordForm(_ChoiceForm):
         return "(?P<name>" + "|".join(map(re.escape, self.words)) + ")"
 
     def bare(self, text: str) -> Match | None:
-        """The reading of a text that is nothing but one of the words."""
+        """The reading of a text that is only one of the words."""
         match = re.fullmatch(rf"{_OPENING}{self._word}{_CLOSING}", text, re.IGNORECASE)
         return self._name_match(match, Rank.OTHER) if match else None
 
@@ -336,7 +336,7 @@ class WordForm(_ChoiceForm):
                 yield self._name_match(match, rank)
 
     def revised(self, text: str, start: int, end: int) -> Match | None:
-        """A word that takes the place of the one before ("no, incorrect"), or halves it."""
+        """A word that replaces the one before ("no, incorrect"), or halves it."""
         if _PARTLY.match(text, start):
             return Match(status=Status.AMBIGUOUS)
         pattern = re.compile(rf"{_REVISED}(?i:{self._word})\b{_END}")

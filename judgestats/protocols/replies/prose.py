@@ -50,7 +50,7 @@ WITHDRAWN = re.compile(
     r"(?:high|low|generous|harsh|lenient|strict|kind)\b)",
     re.IGNORECASE,
 )
-"""Right after a verdict: it is taken back, and nothing stands in its place."""
+"""Right after a verdict: it is taken back, and nothing replaces it."""
 
 NO_LABEL = re.compile(
     r"(?:\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|best|perfect|full|average|mean"
@@ -144,7 +144,7 @@ def declines(text: str) -> bool:
 
 
 HIDDEN = "\u2026"
-"""Stands where quoted text stood."""
+"""Marks the position of quoted text."""
 
 _FENCE = re.compile(r"```|~~~")
 _FENCE_HEAD = re.compile(
@@ -199,7 +199,7 @@ def plain_characters(text: str) -> str:
 
 
 def unfenced(text: str) -> str:
-    """A text without the fence around the whole of it.
+    """A text without the fence around all of it.
 
     Examples
     --------
@@ -275,7 +275,7 @@ class Plain:
         return bool(index) and places[index - 1] >= self._clause_start(place)
 
     def is_negated(self, place: int) -> bool:
-        """Whether a negation, a comparison or a condition stands before it in its clause."""
+        """Whether a negation, a comparison or a condition precedes it in its clause."""
         return self._is_in_clause(self._negations, place)
 
     def is_conclusion(self, place: int) -> bool:
@@ -309,7 +309,7 @@ def _strip_comments(text: str) -> str:
 
 
 def _strip_literals(text: str) -> str:
-    """What looks like an object of some program's language is read as one or not at all."""
+    """What looks like an object of some program's language is interpreted as one or not at all."""
     kept, start = [], 0
     for opening in _LITERAL.finditer(text):
         if opening.start() < start:

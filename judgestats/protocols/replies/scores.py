@@ -1,4 +1,4 @@
-"""Scores in words: signs and decimals kept, other scales never rescaled."""
+"""Scores as text: signs and decimals kept, other scales never rescaled."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ _CHANGED = re.compile(
     r"|\s?[(\[]\s?(?:should\sbe\s|was\s)?\d{1,4}\s?[)\]]",
     re.IGNORECASE,
 )
-"""Right after a score: something is still to be taken from it, or another one stands beside it."""
+"""Right after a score: something is still to be taken from it, or another one is next to it."""
 _COUNTED = re.compile(
     r"(?:\b(?:step|date|on|page|part|question|problem|item|chapter|level|himself|herself|themselves"
     r"|itself)[ :]{1,2}"
@@ -167,18 +167,18 @@ class ScoreForm:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key of the JSON object asked for, and others that may stand in its place."""
+        """The key of the JSON object asked for, and others that may replace it."""
         return ("score", "rating", "grade") if self.stored else ("score",)
 
     def value(self, value: Any) -> Match:
-        """The reading of a JSON value: a number, or a text that is nothing but a score."""
+        """The reading of a JSON value: a number, or a text that is only a score."""
         if isinstance(value, Number):
             return self._exact(value)
         reading = self.bare(plain_characters(value).strip()) if type(value) is str else None
         return reading or Match(status=Status.UNPARSEABLE)
 
     def mark(self, inside: str) -> Match | None:
-        """The reading of what stands in a mark; None for a placeholder."""
+        """The reading of the content of a mark; None for a placeholder."""
         match = _INSIDE.fullmatch(inside.strip())
         if match:
             return self._build_match(match)
@@ -186,7 +186,7 @@ class ScoreForm:
         return Match(status=Status.UNPARSEABLE) if digits else None
 
     def bare(self, text: str) -> Match | None:
-        """The reading of a text that is nothing but a score."""
+        """The reading of a text that is only a score."""
         match = _BARE.fullmatch(text)
         return self._build_match(match) if match else None
 

@@ -22,7 +22,7 @@ Place = tuple[int, str, str, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class WordChance:
-    """The chance of the first word among the two, and the probability that lies on them."""
+    """The chance of the first word among the two, and the probability that is on them."""
 
     first: float
     mass: float
@@ -40,7 +40,7 @@ def begins_verdict(token: str) -> bool:
 
 
 def word_chance(places: Sequence[Place], text: str, words: tuple[str, str]) -> WordChance | None:
-    """The chances of two words where one of them was read as the verdict.
+    """The chances of two words where one of them was interpreted as the verdict.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def word_chance(places: Sequence[Place], text: str, words: tuple[str, str]) -> W
     Returns
     -------
     WordChance or None
-        None where the verdict's token is not found, or its place tells no chances.
+        None where the verdict's token is not found, or its position shows no chances.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _begins(token: str, word: str) -> bool:
 
 
 TOP = 20
-"""Likeliest tokens asked for at each place: the most that OpenAI gives."""
+"""Likeliest tokens asked for at each position: the most that OpenAI gives."""
 LEAST_MASS = 0.5
 """Below this share of the probability on the scale there is no weighted score."""
 
@@ -96,7 +96,8 @@ _BEFORE = 4
 _LOWEST = -1e9
 _ROUNDING = 1e-6
 _WEIGHTED_MOST_MASS = 1.01
-"""Tokens that together have more than all of the probability (but for rounding) are no answer."""
+"""Tokens that together have more than all of the probability (but for rounding) are not an
+answer."""
 _SPACES = " \n\t\u2581\u0120"
 
 WeightedPlace = tuple[int, str, str, dict[str, float]]
@@ -105,9 +106,9 @@ WeightedPlace = tuple[int, str, str, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """The score to be expected of a reply, and the share of the probability that lies on the scale.
+    """The score to be expected of a reply, and the share of the probability that is on the scale.
 
-    The rest lies on other tokens, or on tokens that were not returned.
+    The rest is on other tokens, or on tokens that were not returned.
     """
 
     score: float
@@ -121,7 +122,7 @@ def pack_reply(text: str, logprobs: Any) -> str:
     ----------
     text : str
     logprobs : anything
-        As it stands in a choice of a chat completion.
+        As it is in a choice of a chat completion.
 
     Examples
     --------
@@ -184,7 +185,8 @@ def log_probability(value: Any) -> float | None:
 
 
 def unpack_reply(kept: str) -> tuple[str, list[WeightedPlace]]:
-    """The text of a kept reply, and its places; a text that is no such object is the reply itself.
+    """The text of a kept reply, and its positions; a text that is no such object is the reply
+    itself.
 
     Examples
     --------
@@ -227,9 +229,9 @@ def weighted_score(
     Returns
     -------
     Weighted or None
-        None where the score's token is not found, its tokens' probabilities are not told, or they
-        sum to more than 1. A token that may be a whole score or the start of another (1 of 10,
-        where a tokenizer cuts numbers into digits) counts only where what follows is told.
+        None where the score's token is not found, its tokens' probabilities are not reported, or
+        they sum to more than 1. A token that may be a whole score or the start of another (1 of 10,
+        where a tokenizer cuts numbers into digits) counts only where what follows is reported.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class Call:
     build : callable
         Makes the prompt for a reply mode.
     pool : str
-        Calls of a pool are shared by all strategies of a judge: asked once, used by each.
+        Calls of a pool are shared by all strategies of a judge: requested once, used by each.
     raised : bool
         Whether it is asked at the raised temperature.
     """
@@ -54,7 +54,7 @@ class Call:
 
     @cached_property
     def key(self) -> CallKey:
-        """What tells it from other calls of the same judge and replicate."""
+        """What distinguishes it from other calls of the same judge and replicate."""
         return (self.pool, self.unit.item_id, self.unit.order, self.stage)
 
 
@@ -84,7 +84,7 @@ class Settled:
     verdict : Verdict
         Never made up: where the calls before it failed it has a status and a reason.
     wanted, used : int
-        Judgments that were to stand before the verdict, and those that did.
+        Judgments that were to be before the verdict, and those that did.
     preferred : int
         Of those used, how many are of the selected kind (losses, wins ...).
     left_out : int
@@ -121,7 +121,7 @@ class Strategy(Protocol):
         """Judgments before the verdict; 0 where it is one call."""
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged, in a stable order."""
+        """The pairs to judge, in a stable order."""
 
     def calls(
         self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
@@ -171,7 +171,7 @@ _USUAL = "helpfulness, relevance, accuracy, depth, creativity and level of detai
 ASPECTS: Mapping[str, str] = MappingProxyType(
     {"helpsteer2": "helpfulness, correctness, coherence, complexity and verbosity"}
 )
-"""What a judge is told to consider, by set, where a set has aspects of its own."""
+"""What a judge is instructed to consider, by set, where a set has its own aspects."""
 ORDER_RULES = ("both", "balanced", "ab")
 
 STAGE_PROMPTS: Mapping[str, str] = MappingProxyType(
@@ -219,7 +219,7 @@ class Wording:
     own : tuple of (stage, file)
         Prompts of the user's for stages of `STAGE_PROMPTS`.
     aspects : mapping of set to text
-        Replaces what a judge is told to consider; by the item's category in lower case.
+        Replaces What a judge is instructed to consider; by the item's category in lower case.
     limit : int
         Characters of a judgment that a later prompt shows.
 
@@ -284,7 +284,7 @@ class Wording:
         *,
         pools: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
     ) -> Prompted:
-        """A comparison's prompt, with earlier judgments (already framed) in their place."""
+        """A comparison's prompt, with earlier judgments (already framed) inserted."""
         del pools  # a study's own prompt words them itself
         return self.comparison(prompt).prompt(
             unit, mode, more={"aspects": self.aspects_of(unit), "judgments": judgments}
@@ -304,11 +304,11 @@ class Wording:
         return self.ask(STAGE_PROMPTS[stage], unit, mode)
 
     def aspects_of(self, unit: Unit) -> str:
-        """What a judge of a pair is told to consider: the aspects of its set."""
+        """What a judge of a pair is instructed to consider: the aspects of its set."""
         return self.aspects.get(unit.category.lower(), _USUAL)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged."""
+        """The pairs to judge."""
         units = self.comparison("vanilla").units(items)
         if self.orders == "both":
             return units
@@ -355,7 +355,7 @@ class PairStrategy:
     wording: Wording = field(default_factory=Wording)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged."""
+        """The pairs to judge."""
         return self.wording.units(items)
 
     def stage_protocol(self, stage: str) -> JudgingProtocol:
@@ -424,7 +424,7 @@ class KeyPointStrategy:
     ----------
     strategy : Strategy
     one_in : int
-        One pair and order in so many, by the hash of its name; 1 counts on all.
+        One pair and order in this many, by the hash of its name; 1 counts on all.
     wording : Wording
     """
 
@@ -447,7 +447,7 @@ class KeyPointStrategy:
         return self.strategy.k
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged."""
+        """The pairs to judge."""
         return self.strategy.units(items)
 
     def calls(

@@ -57,7 +57,7 @@ class CrowdJudgment:
 
 
 def shuffle_calls(calls: Sequence[Call], *, seed: int, draw: int, pair: Unit) -> list[Call]:
-    """Calls in a seeded order that hangs on pair, seed and repetition alone.
+    """Calls in a seeded order that depends on pair, seed and repetition alone.
 
     The first of it are the draw for a small k, and stay in the draw for a larger one.
     """
@@ -75,7 +75,7 @@ def select_judgments(
     """The judgments of one candidate to be shown, at most `count`, and how many are of the kind.
 
     Where there are fewer of the kind than asked for, others fill the places in their drawn order:
-    else the number of judgments shown would itself tell the judge who lost more often.
+    else the number of judgments shown would itself show the judge who lost more often.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class CrowdComparison(PairStrategy):
     draws; k = 0 is vanilla.
 
     What fails is left out and counted, never replaced by a guess: a crowd judgment that cannot be
-    read is not selected; one whose verdict could not be removed is not shown. Where nothing is left
-    to be shown no final verdict is asked for, and the pipeline has a status.
+    read is not selected; one whose verdict could not be removed is not shown. If nothing is left to
+    be shown no final verdict is asked for, and the pipeline has a status.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class CrowdComparison(PairStrategy):
         return f"cce-{self.selection}{'' if self.removal else '-raw'}@{self.k}"
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to be judged; each needs at least one other response to its question.
+        """The pairs to judge; each needs at least one other response to its question.
 
         Raises
         ------
@@ -350,7 +350,7 @@ STRATEGIES = (
     "aggregate",
     *(f"cce-{s}{raw}" for s in SELECTIONS for raw in ("", "-raw")),
 )
-"""What may stand before ``@k``; ``cce`` is short for ``cce-criticising``."""
+"""What may be before ``@k``; ``cce`` is short for ``cce-criticising``."""
 
 _NAME = re.compile(r"([a-z-]+?)(?:@(\d{1,4}))?")
 

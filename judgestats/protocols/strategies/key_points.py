@@ -28,7 +28,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def bounded(text: str, *, limit: int = MAX_INSERTED) -> tuple[str, bool]:
-    """A text of at most so many characters (beginning and end are kept), and whether it was cut.
+    """A text of at most this many characters (beginning and end are kept), and whether it was cut.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures as objects: each draws on given axes, saves itself, and describes itself in words."""
+"""Figures as objects: each draws on given axes, saves itself, and describes itself as text."""
 
 from judgestats.reporting.plots.answer import (
     Curve,

@@ -52,7 +52,7 @@ class CurvePanel:
     """One estimand against the factor.
 
     `lines` are references with their names, `from_zero` says that the axis begins at 0, `diagonal`
-    that both axes are shares which are to be equal.
+    that both axes are shares which must be equal.
     """
 
     y_label: str
@@ -129,14 +129,14 @@ class Curves(Figure):
 
     @property
     def _columns(self) -> int:
-        """Columns of the legend that there is room for."""
+        """Columns of the legend that there is space for."""
         longest = max(len(line) for name in self._legend for line in name.split("\n"))
         room = int(self.width / (0.068 * longest + 0.5))
         return max(1, min(2 if self.is_narrow else 4, len(self._legend), room))
 
     @property
     def alt(self) -> str:
-        """The figure in words."""
+        """The figure as text."""
         if self.caption:
             return self.caption
         parts = [
@@ -249,8 +249,8 @@ def _point_beyond(ax: Axes, points: Sequence[Point]) -> None:
 class DotPanel:
     """One estimand of every row.
 
-    `chance` is the value that chance exceeds 5 times in 100, a row each; `line` a reference of all
-    rows; `from_zero` says that the axis begins at 0.
+    `chance` is the value that chance exceeds 5 times in 100, one row each; `line` a reference of
+    all rows; `from_zero` says that the axis begins at 0.
     """
 
     x_label: str
@@ -265,7 +265,7 @@ class DotPanel:
 
 @dataclass(frozen=True, kw_only=True)
 class Dots(Figure):
-    """Rows of dots with intervals; a bracket joins rows that are not told apart.
+    """Rows of dots with intervals; a bracket joins rows that are not distinguished.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ class Dots(Figure):
 
     @property
     def _own(self) -> bool:
-        """Whether panels stand under one another, each with rows of its own.
+        """Whether panels are under one another, each with its own rows.
 
         On a small screen, and where a panel would be half empty.
         """
@@ -305,7 +305,7 @@ class Dots(Figure):
 
     @property
     def _panel_columns(self) -> int:
-        """Panels beside one another, 3 at most."""
+        """Panels side by side, 3 at most."""
         return 1 if self._own else min(len(self.panels), 3)
 
     @property
@@ -330,7 +330,7 @@ class Dots(Figure):
         return (self.width, (sum(self._high) if self._own else max(self._high)) + 0.1)
 
     def compose(self, canvas: Canvas) -> None:
-        """Draw every panel beside (or under) the labels."""
+        """Draw every panel next to (or under) the labels."""
         n = len(self.panels)
         if self._own:
             axes = canvas.subplots(n, 1, gridspec_kw={"height_ratios": self._high})
@@ -397,14 +397,14 @@ class Dots(Figure):
 
 
 def cliques(ranks: Sequence[float], same: np.ndarray) -> list[tuple[int, int]]:
-    """Maximal runs of neighbours, in order of rank, of which no pair is told apart.
+    """Maximal runs of neighbours, in order of rank, of which no pair is distinguished.
 
     Parameters
     ----------
     ranks : sequence of float
         Mean ranks.
     same : (k, k) bool array
-        Whether a pair is not told apart.
+        Whether a pair is not distinguished.
 
     Returns
     -------

@@ -123,7 +123,7 @@ def theme() -> Iterator[None]:
 
 
 def series(index: int) -> dict[str, Any]:
-    """Colour, marker and line of the i-th series: told apart without colour too.
+    """Colour, marker and line of the i-th series: distinguished without colour too.
 
     Examples
     --------
@@ -165,12 +165,12 @@ class Figure:
         return self.width < PAPER_WIDTH
 
     def letters(self, most: int) -> int:
-        """Letters of a line that has so many on paper."""
+        """Letters of a line that has this many on paper."""
         return max(12, most * 11 // 20) if self.is_narrow else most
 
     @property
     def alt(self) -> str:
-        """The figure in words, for readers who do not see it."""
+        """The figure as text, for readers who do not see it."""
         return self.caption
 
     def draw(self, ax: Axes) -> None:
@@ -307,7 +307,7 @@ def wrap_unique(labels: Sequence[object], *, width: int = 30, lines: int = 3) ->
 
 
 def _ever_shorter(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts, then without more and more of what does not tell them apart."""
+    """The texts, then without more and more of what does not distinguish them."""
     yield list(texts)
     rows = [text.split(", ") for text in texts]
     if len({len(row) for row in rows}) != 1:
@@ -343,7 +343,7 @@ def _key(column: Sequence[str]) -> str:
 
 
 def _strip_prefix(levels: Sequence[str]) -> list[str]:
-    """Levels without the words that all of them begin with."""
+    """Levels without words that all of them begin with."""
     low, high = min(levels), max(levels)
     common = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
     cut = max(low.rfind(mark, 0, common) for mark in " -_/:") + 1
@@ -351,13 +351,13 @@ def _strip_prefix(levels: Sequence[str]) -> list[str]:
 
 
 def _shorten_levels(levels: Sequence[str], most: int) -> list[str]:
-    """Levels of so many letters, cut at their ends; those of a factor that would be one stay."""
+    """Levels of this many letters, cut at their ends; those of a factor that would be one stay."""
     cut = [v if len(v) <= most else v[: most - 1] + "…" for v in levels]
     return cut if len(set(cut)) == len(set(levels)) else list(levels)
 
 
 def _middle_out(text: str, room: int) -> str:
-    """The beginning and the end of a text; the end is what tells conditions apart."""
+    """The beginning and the end of a text; the end is what distinguishes conditions."""
     tail = text[-max(1, (room - 1) // 2) :]
     cut = tail.find(" ")
     if 0 <= cut < len(tail) - 3:  # begin the end at a word

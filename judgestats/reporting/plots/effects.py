@@ -33,7 +33,7 @@ _LOOKS = {
     "different": (COLOURS[1], "s", COLOURS[1]),
     "undecided": (INK, "D", "white"),
 }
-"""Colour, marker and face of an estimate beside a margin, by its verdict."""
+"""Colour, marker and face of an estimate next to a margin, by its verdict."""
 _NULL = "#bdbdbd"
 
 
@@ -43,7 +43,7 @@ class EffectRow:
 
     `verdict` is that of the declared test of the row, adjusted, as text and tables have it: marks
     go by it and never by the interval, which is not adjusted. Empty: nothing was tested.
-    `null_mean` and `null_q95` are what the same computation yields when there is nothing to find.
+    `null_mean` and `null_q95` are what the same computation yields under the null hypothesis.
     """
 
     label: str
@@ -62,28 +62,28 @@ class EffectRow:
 
     @property
     def has_null(self) -> bool:
-        """Whether it stands beside its null."""
+        """Whether it is next to its null."""
         return math.isfinite(self.null_mean) and math.isfinite(self.null_q95)
 
     @property
     def is_hollow(self) -> bool:
-        """Whether its mark says that nothing was found: not told apart, or within its null."""
+        """Whether its mark says that nothing was found: not distinguished, or within its null."""
         within = self.has_null and self.estimate <= self.null_q95
         return within or self.verdict not in {"", "different"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Forest(Figure):
-    """Estimates with intervals, one a line, and the numbers written beside them.
+    """Estimates with intervals, one per line, and the numbers written next to them.
 
-    Squares of rows that were tested and not told apart, or that lie within their null, are hollow.
-    Beside a margin the verdict of each row is written instead of its numbers.
+    Squares of rows that were tested and not distinguished, or that are within their null, are
+    hollow. Next to a margin the verdict of each row is written instead of its numbers.
 
     Attributes
     ----------
     rows : tuple of EffectRow
     reference : float
-        Where nothing would lie (0, or 1 for ratios); NaN draws no line.
+        If nothing would lie (0, or 1 for ratios); NaN draws no line.
     log : bool
         Logarithmic axis, for ratios.
     bounded : bool
@@ -133,7 +133,7 @@ class Forest(Figure):
 
     @property
     def alt(self) -> str:
-        """The figure in words."""
+        """The figure as text."""
         parts = "; ".join(
             f"{f'{r.group}, ' if r.has_null and r.group else ''}{r.label} {self._numbers(r)}"
             + (f", {self._verdict(r)}" if self.margin else "")
@@ -280,7 +280,7 @@ def _ratio(value: float) -> str:
 
 
 def _ratio_interval(row: EffectRow) -> str:
-    """An interval of a ratio as tables print it: an end that says nothing is no number."""
+    """An interval of a ratio as tables print it: an end that says nothing is not a number."""
     limits = positive_interval(row.low, row.high, estimate=row.estimate)
     return limits if UNKNOWN in limits else f"[{_ratio(row.low)}, {_ratio(row.high)}]"
 
@@ -374,7 +374,7 @@ class RequirementPlot(Figure):
 
     @property
     def alt(self) -> str:
-        """The figure in words."""
+        """The figure as text."""
         told = (f"{row.name}: {row.text}, {row.status}" for row in self.rows)
         return f"{self.x_label}. {'; '.join(told)}."
 

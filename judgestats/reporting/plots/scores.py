@@ -80,7 +80,7 @@ class ScoreDistribution(Figure):
 
     @property
     def alt(self) -> str:
-        """The figure in words."""
+        """The figure as text."""
         parts = []
         for name, values in zip(self.labels, self.scores, strict=True):
             kept = finite(values)
@@ -197,7 +197,7 @@ class SpreadByCondition(Figure):
 
     @property
     def alt(self) -> str:
-        """The figure in words."""
+        """The figure as text."""
         parts = []
         for panel in self.panels:
             shown = "; ".join(

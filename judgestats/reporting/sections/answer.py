@@ -31,7 +31,7 @@ from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, Result
 _MOST_DOTS = 12
 _MOST_PANELS = 3
 _FEWEST = 3
-"""Numbers that are worth a figure: of two, or of one row, the table beside it tells all."""
+"""Numbers that are worth a figure: of two, or of one row, the table next to it tells all."""
 _BY_DEFAULT = (
     ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
     ("as_judged",), ("mean",),
@@ -46,7 +46,7 @@ class _Row:
     """A condition, or a result that stands for itself.
 
     `nothing` is the value of a result that would say that nothing differs, `claimed` whether one is
-    said to.
+    claimed to.
     """
 
     name: str
@@ -59,7 +59,8 @@ class _Row:
 
 
 def answer_figure(run: Run) -> Captioned | None:
-    """The figure of page one; None where there are not even three numbers in two rows to draw.
+    """The figure of the summary page; None where there are not even three numbers in two rows to
+    draw.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def answer_figure(run: Run) -> Captioned | None:
 
 
 def _default_drawing(run: Run) -> Drawing | None:
-    """Of results that declare none (a run of an earlier version, an analysis of one's own)."""
+    """Of results that declare none (a run of an earlier version, an custom analysis)."""
     for keys in _BY_DEFAULT:
         kept = measures(run, keys)
         if kept:
@@ -109,7 +110,7 @@ def _title(figure: plots.Dots | plots.Curves) -> str:
 
 
 def _alt(panels: Sequence[tuple[str, Sequence[tuple[str, Measured]]]]) -> str:
-    """The figure in words, from the records."""
+    """The figure as text, from the records."""
     parts = []
     for what, points in panels:
         listed = "; ".join(f"{name} {m.text()}" for name, m in points if m.is_finite)
@@ -319,7 +320,7 @@ def _worth(row: _Row, keys: Sequence[str]) -> float:
 def _limit_rows(
     rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run, most: int
 ) -> tuple[list[_Row], str]:
-    """As many ranked rows as are drawn, in their order, and which these are in words.
+    """As many ranked rows as are drawn, in their order, and which these are as text.
 
     Of conditions those whose numbers the answer tells, then the best.
     """
@@ -343,7 +344,7 @@ def _least_telling(row: _Row) -> tuple[bool, float]:
 
 
 def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:
-    """Runs of rows of which no pair is told apart, of each set of comparisons."""
+    """Runs of rows of which no pair is distinguished, of each set of comparisons."""
     records = run.records
     names = {full_condition(r, run): str(r["condition"]) for r in run.described}
     at = {names.get(r.name, r.name): i for i, r in enumerate(rows)}

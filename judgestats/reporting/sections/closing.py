@@ -114,7 +114,7 @@ def methods(
     ----------
     run : Run
     advised : bool
-        Whether numbers of judgments are advised beside them.
+        Whether numbers of judgments are advised next to them.
     roles : sequence of str
         Of the tests and comparisons named.
     write : function
@@ -182,7 +182,7 @@ def _source(key: str) -> str:
 
 
 def _method(text: str) -> str:
-    """A method in words: without the number of draws, clusters called what they are."""
+    """A method as text: without the number of draws, clusters called what they are."""
     text = re.sub(r"\(\d[\d,]* permutations", "(permutations", text)
     return text.replace("(items as clusters)", "over items").replace("clusters", "questions")
 
@@ -210,7 +210,7 @@ def _interval(method: str, write: Write) -> str:
 
 
 def _null_sentence(run: Run, write: Write) -> str:
-    """What is shuffled, or drawn, where a result says what chance gives."""
+    """What is shuffled, or drawn, where a result says the null value."""
     nulls = [e.null for e in run.records.select(Estimate) if e.null is not None]
     ways = dict.fromkeys(
         f"{'drawing from' if null.drawn else 'shuffling'} {null.permuted}" for null in nulls
@@ -265,7 +265,7 @@ _CSV = {
 
 
 def files(run: Run) -> Markdown:
-    """The tables that the report leaves out, as CSV beside it, with links."""
+    """The tables that the report leaves out, as CSV next to it, with links."""
     made = {name: text for name, text in _file_names(run).items() if text}
     for name, text in made.items():
         current_output().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")

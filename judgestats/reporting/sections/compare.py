@@ -79,9 +79,9 @@ def _shortly(names: list[str], most: int = 4) -> str:
 def _changed_items(first: Run, second: Run) -> list[str]:
     """What has the same name in both runs and another text; nothing where a run kept no items.
 
-    Compared is what a judge reads: the question with its context and reference under the item's
-    id, each response under the id with its author. Labels of people, categories and responses that
-    only one of the runs holds make no difference.
+    Compared is what a judge reads: the question with its context and reference under the item's id,
+    each response under the id with its author. Labels of human raters, categories and responses
+    that only one of the runs holds make no difference.
     """
     one, two = _texts(first), _texts(second)
     return [key for key in one if key in two and one[key] != two[key]]
@@ -109,7 +109,7 @@ _FEWEST_DRAWN = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A later run held to the first: what `drift` found on the items that both judged.
+    """A later run compared with the first: what `drift` found on the items that both judged.
 
     Attributes
     ----------
@@ -136,21 +136,21 @@ class Pair:
 
     @property
     def sentence(self) -> str:
-        """The comparison in words."""
+        """The comparison as text."""
         if self.comparison is None:
             return f"Not tested: {self.refused.rstrip('.')}."
         return f"{self.title}: {self.comparison.finding}"
 
     @property
     def table(self) -> Table:
-        """The comparison, a row a condition."""
+        """The comparison, a row per condition."""
         if self.comparison is None:
             raise InputError(f"{self.title} has no table: {self.refused}")
         return changes(self.comparison, first="Run 1", second=f"Run {self.number}", file=self.file)
 
 
 def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list[Pair]:
-    """Every later run held to the first, paired by item, or the reason why not.
+    """Every later run compared with the first, paired by item, or the reason why not.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def paired(held: Sequence[Pair]) -> list[Showable]:
 
 
 def files(held: Sequence[Pair]) -> Markdown:
-    """The records of each comparison as a results file beside the page, with links."""
+    """The records of each comparison as a results file next to the page, with links."""
     made = {f"tables/{p.file}.json": p.comparison for p in held if p.comparison is not None}
     for name, comparison in made.items():
         write_results(current_output().path(name), comparison)
@@ -449,7 +449,7 @@ def own_items() -> Markdown:
 
 
 def conditions(runs: Sequence[Run]) -> Table | None:
-    """Results side by side, a row a run and condition: what the screen shows of them."""
+    """Results side by side, a row per run and condition: what the screen shows of them."""
     names = names_of(runs)
     rows: list[dict[str, Any]] = []
     for name, run in zip(names, runs, strict=True):

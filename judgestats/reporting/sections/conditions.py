@@ -117,7 +117,7 @@ def measured(run: Run, row: int, key: str) -> Measured:
     ----------
     run : Run
     row : int
-        Of the table, as it stands in the file.
+        Of the table, as it is in the file.
     key : str
         The column's name.
     """
@@ -190,7 +190,7 @@ def with_unit(run: Run, key: str) -> str:
 
 
 def from_zero(key: str) -> bool:
-    """Whether an axis begins at 0: of what is told in the scale's points and cannot be less.
+    """Whether an axis begins at 0: of what is reported in the scale's points and cannot be less.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def condition_table(
     label: str,
     note: str = "",
 ) -> Table:
-    """A row a condition, under its judge where there are several.
+    """A row per condition, under its judge where there are several.
 
     Parameters
     ----------
@@ -335,7 +335,8 @@ def full_condition(row: Mapping[str, Any], run: Run) -> str:
 
 
 def short_condition(row: Mapping[str, Any], run: Run) -> str:
-    """What tells a condition from the others, where the table says the judge or there is one.
+    """What distinguishes a condition from the others, where the table says the judge or there is
+    one.
 
     The judge is left out, a temperature that all share, and the name of the one thing that varies.
     """
@@ -361,7 +362,7 @@ def _number(row: Mapping[str, Any], key: str) -> float:
 
 
 def subject_of(record: Record) -> str:
-    """What a result is about, in words: its stratum, its conditions, or its judge."""
+    """What a result is about, as text: its stratum, its conditions, or its judge."""
     about = record.about
     return about.stratum or " and ".join(about.conditions) or about.judge
 
@@ -385,7 +386,7 @@ def sample_rows(
     within: Sequence[Hashable] = (),
     evenly: bool = False,
 ) -> list[int]:
-    """The places of so many rows, in their order, with some of each group.
+    """The places of this many rows, in their order, with some of each group.
 
     Parameters
     ----------
@@ -464,7 +465,7 @@ def answer_conditions(run: Run) -> Iterator[str]:
 
 
 def grades_of(run: Run, conditions: Sequence[str]) -> list[int]:
-    """How little a page says of each condition elsewhere: those advised or told stand first."""
+    """How little a page says of each condition elsewhere: those advised or told are first."""
     first = {name: i for i, name in enumerate(dict.fromkeys(answer_conditions(run)))}
     return [first.get(name, len(first)) for name in conditions]
 

@@ -54,7 +54,7 @@ _STATUS_LABELS = {
 
 
 def items(run: Run) -> Table | Markdown:
-    """What was judged, by category; what differs between conditions is said."""
+    """What was judged, by category; what differs between conditions is reported."""
     frame = run.finals
     if frame.empty:
         design = run.facts.get("design") or {}
@@ -232,13 +232,13 @@ _SHORT = {
     "icc1": "ICC(1,1)", "vote_share": "One verdict", "grade_score": "Grade Score",
     "reliability": "Reliability",
 }  # fmt: skip
-"""The numbers of a condition of which a table says what chance gives, in short."""
+"""The numbers of a condition of which a table says the null value, in short."""
 _SAME = 0.015
-"""By how much numbers may differ that one number is told for."""
+"""By how much numbers may differ that one number is reported for."""
 
 
 def condition_descriptions(run: Run) -> Table | None:
-    """What describes the conditions and does not stand on page one."""
+    """What describes the conditions and is not on the summary page."""
     keys = described_keys(run, summary_addresses(run))
     keys += measures(run, [k for k in LOST if k in run.conditions and any_of(run, k)])
     listed = _compared(run)
@@ -265,7 +265,7 @@ def condition_descriptions(run: Run) -> Table | None:
 
 
 def descriptives(run: Run) -> list[Table]:
-    """Every number of every condition compared, with its interval and what chance gives."""
+    """Every number of every condition compared, with its interval and the null value."""
     listed = _compared(run)
     known = [k for k in (*_DETAILS, *coefficients_of(run)) if k in run.conditions]
     keys = measures(run, [*dict.fromkeys(known), *(k for k in LOST if any_of(run, k))])
@@ -300,7 +300,7 @@ def descriptives(run: Run) -> list[Table]:
 
 
 def _compared(run: Run) -> list[tuple[int, dict[str, Any]]]:
-    """The conditions that are compared, with their places in the table of all."""
+    """The conditions that are compared, with their positions in the table of all."""
     compared = {str(r["condition"]) for r in run.compared}
     table = run.table(CONDITIONS)
     return [(i, r) for i, r in enumerate(table) if str(r.get("condition")) in compared]
@@ -309,7 +309,7 @@ def _compared(run: Run) -> list[tuple[int, dict[str, Any]]]:
 def _cells(
     run: Run, listed: Sequence[tuple[int, dict[str, Any]]], keys: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """A row a condition, with its numbers under their keys."""
+    """A row per condition, with its numbers under their keys."""
     rows: list[dict[str, Any]] = [{"what": full_condition(row, run)} for _, row in listed]
     for key in keys:
         values = [measured(run, i, key) for i, _ in listed]
@@ -323,7 +323,7 @@ def _cells(
 def _nulls(
     run: Run, listed: Sequence[tuple[int, dict[str, Any]]], rows: Sequence[dict[str, Any]]
 ) -> tuple[list[Column], list[str]]:
-    """Columns of what chance gives, and notes where it gives about the same in all rows."""
+    """Columns of the null value, and notes where it gives about the same in all rows."""
     bounds = {key: [measured(run, i, key) for i, _ in listed] for key in _SHORT}
     bounds = {k: values for k, values in bounds.items() if any(v.has_chance for v in values)}
     for key, values in bounds.items():
@@ -343,13 +343,13 @@ def _nulls(
 
 
 def _is_one(values: Sequence[Measured]) -> bool:
-    """Whether what chance gives is about the same in all rows, so that a note can say it."""
+    """Whether the null value is about the same in all rows, so that a note can say it."""
     given = [v.chance for v in values if v.has_chance]
     return len(given) == len(values) and max(given) - min(given) <= _SAME
 
 
 def described_keys(run: Run, on_page_one: set[str]) -> list[str]:
-    """Which numbers describe the conditions, those on page one aside."""
+    """Which numbers describe the conditions, those on the summary page aside."""
     keys = [k for k in measures(run, numbers_of(run)) if not stands_above(run, k, on_page_one)]
     return list({heading(k): k for k in keys}.values())[:_MOST_NUMBERS]
 
@@ -360,7 +360,7 @@ def numbers_of(run: Run) -> list[str]:
 
 
 def stands_above(run: Run, key: str, names: set[str]) -> bool:
-    """Whether page one shows these numbers, of the conditions that it has room for."""
+    """Whether the summary page shows these numbers, of the conditions that it has space for."""
     if any(f".{key}." in name for name in names):  # the record of a requirement
         return True
     numbers = [measured(run, i, key) for i in range(len(run.table(CONDITIONS)))]
@@ -368,7 +368,7 @@ def stands_above(run: Run, key: str, names: set[str]) -> bool:
 
 
 def position_shares(run: Run) -> Table | None:
-    """How often each place was selected, over the items with the most common number of options."""
+    """Share of each position, over the items with the most common number of options."""
     described = {str(row.get("condition", "")): row for row in run.described}
     rows = [
         described.get(str(shares["condition"]), {}) | shares
@@ -396,7 +396,7 @@ def position_shares(run: Run) -> Table | None:
 
 
 def prices(run: Run) -> Table | Markdown:
-    """Judgments an item for a target reliability, and what they cost in tokens and money."""
+    """Judgments per item for a target reliability, and what they cost in tokens and money."""
     table = run.conditions
     if table.empty:
         return Markdown("")

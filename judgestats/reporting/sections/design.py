@@ -86,7 +86,7 @@ def _answered_by(run: Run) -> str:
 
 
 def setting(run: Run) -> list[Showable]:
-    """Who judged what, how often: a row each, of one thing a sentence; and who answered."""
+    """Who judged what, how often: one row each, of one thing a sentence; and who answered."""
     records = run.records
     design, account = run.design, run.facts.get("account") or {}
     rows: list[dict[str, Any]] = []
@@ -180,7 +180,7 @@ def _family(hypothesis: dict[str, Any]) -> str:
 
 
 def plan_notes(run: Run) -> Markdown:
-    """What is compared with what, what happens to unread judgments, levels, seeds, margins."""
+    """What is compared with what, what happens to unparsed judgments, levels, seeds, margins."""
     p = run.plan
     parts: list[str] = [escape_markdown(p[key]) for key in ("blocks", "missing") if p.get(key)]
     if p:
@@ -198,7 +198,7 @@ def plan_notes(run: Run) -> Markdown:
 
 
 def margin_of(key: str) -> str:
-    """What a margin is of, in words.
+    """What a margin is of, as text.
 
     Examples
     --------

@@ -41,7 +41,7 @@ FILLED = "Filled squares: significant after adjustment for all pairs. Intervals 
 
 
 def compared(run: Run) -> list[Captioned]:
-    """The figures of pairs and ranks: ranks, ratios, and differences beside their margin."""
+    """The figures of pairs and ranks: ranks, ratios, and differences next to their margin."""
     ratios = variance_ratios(run)
     ranked = [*critical_differences(run), *([ratios] if ratios else [])]
     return [*ranked, *equivalence(run), *specification_curves(run)]
@@ -80,7 +80,7 @@ def scores(run: Run) -> Captioned | None:
 
 
 def centred(run: Run) -> list[Captioned]:
-    """Scores less their item's mean by condition, where a run repeats the study that shows them."""
+    """Scores minus their item's mean by condition, for runs of a study that shows them."""
     table = pd.DataFrame(run.table(_CENTRED))
     if table.empty:
         return []
@@ -158,7 +158,7 @@ def spread(run: Run) -> Captioned | None:
 
 
 def mean_against_spread(run: Run) -> Captioned | None:
-    """Within-item variance against the mean score, a line a judge."""
+    """Within-item variance against the mean score, a line per judge."""
     table = run.conditions
     if not {"mean", "within_variance"} <= set(table.columns):
         return None
@@ -229,7 +229,7 @@ def _stepped_up(row: Mapping[str, Any], k: int, *, bounds: bool) -> plots.Point:
 
 
 def critical_differences(run: Run) -> list[Captioned]:
-    """Mean ranks, lowest first, joined within Nemenyi's critical difference; a figure a judge."""
+    """Mean ranks, lowest first, joined within Nemenyi's critical difference; a figure per judge."""
     records = run.records
     shown: list[Captioned] = []
     for record in records.select(ResultSet, top=True):
@@ -278,7 +278,7 @@ def _mean_ranks(
 def effect_of(
     record: Estimate | Comparison, label: str, group: str = "", *, verdict: plots.Verdict = ""
 ) -> plots.EffectRow:
-    """A record as a row of a figure, beside its null where it has one."""
+    """A record as a row of a figure, next to its null where it has one."""
     low, high = bounds_of(record.interval)
     null = record.null if isinstance(record, Estimate) else None
     return plots.EffectRow(
@@ -466,7 +466,7 @@ def effect_in(
 
 
 def null_strip(run: Run) -> Captioned | None:
-    """Coefficients beside their null: of conditions, or all estimates that carry one."""
+    """Coefficients next to their null: of conditions, or all estimates that carry one."""
     table = run.conditions
     kind = "reliability" if "reliability_null_q95" in table else "icc1"
     if f"{kind}_null_q95" in table:
@@ -496,7 +496,7 @@ def null_strip(run: Run) -> Captioned | None:
 def _with_null(run: Run) -> list[Estimate]:
     """The estimates that carry a null reference; of primary ones where some do.
 
-    The tables hold the nulls of all others, for which a page has no room.
+    The tables hold the nulls of all others, for which a page has no space.
     """
     with_null = [
         record for record in run.records.select(Estimate)
@@ -522,7 +522,7 @@ def _null_rows(run: Run) -> list[plots.EffectRow]:
 def coefficients(run: Run) -> Captioned | None:
     """Coefficients of verdicts with intervals, grouped by coefficient.
 
-    Agreement with people has a figure of its own, with the baselines.
+    Agreement with human labels has a separate figure, with the baselines.
     """
     every = range(len(run.table(CONDITIONS)))
     names = {

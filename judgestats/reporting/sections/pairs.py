@@ -117,7 +117,7 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
 
 
 def _compared(run: Run) -> list[tuple[str, ResultSet, Comparison]]:
-    """Every pair with the set it stands in, and whether it tells a size or that two are alike."""
+    """Every pair with the set it is in, and whether it shows a size or that two are alike."""
     return [
         ("same" if member.margin is not None else "size", whole, member)
         for whole in run.with_role("primary", "secondary") if isinstance(whole, ResultSet)
@@ -136,7 +136,7 @@ def _key(run: Run, whole: ResultSet, member: Comparison) -> tuple[str, ...]:
 
 
 def _one_a_pair(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One verdict on a pair and question: of several measures the first, or one shown alike."""
+    """One verdict on a pair and question: of several measures the first, or one equivalent."""
     first_of: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in rows:
         key = (row["hypothesis"], row["where"], row["pair"])
@@ -206,7 +206,7 @@ _ORDERS = (
 
 
 def systems(run: Run) -> Table | None:
-    """A row a system, the strongest by pairwise verdicts first; None where no order was made."""
+    """A row per system, the strongest by pairwise verdicts first; None where no order was made."""
     boards = [
         r for r in run.records.results
         if isinstance(r, TableRecord) and {"system", "strength"} <= {c.key for c in r.columns}

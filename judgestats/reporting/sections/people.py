@@ -39,7 +39,7 @@ _TEXTS = ("question", "answer", "judge_says")
 
 
 def disagreements(run: Run) -> list[Showable]:
-    """The items on which judge and people lie furthest apart, widest gap first.
+    """The items on which judge and people are most different, widest gap first.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _gap(row: dict[str, Any]) -> float:
 
 
 def _number(row: dict[str, Any], key: str, place: int, words: Mapping[float, str]) -> AddressedText:
-    """A score, a verdict in words, or the share of passes over repeats."""
+    """A score, a verdict as text, or the share of passes over repeats."""
     if is_missing(row[key]):
         return NOTHING
     where = address(_ID, f"rows.{place}.{key}")
@@ -103,7 +103,7 @@ def _shorten_text(text: Any) -> str:
 
 
 def linked(run: Run) -> bool:
-    """Put the run's file of all of them beside the report, wherever that is written; if any."""
+    """Put the run's file of all of them next to the report, wherever that is written; if any."""
     whole = run.folder / _FILE
     if not whole.is_file():
         return False
@@ -161,7 +161,7 @@ _MOST_AGREEMENT_ROWS = 44
 
 
 def alignment(run: Run) -> Captioned | None:
-    """Agreement with people by condition, baselines last, the people's own as a line."""
+    """Agreement with human labels by condition, baselines last, the human raters' own as a line."""
     if "alignment" not in run.conditions:
         return None
     rows = [
@@ -227,7 +227,7 @@ def costs(run: Run) -> Table | None:
 
 
 def categories(run: Run) -> Table | Markdown:
-    """On which kind of item verdicts agree least and most with people's, by condition."""
+    """On which kind of item verdicts agree least and most with human ones, by condition."""
     rows: list[dict[str, Any]] = []
     shares = run.table("categories")
     for row in run.described:
@@ -274,7 +274,7 @@ _MOST_CURVES = 6
 
 
 def confidences(run: Run) -> list[Showable]:
-    """How often each judge was right by its stated confidence, and the calibration error in words.
+    """How often each judge was right by its stated confidence, and the calibration error as text.
 
     Parameters
     ----------

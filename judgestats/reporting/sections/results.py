@@ -84,7 +84,7 @@ def _one_a_question(tests: Sequence[Test]) -> list[Test]:
 def _not_elsewhere(
     run: Run, estimates: Sequence[Estimate | Comparison]
 ) -> list[Estimate | Comparison]:
-    """The estimates that neither page one nor another table of the report shows."""
+    """The estimates that neither the summary page nor another table of the report shows."""
     first = summary_addresses(run)
     drawn = set(run.records.drawing.rows if run.records.drawing else ())
     left = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
@@ -98,7 +98,7 @@ def _not_elsewhere(
 def _pivot_estimates(
     rows: Sequence[dict[str, Any]],
 ) -> tuple[list[Column], list[dict[str, Any]], int] | None:
-    """What is estimated alike of a few, a column each; None where that saves no room."""
+    """What is estimated alike of a few, a column each; None where that saves no space."""
     subjects = list(dict.fromkeys(row["what"] for row in rows))
     cells: dict[tuple[str, str], dict[str, Measured]] = {}
     for row in rows:
@@ -150,7 +150,7 @@ def _whole_of(run: Run, record: Record) -> str:
 def _numbers_of_conditions(run: Run, on_page_one: set[str]) -> set[tuple[str, float, float, float]]:
     """Numbers of conditions that are shown, by condition, and once more without its name.
 
-    An analysis may keep one number in two records: of a condition, and as a result of its own.
+    An analysis may keep one number in two records: of a condition, and as a separate result.
     """
     out = set()
     keys = [k for k in numbers_of(run) if stands_above(run, k, on_page_one)]
@@ -452,7 +452,7 @@ _MOST_KEYS = 9
 def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> list[Table]:
     """Rows of any other kind, as they are: one table for each set of columns, at most nine.
 
-    Results with the same columns (one a judge, say) stand in one table, each under its title.
+    Results with the same columns (one a judge, say) are in one table, each under its title.
     """
     alike: dict[tuple[str, ...], list[TableRecord]] = {}
     for record in records:
@@ -481,7 +481,7 @@ def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> 
 
 
 def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with an interval in place of its ends, its level and the standard error."""
+    """A frame with an interval instead of its ends, its level and the standard error."""
     ends = ("conf_low", "conf_high")
     if not {*ends} <= {*frame.columns}:
         return frame

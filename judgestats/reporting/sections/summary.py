@@ -109,7 +109,7 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
 
 
 def requirement_table(run: Run) -> Table:
-    """Every requirement: of one subject a row each, of several a column each with its threshold."""
+    """Every requirement: one row each for one subject, else one column each."""
     verdicts = [v for v in run.records.verdicts if v.requirements]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     caption = "Requirements, estimates with 95% confidence intervals, and whether they hold."
@@ -191,7 +191,7 @@ _MOST_NAMED = 3
 
 
 def requirement_figure(run: Run) -> Captioned | None:
-    """What decides, as a forest plot titled by the finding; None where nothing was measured.
+    """What decides, as a forest plot titled by the finding; None if nothing was measured.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def requirement_figure(run: Run) -> Captioned | None:
     -------
     Captioned or None
         Of several subjects the deciding quantity of the worst verdict; of one subject all its
-        requirements that lie between 0 and 1.
+        requirements that are between 0 and 1.
     """
     records = run.records
     names = subject_names(records)
@@ -283,7 +283,7 @@ def changes(results: Results, *, first: str, second: str, file: str = "") -> Tab
     first, second : str
         What the runs are called.
     file : str
-        The name of the results file, where several stand on one page.
+        The name of the results file, where several are on one page.
     """
     names = list(dict.fromkeys(name for row in results.rows for name in row.cells))
     rows: list[dict[str, Any]] = [{"condition": name} for name in names]
@@ -341,7 +341,8 @@ def _p(results: Results, test: str) -> AddressedText:
 
 
 def summary_addresses(run: Run) -> set[str]:
-    """The addresses of the numbers that page one's table shows, and those with intervals as texts.
+    """The addresses of the numbers that the summary page's table shows, and those with intervals as
+    texts.
 
     An analysis may keep one number in two records: for a condition, and as a result.
     """

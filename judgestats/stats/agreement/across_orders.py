@@ -106,8 +106,8 @@ def repetition_over_orders(
     Parameters
     ----------
     orders : sequence of array-like, shape (n_items, n_replications), or of CountTable
-        The verdicts of the same items, one table an order; None, NaN or empty text where nothing
-        was read.
+        The verdicts of the same items, one table an order; None, NaN or empty text if nothing was
+        read.
     coefficient : str
         The function of that name for one order: ``fleiss_kappa``, ``gwet_ac1``,
         ``vote_share_reliability``, ``percent_agreement`` or ``flip_rate``.
@@ -126,7 +126,7 @@ def repetition_over_orders(
     -----
     With observed and expected disagreement :math:`d_o, e_o` in each order,
     :math:`1 - \sum_o d_o / \sum_o e_o`; means and rates are those over items and orders. Chance is
-    told within an order, so that a judge that always takes the first place agrees with itself
+    told within an order, so that a judge that always takes the first position agrees with itself
     beyond chance in none; verdicts of two orders are never compared, which is `swap_consistency`.
 
     References
@@ -239,8 +239,8 @@ def agreement_across_judges(
     Parameters
     ----------
     verdicts : array-like, shape (n_judges, n_items, n_replications)
-        None, NaN or empty text where nothing was read. Replication r of one judge is compared
-        with replication r of another.
+        None, NaN or empty text if nothing was read. Replication r of one judge is compared with
+        replication r of another.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         Over items (clusters); replications of one item are not independent evidence.
     n_permutations : int

@@ -165,7 +165,7 @@ FEWEST_FOR_A_PAIR = 2
 
 
 def least_vote_share(per_item: ArrayLike, *, estimator: str) -> float:
-    r"""Least vote-share reliability of one judgment: -1 / (R - 1) where all items have R.
+    r"""Least vote-share single-judgment reliability: -1 / (R - 1) where all items have R.
 
     Parameters
     ----------
@@ -302,12 +302,12 @@ def gwet_ac1(
     categories: Sequence[Any] | None = None,
     **inference: Unpack[SumInference],
 ) -> Estimate:
-    r"""Gwet's AC1: agreement beyond chance, stable when one category dominates.
+    r"""Gwet's AC1: chance-corrected agreement, stable when one category dominates.
 
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-        Text or numbers; None, NaN or empty text where nothing was read.
+        Text or numbers; None, NaN or empty text if nothing was read.
     categories : sequence, optional
         All categories that could be chosen. Those that occur by default, which is noted.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
@@ -326,7 +326,7 @@ def gwet_ac1(
     Raises
     ------
     InputError
-        If a verdict is no category, or the shape is wrong.
+        If a verdict is not a category, or the shape is wrong.
 
     Notes
     -----

@@ -18,13 +18,13 @@ from judgestats.stats.inference.keywords import SumResampled, with_keywords
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 LARGEST_ENUMERATION = 1_000_000
-"""Completions of the unread rotations (or random judges) up to which all are listed."""
+"""Completions of the unparsed rotations (or random judges) up to which all are listed."""
 JUDGES_DRAWN = 400_000
 """Random judges drawn where there are more of them."""
 
 
 def _scores(positions: NDArray[Any], n_options: int) -> tuple[Floats, Floats, Floats]:
-    """LLM score, choice score and Grade Score of complete or partial rows, -1 = unread.
+    """LLM score, choice score and Grade Score of complete or partial rows, -1 = unparsed.
 
     `positions[..., s]` is the position chosen in rotation s, where position p shows option
     (p + s) mod N.
@@ -111,7 +111,7 @@ def uniform_judge_scores(n_options: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _positions(positions: ArrayLike, where: str) -> Ints:
-    """Positions as whole numbers, -1 where unread."""
+    """Positions as whole numbers, -1 where unparsed."""
     values = np.asarray(positions, dtype=float)
     if values.ndim != 2 or values.shape[0] == 0 or values.shape[1] < 2:
         raise InputError(
@@ -151,7 +151,7 @@ def _options_per_item(n_options: ArrayLike | None, chosen: Ints, where: str) -> 
 
 
 def _bounds(row: Ints, n: int) -> tuple[float, float]:
-    """Least and greatest Grade Score that the unread rotations of one item, at least one, allow."""
+    """Least and greatest Grade Score that one item's unparsed rotations allow."""
     unread = np.flatnonzero(row < 0)
     if unread.size == n:
         return 0.0, 1.0  # always first, and perfectly consistent, both remain possible
@@ -180,13 +180,14 @@ def grade_score_items(
     -------
     dict of ndarray, each of shape (n_items,)
         ``llm_score``, ``choice_score``, ``grade_score`` (over the rotations read, NaN if none),
-        ``n_read``, ``complete``, ``low`` and ``high`` (what the unread rotations allow), ``chance``
-        (uniform random judge), ``corrected`` ((score - chance) / (1 - chance)), ``n_options``.
+        ``n_read``, ``complete``, ``low`` and ``high`` (what the unparsed rotations allow),
+        ``chance`` (uniform random judge), ``corrected`` ((score - chance) / (1 - chance)),
+        ``n_options``.
 
     Raises
     ------
     InputError
-        If the positions are no positions.
+        If the positions are not positions.
 
     Notes
     -----
@@ -279,7 +280,7 @@ def grade_score(
     n_draws: int = 0,
     **inference: Unpack[SumResampled],
 ) -> Estimate:
-    r"""Grade Score averaged over items, beside its references.
+    r"""Grade Score averaged over items, next to its references.
 
     Parameters
     ----------
@@ -292,8 +293,8 @@ def grade_score(
         ``corrected``: per item (score - chance) / (1 - chance), to compare conditions in which
         the number of options differs.
     n_draws : int
-        If above 0, the null: a judge that selects uniformly at random, on the same items, drawn so
-        many times.
+        If above 0, the null: a judge that selects uniformly at random, on the same items, drawn
+        this many times.
 
     Returns
     -------
@@ -301,13 +302,13 @@ def grade_score(
         Over the items whose rotations were all read: a part of them understates a consistent judge
         (.93 for 4 of 5 rotations). ``details``: ``llm_score``, ``choice_score``,
         ``harmonic_of_means`` (its upper bound), ``chance``, ``always_first`` (0), ``consistent``
-        (1), ``corrected``, and ``low`` and ``high``: the mean over *all* items whatever the unread
-        replies would have said.
+        (1), ``corrected``, and ``low`` and ``high``: the mean over *all* items whatever the
+        unparsed replies would have said.
 
     Raises
     ------
     InputError
-        If the positions are no positions.
+        If the positions are not positions.
 
     Notes
     -----
@@ -456,7 +457,7 @@ def grade_score_difference(
     Raises
     ------
     InputError
-        If the items differ or the positions are no positions.
+        If the items differ or the positions are not positions.
 
     Notes
     -----

@@ -56,7 +56,7 @@ def alignment_credit(judge: ArrayLike, human: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If an outcome is none of the three, or the shapes differ.
+        If an outcome is not one of the three, or the shapes differ.
 
     Notes
     -----
@@ -104,7 +104,7 @@ def alignment_score(
     human: ArrayLike,
     **inference: Unpack[SumInference],
 ) -> Estimate:
-    r"""Alignment score of a judge with human labels, beside its baselines on the same pairs.
+    r"""Alignment score of a judge with human labels, next to its baselines on the same pairs.
 
     Parameters
     ----------
@@ -126,13 +126,13 @@ def alignment_score(
     Raises
     ------
     InputError
-        If an outcome is none of the three, or the lengths differ.
+        If an outcome is not one of the three, or the lengths differ.
 
     Notes
     -----
     1 when judge and human say the same of {a, b, tie}, .5 when exactly one says tie, 0 otherwise;
     the mean over pairs. Always saying tie earns .5 on every decided pair and 1 on every tied one,
-    so the score of a set depends on its share of human ties: read it beside its baselines.
+    so the score of a set depends on its share of human ties: compare it with its baselines.
 
     References
     ----------
@@ -285,7 +285,7 @@ def accuracy(
     Raises
     ------
     InputError
-        If `ties` is unknown or has no meaning for the categories, an outcome is none of them, or
+        If `ties` is unknown or has no meaning for the categories, an outcome is not one of them, or
         the lengths differ.
 
     Notes
@@ -361,7 +361,7 @@ def human_ceiling(labels: ArrayLike, **inference: Unpack[SumResampled]) -> Estim
     Raises
     ------
     InputError
-        If an outcome is none of the three or there is one annotator only.
+        If an outcome is not one of the three or there is one annotator only.
 
     Notes
     -----

@@ -188,7 +188,7 @@ def correlation_by_level(
     system: ArrayLike,
     level: float = 0.95,
 ) -> Estimates:
-    r"""Correlation with people pooled, within questions, and between systems.
+    r"""Correlation with human labels pooled, within questions, and between systems.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def correlation_by_level(
     pooled coefficient mixes both with differences between questions. Within questions those whose
     scores or ratings do not vary have no correlation and are left out, counted. Intervals leave one
     question out at a time (the clustered engine; on Fisher's scale for pooled and between systems).
-    The systems are taken as given: the interval says how the coefficient would vary over
+    The systems are treated as given: the interval says how the coefficient would vary over
     questions, not over systems.
 
     References

@@ -58,12 +58,12 @@ def _fleiss_tests(table: CountTable) -> dict[str, Any]:
 
 @with_keywords(permutations=ON_DEMAND)
 def fleiss_kappa(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference]) -> Estimate:
-    r"""Fleiss' kappa: agreement beyond chance of exchangeable replications.
+    r"""Fleiss' kappa: chance-corrected agreement of exchangeable replications.
 
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-        Text or numbers; None, NaN or empty text where nothing was read.
+        Text or numbers; None, NaN or empty text if nothing was read.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         ``jackknife`` (default, by docs/simulations/coverage_verdicts.csv) leaves out one
         cluster at a time, t distribution on the scale log((x - L) / (1 - x)) with L the least value
@@ -82,7 +82,7 @@ def fleiss_kappa(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInfere
     Raises
     ------
     InputError
-        If a verdict is no category, or the shape does not fit.
+        If a verdict is not a category, or the shape does not fit.
 
     Notes
     -----
@@ -90,7 +90,8 @@ def fleiss_kappa(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInfere
 
     Missing verdicts: items weigh equally (Gwet), as irrCAC; irr::kappam.fleiss drops every item
     with a missing verdict. Items nobody judged are left out; irrCAC then returns NaN. The z test
-    (details) assumes that no judge agrees beyond chance and independent items; it is no interval.
+    (details) assumes that no judge agrees beyond chance and independent items; it is not an
+    interval.
 
     References
     ----------
@@ -132,8 +133,8 @@ def cohen_kappa(
     Parameters
     ----------
     first, second : array-like, shape (n_items,)
-        Verdicts on the same items; None, NaN or empty text where nothing was read. Items with
-        one missing are left out and counted.
+        Verdicts on the same items; None, NaN or empty text if nothing was read. Items with one
+        missing are left out and counted.
     categories : sequence, optional
         All categories; kappa does not depend on those that never occur.
     cluster, level, interval, n_resamples, n_permutations, seed
@@ -148,7 +149,7 @@ def cohen_kappa(
     Raises
     ------
     InputError
-        If the lengths differ, or a verdict is no category.
+        If the lengths differ, or a verdict is not a category.
 
     Notes
     -----
@@ -288,7 +289,7 @@ def krippendorff_alpha(
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-        None, NaN or empty text where nothing was read; items with fewer than two are left out.
+        None, NaN or empty text if nothing was read; items with fewer than two are left out.
     metric : {"nominal", "interval"}
         How far two verdicts are apart; interval needs numbers.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}

@@ -36,7 +36,7 @@ def position_test(
     orders: ArrayLike | None = None,
     **inference: Unpack[Permuted],
 ) -> TestResult:
-    r"""Are some positions chosen more often than the options standing there explain?
+    r"""Are some positions chosen more often than the options there explain?
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def position_test(
     n_options : int, optional
         Options shown, the same for all items; by default the number of orders.
     orders : array-like of int, shape (n_items, n_orders, n_options), optional
-        The option standing at each position; by default the cyclic rotations: in order s position
-        p shows option (p + s) mod N.
+        The option at each position; by default the cyclic rotations: in order s position p shows
+        option (p + s) mod N.
     cluster : array-like, shape (n_items,), optional
         Cluster of each item; items of one cluster share their permutation, intervals resample
         clusters.
@@ -310,12 +310,12 @@ def pair_accuracy(
     Raises
     ------
     InputError
-        If a verdict is none of the three, or the shapes differ.
+        If a verdict is not one of the three, or the shapes differ.
 
     Notes
     -----
-    A judge that always prefers the first response is right in one order of every pair, half of all
-    judgments, and in both orders of none.
+    A judge that always prefers the first response is correct in one order of every pair, half of
+    all judgments, and in both orders of none.
 
     References
     ----------
@@ -369,16 +369,16 @@ def accuracy_by_slot(
     n_options: int | None = None,
     **inference: Unpack[Permuted],
 ) -> TestResult:
-    r"""Does it matter at which place the right option stands?
+    r"""Does it matter at which position the correct option stands?
 
     Parameters
     ----------
     positions : array-like, shape (n,)
         Place chosen in each judgment, 0 = shown first; NaN or -1 where not read.
     gold : array-like of int, shape (n,)
-        Place at which the right option stood.
+        Place at which the correct option stood.
     item : array-like, shape (n,)
-        The item of each judgment. Items judged with the right option at several places are
+        The item of each judgment. Items judged with the correct option at several places are
         compared with themselves.
     n_options : int, optional
         Options shown; by default one more than the largest place.
@@ -388,8 +388,8 @@ def accuracy_by_slot(
     Returns
     -------
     TestResult
-        ``effects``: for each place the accuracy where the right option stands there, then the share
-        of choices that fall on it, each with its interval. ``estimates``: the same by name.
+        ``effects``: for each position the accuracy where the correct option is there, then the
+        share of choices that fall on it, each with its interval. ``estimates``: the same by name.
 
     Raises
     ------
@@ -399,8 +399,8 @@ def accuracy_by_slot(
     Notes
     -----
     :math:`X^2 = \sum_s n_s (a_s - a)^2 / (a (1 - a))` with the accuracies :math:`a_s` by place. p
-    exchanges the places of the right option between the judgments of an item; where no item had it
-    at several places, between all judgments, noted.
+    exchanges the places of the correct option between the judgments of an item; where no item had
+    it at several places, between all judgments, noted.
 
     Examples
     --------

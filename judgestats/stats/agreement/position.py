@@ -83,7 +83,7 @@ def both_orders(first: ArrayLike, second: ArrayLike, where: str) -> tuple[Ints, 
     Raises
     ------
     InputError
-        If a verdict is none of the three, or the items differ.
+        If a verdict is not one of the three, or the items differ.
     """
     a, b = (outcome_codes(v, where) for v in (first, second))
     a, b = (v[:, None] if v.ndim == 1 else v for v in (a, b))
@@ -133,7 +133,7 @@ def swap_consistency(
     Raises
     ------
     InputError
-        If a verdict is none of the three, or the shapes differ.
+        If a verdict is not one of the three, or the shapes differ.
 
     Notes
     -----
@@ -217,7 +217,7 @@ def position_and_noise(
     Raises
     ------
     InputError
-        If a verdict is none of the three or the shapes do not fit.
+        If a verdict is not one of the three or the shapes do not fit.
 
     Notes
     -----
@@ -355,14 +355,14 @@ def first_position_preference(
     Raises
     ------
     InputError
-        If a verdict is none of the three or the shapes differ.
+        If a verdict is not one of the three or the shapes differ.
 
     Notes
     -----
-    A unit's lean is (share of its verdicts for the first place) - (share for the second), each
-    order weighing the same. Without clusters, repetitions and ties this is McNemar's exact test
-    on the items whose verdict follows the order. Only items with verdicts in both orders enter,
-    so that the quality of the responses cancels.
+    A unit's lean is (share of its verdicts for the first position) - (share for the second), each
+    order weighing the same. Without clusters, repetitions and ties this is McNemar's exact test on
+    the items whose verdict follows the order. Only items with verdicts in both orders enter, so
+    that the quality of the responses cancels.
 
     References
     ----------

@@ -124,11 +124,11 @@ def preference_effects(
     Notes
     -----
     Least squares of preference - 1/2 on human - 1/2, the log length ratio and `own`, *without
-    intercept*: exchanging the names of a and b changes the sign of all of them. Each effect is
-    held at equal length, authorship and preference of people. Sandwich errors over clusters, t with
-    effective df (G - 1 for equal clusters). People's preference is measured with error (few labels
-    a pair), so it is held constant incompletely: a judge that sees quality better than the labels
-    seems to prefer what is good.
+    intercept*: exchanging the names of a and b changes the sign of all of them. Each effect is held
+    at equal length, authorship and preference of human raters. Sandwich errors over clusters, t
+    with effective df (G - 1 for equal clusters). Human preference is measured with error (few
+    labels per pair), so it is held constant incompletely: a judge that sees quality better than the
+    labels seems to prefer what is good.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def win_rates(
     Raises
     ------
     InputError
-        If the lengths differ, a verdict is none of the three, or a system meets itself.
+        If the lengths differ, a verdict is not one of the three, or a system meets itself.
 
     Notes
     -----
@@ -389,7 +389,7 @@ class RoundRobin(Result):
         return tuple(int(i) for i in best)
 
     def tidy(self) -> pd.DataFrame:
-        """One row a candidate."""
+        """One row per candidate."""
         return pd.DataFrame(
             {
                 "candidate": np.arange(len(self.points)),
@@ -560,7 +560,7 @@ def intransitive_triads(
     Parameters
     ----------
     question : array-like, shape (n_verdicts,)
-        The question; triads lie within one, and questions are the clusters.
+        The question; triads are within one, and questions are the clusters.
     first, second : array-like, shape (n_verdicts,)
         Names of the two responses compared.
     verdict : array-like, shape (n_verdicts,)

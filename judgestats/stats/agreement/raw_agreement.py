@@ -91,7 +91,7 @@ def percent_agreement(
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-        None, NaN or empty text where nothing was read; items with fewer than two are left out.
+        None, NaN or empty text if nothing was read; items with fewer than two are left out.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
         The first two are symmetric on the logit scale. Where every pair agrees the bound is
         Clopper-Pearson's on clusters.
@@ -177,7 +177,7 @@ def unanimous_agreement(
 
 @with_keywords(permutations=ON_DEMAND)
 def flip_rate(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference]) -> Estimate:
-    """How often asking again changes the verdict: two judgments of an item differ.
+    """How often repetition changes the verdict: two judgments of an item differ.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def mean_share(
     label: str = "Mean share",
     **inference: Unpack[Clustered],
 ) -> Estimate:
-    r"""Mean of one share an item: credit earned, share of judgments with some property.
+    r"""Mean of one share per item: credit earned, share of judgments with some property.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def mean_share(
     Raises
     ------
     InputError
-        If a value lies outside 0-1 or there is none.
+        If a value is outside 0-1 or there is none.
 
     Notes
     -----
@@ -295,7 +295,7 @@ def mean_of_groups(
     group : array-like, shape (N,)
         Such as the set that an item comes from.
     cluster : array-like, shape (N,), optional
-        Clusters lie within groups: each must belong to one group.
+        Clusters are within groups: each must belong to one group.
     name, label : str
         Of the result.
 
@@ -307,7 +307,7 @@ def mean_of_groups(
     Raises
     ------
     InputError
-        If the lengths differ, a value lies outside 0-1, or a cluster lies in two groups.
+        If the lengths differ, a value is outside 0-1, or a cluster lies in two groups.
 
     Notes
     -----

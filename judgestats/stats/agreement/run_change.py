@@ -1,4 +1,4 @@
-"""Did a judge change between two runs, beyond what asking again changes by itself?"""
+"""Did a judge change between two runs, beyond what repetition changes by itself?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run_change(
     ----------
     before, after : array-like, shape (n_items, n_replications)
         What each run said about the same items; the numbers of replications may differ. None, NaN
-        or empty text where nothing was read.
+        or empty text if nothing was read.
     kind : {"verdicts", "scores", "flips"}
         Categories, numbers whose mean is compared (shares as 1 and 0), or categories whose flip
         rates are compared. (Spread: `spread_test` on both runs.)
@@ -85,17 +85,17 @@ def run_change(
     Notes
     -----
     Verdicts: for each item the probability that a verdict of one run differs from one of the other,
-    minus the probability that two of the same run differ (the mean over the runs that repeated);
-    on average 0 where nothing changed, and half the squared distance of the items' probabilities
-    where something did. Scores: the mean over items of the difference of item means.
+    minus the probability that two of the same run differ (the mean over the runs that repeated); on
+    average 0 if nothing changed, and half the squared distance of the items' probabilities where
+    something did. Scores: the mean over items of the difference of item means.
 
     New items: p and interval are Student's t of the items' changes, jackknife over clusters. These
     items: :math:`v_i = s_{iA}^2 / R_A + s_{iB}^2 / R_B`, :math:`V = \sum v_i / n^2`, df
     :math:`(\min R - 1) (\sum v_i)^2 / \sum v_i^2`. False "differs" of new items .046 to .064,
     also where items shift by run; of these items up to .54 there. Verdicts change upwards: a change
     below 0 has p = 1. A change that is the same in every cluster has no interval, and p of the sign
-    test. p of equivalence: two one-sided tests at the margin. Verdicts of runs that
-    did not repeat cannot be told from repetition: no test.
+    test. p of equivalence: two one-sided tests at the margin. Verdicts of runs that did not repeat
+    cannot be distinguished from repetition: no test.
 
     References
     ----------
@@ -227,14 +227,14 @@ def _fixed_items_error(pooled: Floats, split: int, mean: float) -> MeanOverClust
 
 
 def _equivalence_p(m: MeanOverClusters, margin: float) -> float:
-    """The larger p of the two one-sided tests that the change lies inside the margin."""
+    """The larger p of the two one-sided tests that the change is inside the margin."""
     if not m.std_error > 0:
         return math.nan
     return float(t.sf((margin - abs(m.mean)) / m.std_error, m.df))
 
 
 def _pooled(before: ArrayLike, after: ArrayLike, kind: RunKind, where: str) -> tuple[Floats, int]:
-    """Both runs side by side as numbers (codes of verdicts; NaN unread), and the split."""
+    """Both runs side by side as numbers (codes of verdicts; NaN unparsed), and the split."""
     runs = []
     for run in (before, after):
         array = np.asarray(run, dtype=float if kind == "scores" else object)

@@ -132,7 +132,7 @@ def vote_share_reliability(
     Parameters
     ----------
     verdicts : array-like, shape (n_items, n_replications), or CountTable
-        Text or numbers; None, NaN or empty text where nothing was read.
+        Text or numbers; None, NaN or empty text if nothing was read.
     k : int or None
         Judgments whose vote share is meant: 1 for a single judgment; None for as many as were
         made (their harmonic mean over items where they differ).

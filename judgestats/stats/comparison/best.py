@@ -38,7 +38,7 @@ class BestConditions(Comparisons):
     candidates : tuple of str
         Conditions that may be the best: together they hold every true best at the level.
     non_inferior : tuple of str
-        Conditions shown to lie less than `margin` below the best.
+        Conditions established to be less than `margin` below the best.
     recommended : str or None
         The cheapest of `non_inferior`; None where none is.
     n_items_needed : int or None
@@ -85,7 +85,7 @@ def comparisons_with_best(
     Parameters
     ----------
     scores : array-like, shape (n_items, k)
-        One number an item and condition, larger is better (credit, share right, mean score); items
+        One number per item and condition, larger is better (credit, share right, mean score); items
         that lack a condition are left out and counted.
     conditions : sequence, optional
         Names of the columns.
@@ -96,7 +96,7 @@ def comparisons_with_best(
         Declared before the data are seen: the largest loss against the best that does not matter.
         None recommends a condition only where it is shown to be the best.
     null : array-like, optional
-        Draws of the largest studentised difference of two conditions where nothing differs, of
+        Draws of the largest studentised difference of two conditions under the null hypothesis, of
         scores that are the parts of a coefficient (a reliability's jackknife values): its quantile
         is used where it exceeds the studentised range's.
     level : float

@@ -125,7 +125,7 @@ def blocked_f_test(
     n_comparisons: int = 1,
     **inference: Unpack[Permuted],
 ) -> TestResult:
-    r"""Two-way blocked F test of one number a cell: items are blocks, conditions compared.
+    r"""Two-way blocked F test of one number per cell: items are blocks, conditions compared.
 
     Parameters
     ----------

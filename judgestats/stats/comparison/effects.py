@@ -116,7 +116,7 @@ def cohens_d(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        If the data cannot be read as two samples.
+        If the data cannot be interpreted as two samples.
 
     Notes
     -----
@@ -150,7 +150,7 @@ def hedges_g(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estimate:
     Raises
     ------
     InputError
-        If the data cannot be read as two samples.
+        If the data cannot be interpreted as two samples.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estimate
     Raises
     ------
     InputError
-        If the data cannot be read as two samples.
+        If the data cannot be interpreted as two samples.
 
     References
     ----------

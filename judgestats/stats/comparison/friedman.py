@@ -401,7 +401,7 @@ def friedman_test(
     Raises
     ------
     InputError
-        If the data cannot be read as blocks.
+        If the data cannot be interpreted as blocks.
 
     Notes
     -----

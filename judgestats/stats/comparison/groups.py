@@ -114,15 +114,15 @@ def mann_whitney_test(
     Raises
     ------
     InputError
-        If the data cannot be read as two samples.
+        If the data cannot be interpreted as two samples.
 
     Notes
     -----
     :math:`W = \sum_{i \le n} r_i - n(n+1)/2`, the number of pairs with x above y, ties half.
     Exact where both samples are below 50 and nothing is tied, else normal with continuity
-    correction: R's rules. scipy's ``mannwhitneyu(method="auto")`` is asymptotic with
-    ties and exact up to 8 values only; own code, held to R. Values count as independent: on paired
-    or clustered items `wilcoxon_signed_rank` is primary.
+    correction: R's rules. scipy's ``mannwhitneyu(method="auto")`` is asymptotic with ties and exact
+    up to 8 values only; own code, validated against R. Values count as independent: on paired or
+    clustered items `wilcoxon_signed_rank` is primary.
 
     References
     ----------
@@ -181,7 +181,7 @@ def pairwise_mann_whitney(
     Raises
     ------
     InputError
-        If the data cannot be read as groups.
+        If the data cannot be interpreted as groups.
 
     Notes
     -----
@@ -262,14 +262,14 @@ def kruskal_test(
     Raises
     ------
     InputError
-        If the data cannot be read as groups.
+        If the data cannot be interpreted as groups.
 
     Notes
     -----
     :math:`H = (n-1) \sum_j n_j (\bar R_j - \bar R)^2 / \sum_i (r_i - \bar R)^2`, tie-corrected as
     R's ``kruskal.test``. scipy's ``kruskal`` gives the same H; pingouin's has no effect size. Rank
     eta squared may be negative (rstatix); effectsize cuts it at 0. The interval is for the share of
-    the variance of the ranks that lies between the groups, by inverting the noncentral F of the
+    the variance of the ranks that is between the groups, by inverting the noncentral F of the
     ranks. Values count as independent: on paired or clustered items `friedman_test` is primary.
 
     References

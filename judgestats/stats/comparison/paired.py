@@ -35,7 +35,8 @@ from judgestats.stats.inference.rank_distributions import (
 from judgestats.stats.inference.result import TestResult
 
 MAX_JUMPS = 1_000_000
-"""Up to so many averages or differences, crossings are looked up among them (sorting is cheap)."""
+"""Up to this many averages or differences, crossings are looked up among them (sorting is
+cheap)."""
 
 
 def walsh_averages(d: Floats) -> Floats:
@@ -244,7 +245,7 @@ def wilcoxon_signed_rank(
     Raises
     ------
     InputError
-        If the data cannot be read as pairs.
+        If the data cannot be interpreted as pairs.
 
     Notes
     -----
@@ -253,7 +254,7 @@ def wilcoxon_signed_rank(
     correction: R's rules. Zero differences are ranked with the others and left out after (Pratt;
     the default of ``coin::wilcoxsign_test``), while R's ``wilcox.test`` leaves them out before.
     scipy's ``wilcoxon`` reports the smaller of V+ and V-, is asymptotic with ties and applies no
-    continuity correction by default; so this is own code, held to R.
+    continuity correction by default; so this is own code, validated against R.
 
     References
     ----------

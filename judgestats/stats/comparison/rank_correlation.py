@@ -209,7 +209,7 @@ def spearman_correlation(
     Raises
     ------
     InputError
-        If the data cannot be read as pairs.
+        If the data cannot be interpreted as pairs.
 
     Notes
     -----

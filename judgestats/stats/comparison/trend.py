@@ -63,7 +63,7 @@ def page_trend_test(
     Raises
     ------
     InputError
-        If the data cannot be read as blocks.
+        If the data cannot be interpreted as blocks.
 
     Notes
     -----

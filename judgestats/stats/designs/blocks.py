@@ -149,7 +149,7 @@ def read_two_samples(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Blocks:
-    """Complete blocks: one row a block (item), one column a condition.
+    """Complete blocks: one row per block (item), one column per condition.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ class Cells(Result):
     conditions : tuple of str
         Names of the k columns.
     n_scores : ndarray of int, shape (N, k)
-        Scores read in each cell (R where nothing is missing).
+        Scores read in each cell (R if nothing is missing).
     mean, median : ndarray, shape (N, k)
         NaN where a cell is empty.
     variance : ndarray, shape (N, k)
@@ -97,7 +97,7 @@ class Cells(Result):
         )
 
     def tidy(self) -> pd.DataFrame:
-        """One row a cell."""
+        """One row per cell."""
         n_items, k = self.mean.shape
         return pd.DataFrame(
             {
@@ -260,10 +260,10 @@ def cell_statistics(
     spread. They are therefore stated for the smallest number m of scores in any cell of two or
     more: the average over subsets of m of the n scores, which has the same expectation for every n
     and any distribution, ties included. (The usual factor, O'Brien 1979, Keyes & Levin 1997, is
-    right for normal scores only: for scores of 8 and 9 it leaves a bias of 14% between n = 3 and
-    n = 10.) From the median in closed form (`_median_weights`); from the mean over
-    all subsets up to 256, else over 256 subsets drawn once with a fixed seed from the sorted
-    scores. With equal numbers both are the plain values.
+    correct for normal scores only: for scores of 8 and 9 it leaves a bias of 14% between n = 3 and
+    n = 10.) From the median in closed form (`_median_weights`); from the mean over all subsets up
+    to 256, else over 256 subsets drawn once with a fixed seed from the sorted scores. With equal
+    numbers both are the plain values.
 
     References
     ----------
@@ -352,8 +352,8 @@ def distinct_rows(table: NDArray[Any]) -> tuple[Ints, Ints]:
 
     Notes
     -----
-    Linear in the table (hashing, no sort of rows): rows are read as numbers in mixed radix, and
-    renumbered before such a number could overflow.
+    Linear in the table (hashing, no sort of rows): rows are interpreted as numbers in mixed radix,
+    and renumbered before such a number could overflow.
 
     Examples
     --------
@@ -388,7 +388,7 @@ def cells_from_counts(
     Parameters
     ----------
     counts : array-like of int, shape (N, k, V)
-        Judgments of an item under a condition that gave a score; unread ones are counted nowhere.
+        Judgments of an item under a condition that gave a score; unparsed ones are counted nowhere.
     values : array-like, shape (V,)
         The scores, ascending, in score points.
     conditions : sequence, optional

@@ -15,7 +15,7 @@ from judgestats.stats.inference.estimate import Sample
 from judgestats.stats.inference.result import TestResult
 
 INFORMATIVE = 0.2
-"""Chance of an equal order up to which two items with the same replies tell of copying."""
+"""Chance of an equal order up to which two items with the same replies show of copying."""
 SHOWN_AT = 0.001
 """p up to which copies are shown, by at least `_LEAST` pairs."""
 _LEAST = 2
@@ -29,7 +29,7 @@ def copied_items(
     Parameters
     ----------
     replies : array-like, shape (n_rows,)
-        Scores or verdicts; a missing one is a reply of its own.
+        Scores or verdicts; a missing one is a separate reply.
     item : array-like, shape (n_rows,)
     run : array-like, shape (n_rows,)
         Number of the repeat.

@@ -61,7 +61,7 @@ class CountTable:
         return np.arange(1, len(self.categories) + 1, dtype=float)
 
     def sample(self, *, n_clusters: int | None = None, least: int = 1) -> Sample:
-        """Items, replications and exclusions for a coefficient needing `least` judgments an item.
+        """Items, replications and exclusions for a coefficient needing `least` judgments per item.
 
         Examples
         --------
@@ -107,7 +107,7 @@ def encode_verdicts(
     Raises
     ------
     InputError
-        If a verdict is none of `categories`, a category is named twice or is empty, or a number
+        If a verdict is not one of `categories`, a category is named twice or is empty, or a number
         is infinite.
 
     Notes
@@ -259,7 +259,7 @@ def table_from_counts(counts: ArrayLike, *, categories: Sequence[Any]) -> CountT
     Raises
     ------
     InputError
-        If the counts are no whole numbers or do not fit the categories.
+        If the counts are not whole numbers or do not fit the categories.
 
     Examples
     --------

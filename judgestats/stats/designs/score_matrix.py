@@ -68,7 +68,7 @@ def score_matrix(scores: ArrayLike, *, where: str) -> Floats:
 class Prepared:
     """A score matrix after the policy for missing values, with what was lost on the way.
 
-    `reason` is not empty where nothing can be computed. `x` may still hold NaN under the policy
+    `reason` is not empty if nothing can be computed. `x` may still hold NaN under the policy
     ``pairwise``.
     """
 
@@ -119,7 +119,7 @@ def prepare_scores(
     Raises
     ------
     InputError
-        If the scores are no finite matrix, or `missing` is unknown.
+        If the scores are not a finite matrix, or `missing` is unknown.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def aggregate_replications(scores: ArrayLike, *, k: int, how: str = "mean") -> N
     Raises
     ------
     InputError
-        If the scores are no matrix, or k or the aggregate cannot be used.
+        If the scores are not a matrix, or k or the aggregate cannot be used.
 
     Examples
     --------

@@ -87,7 +87,7 @@ class ConditionSummary(Result):
         raise KeyError(f"no condition {condition!r}; the summary holds {listed}")
 
     def tidy(self) -> pd.DataFrame:
-        """One row a condition and quantity, broom's columns."""
+        """One row per condition and quantity, broom's columns."""
         return pd.DataFrame(
             [
                 {"condition": row.condition, **estimate.row()}
@@ -103,7 +103,7 @@ class ConditionSummary(Result):
         )
 
     def glance(self) -> pd.DataFrame:
-        """One row a condition."""
+        """One row per condition."""
         return pd.DataFrame(
             [
                 {
@@ -414,7 +414,7 @@ def mean_difference(
 
 
 def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sample:
-    """The items compared; a table of means does not say how many replications stand behind it."""
+    """The items compared; a table of means does not say how many replications it rests on."""
     sample = cells.sample(used, reason="scored under fewer than 2 conditions")
     if isinstance(X, Cells) or np.ndim(X) != 2:
         return sample
@@ -495,7 +495,7 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestRes
 
     Notes
     -----
-    D'Agostino and Pearson's :math:`K^2` as ``scipy.stats.normaltest``, on the pooled scores less
+    D'Agostino and Pearson's :math:`K^2` as ``scipy.stats.normaltest``, on the pooled scores minus
     their item's mean; it treats them as independent. Moments are :math:`g_1 = m_3 / m_2^{3/2}`,
     :math:`g_2 = m_4 / m_2^2 - 3`, not corrected for bias (e1071, type 1). The mean of R scores is
     subtracted, which draws the kurtosis of few replications to 0.
@@ -591,7 +591,7 @@ def kurtosis_change(
 
     Notes
     -----
-    Excess kurtosis as in `normality_test`, on scores less their item's mean; the jackknife leaves
+    Excess kurtosis as in `normality_test`, on scores minus their item's mean; the jackknife leaves
     an item out of both conditions at once.
 
     Examples

@@ -41,13 +41,13 @@ FROM_MEAN, OF_VARIANCES = "mean |x - cell mean|", "cell standard deviation"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SpreadResult(Result):
-    """The comparison of spread, with what must stand beside it.
+    """The comparison of spread, with what must be next to it.
 
     Attributes
     ----------
     conditions : tuple of str
     statistic : str
-        The cell statistic compared, in words.
+        The cell statistic compared, as text.
     blocked_f : TestResult
         The primary test; its p comes from exchanging cells within items.
     rank_test : TestResult
@@ -98,7 +98,7 @@ class SpreadResult(Result):
         return (self.blocked_f, self.rank_test, *more, *self.trend)
 
     def tidy(self) -> pd.DataFrame:
-        """One row a pair: the ratio of pooled variances."""
+        """One row per pair: the ratio of pooled variances."""
         return self.ratios.tidy()
 
     def glance(self) -> pd.DataFrame:
@@ -158,7 +158,7 @@ _RATIOS = {"variance_ratio": "variance ratio", "gmd_ratio": "GMD ratio"}
 
 
 def _largest(family: Comparisons) -> str:
-    """The comparison with the largest effect, in words."""
+    """The comparison with the largest effect, as text."""
     ratio = family.name in _RATIOS
     usable = [row for row in family.rows if not math.isnan(row.p_value)]
     if not usable:

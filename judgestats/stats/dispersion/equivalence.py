@@ -1,7 +1,7 @@
 """Showing that a difference is small: two one-sided tests against a declared margin.
 
 A test that finds no difference never shows that there is none. Equivalence is shown where the whole
-interval lies inside a margin that was declared before the data were seen.
+interval is inside a margin that was declared before the data were seen.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class EquivalenceResult(Comparisons):
     ----------
     rows : tuple of Comparison
         ``p_value`` is the larger of the two one-sided p-values, ``interval`` the 1 - 2 alpha
-        interval that lies inside the margin exactly when ``p_value <= alpha``, ``statistic`` the
+        interval that is inside the margin exactly when ``p_value <= alpha``, ``statistic`` the
         one-sided t nearer to zero.
     margin : tuple of float
         Lower and upper limit of what counts as equivalent.
     alpha : float
         Level of each one-sided test.
     quantity : str
-        What is compared, in words.
+        What is compared, as text.
     """
 
     margin: tuple[float, float]
@@ -68,7 +68,7 @@ class EquivalenceResult(Comparisons):
         return self.p_all <= self.alpha
 
     def tidy(self) -> pd.DataFrame:
-        """One row a pair, with the margin and the verdict."""
+        """One row per pair, with the margin and the verdict."""
         frame = super().tidy()
         frame["margin_low"], frame["margin_high"] = self.margin
         frame["equivalence_shown"] = self.shown
@@ -116,7 +116,7 @@ class EquivalenceResult(Comparisons):
         return f"{text} ({self.sample})."
 
     def _is_outside(self, row: Comparison) -> bool:
-        """Whether the interval lies wholly outside the margin: different, not merely undecided."""
+        """Whether the interval is wholly outside the margin: different, not merely undecided."""
         if row.interval is None:
             return False
         return row.interval.high < self.margin[0] or row.interval.low > self.margin[1]
@@ -176,7 +176,7 @@ def equivalence_of_spread(
     cluster: ArrayLike | None = None,
     reference: object | None = None,
 ) -> EquivalenceResult:
-    r"""Is the spread under two conditions shown to be about the same?
+    r"""Is the spread under two conditions established to be about the same?
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def equivalence_of_means(
     cluster: ArrayLike | None = None,
     reference: object | None = None,
 ) -> EquivalenceResult:
-    r"""Is the mean score under two conditions shown to be about the same, paired by item?
+    r"""Is the mean score under two conditions established to be about the same, paired by item?
 
     Parameters
     ----------

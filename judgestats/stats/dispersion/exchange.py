@@ -46,7 +46,7 @@ class ExchangeRatio:
         Ratios between which each exchange is as extreme as the data, ascending, on the scale of
         the sums.
     power : int
-        1 of sums of distances, 2 of sums of squares, whose ratio's root is told.
+        1 of sums of distances, 2 of sums of squares, whose ratio's root is reported.
     n_varying, n_items : int
         Items that vary under either judge, and all.
     n_clusters : int
@@ -203,7 +203,7 @@ def heaviest(a: Floats, b: Floats, items: Ints) -> dict[str, float | int]:
     ----------
     a, b : ndarray, shape (N,)
     items : ndarray of int, shape (N,)
-        Their places.
+        Their positions.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def gmd_ratio(
         Compare every condition with this one; default every pair, the later over the earlier.
     statistic : {"gmd", "sd"}
         ``gmd``: mean absolute difference of two repeats of an item; ``sd``: root of the mean
-        variance within items, which hangs on the few items on which a judge wavers most.
+        variance within items, which depends on the few items on which a judge wavers most.
     runs : RunComponent, optional
         Variance between the runs of these conditions, in their order. Where it finds a shift of
         runs, ``details["target"]`` of a row says that the row holds for these runs.

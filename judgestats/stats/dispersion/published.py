@@ -287,7 +287,7 @@ def levene_test(
     Raises
     ------
     InputError
-        If the data cannot be read as groups.
+        If the data cannot be interpreted as groups.
 
     Notes
     -----
@@ -371,7 +371,7 @@ def brown_forsythe_test(
     Raises
     ------
     InputError
-        If the data cannot be read as groups.
+        If the data cannot be interpreted as groups.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def trend_over_cells(
     Parameters
     ----------
     Y : array-like, shape (N, k)
-        One value a cell (a variance, a mean distance); items with a missing cell are left out.
+        One value per cell (a variance, a mean distance); items with a missing cell are left out.
     at : sequence of float, length k, optional
         Increasing values of the conditions (temperatures); default 1..k. Only their order counts.
     conditions : sequence, optional

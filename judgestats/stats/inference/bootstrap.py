@@ -43,7 +43,7 @@ _BACKWARD: dict[str, Callable[[Floats], Floats]] = {
 def undefined_interval(
     *, level: float, method: str, n: int | None = None, seed: int | None = None
 ) -> Interval:
-    """An interval without bounds: a note beside it says why."""
+    """An interval without bounds: a note next to it says why."""
     return Interval(
         low=math.nan, high=math.nan, level=level, method=method, n_resamples=n, seed=seed
     )
@@ -554,7 +554,7 @@ BEYOND = 5.0
 
 
 def covers_all(low: float, high: float, ends: tuple[float, float]) -> bool:
-    """Whether an interval holds nearly all that is attainable.
+    """Whether an interval holds nearly everything that is attainable.
 
     Examples
     --------

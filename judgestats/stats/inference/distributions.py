@@ -453,7 +453,7 @@ def proportion_limits(
 
 
 def f_noncentrality(f: float, dfn: float, dfd: float, p: float) -> float:
-    """The noncentrality at which P(F <= f) = p; 0 where even the central F lies below p.
+    """The noncentrality at which P(F <= f) = p; 0 where even the central F is below p.
 
     Parameters
     ----------

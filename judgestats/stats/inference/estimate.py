@@ -113,8 +113,8 @@ class Sample:
     """What a number was computed from.
 
     `n_replications` is the number per item, or the smallest where items differ (then
-    `n_replications_max` is the largest), told as so many of `repeated`. `excluded` maps a reason to
-    a count; reasons of nothing fall away, and `n_excluded` is their sum where it is not given.
+    `n_replications_max` is the largest), told as this many of `repeated`. `excluded` maps a reason
+    to a count; reasons of nothing fall away, and `n_excluded` is their sum where it is not given.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NullReference:
-    """What the same coefficient yields when there is nothing to find (STATISTICS section 3)."""
+    """What the same coefficient yields under the null hypothesis (STATISTICS section 3)."""
 
     hypothesis: str
     permuted: str

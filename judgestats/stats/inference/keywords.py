@@ -21,7 +21,7 @@ IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
 P_VALUE = 9999
 """Permutations where a p rests on them: at .05 its Monte Carlo error is .002."""
 NULL = 999
-"""Permutations of a null distribution that is shown beside a coefficient: its 95% point needs
+"""Permutations of a null distribution that is shown next to a coefficient: its 95% point needs
 fewer than a p, and ten times as many would make tables of coefficients take ten times as long."""
 ON_DEMAND = 0
 """No permutations: the coefficient of noise is 0 by construction, or its null takes long."""
@@ -175,7 +175,7 @@ def _keys_of(function: FunctionType) -> tuple[str, ...]:
 
 
 def _full_signature(function: FunctionType, defaults: dict[str, Any]) -> inspect.Signature:
-    """The signature with every key of the bundle in place of ``**inference``."""
+    """The signature with every key of the bundle instead of ``**inference``."""
     types = _types()
     own = inspect.signature(function)
     listed = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]

@@ -154,7 +154,7 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
     Raises
     ------
     InputError
-        If a p-value lies outside [0, 1] or the method is unknown.
+        If a p-value is outside [0, 1] or the method is unknown.
 
     Notes
     -----

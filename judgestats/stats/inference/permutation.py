@@ -492,8 +492,8 @@ def relation_null(
 
     Notes
     -----
-    Rows are put into an order of their own before anything is drawn, so that the result does not
-    depend on the order in which they came.
+    Rows are put into a separate order before anything is drawn, so that the result does not depend
+    on the order in which they came.
 
     Examples
     --------

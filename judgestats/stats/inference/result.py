@@ -152,7 +152,7 @@ class TestResult(Result):
     p_value : float
         Exact to double precision where defined.
     null_hypothesis, alternative : str
-        In words.
+        As text.
     why : str
         Why this test answers the question (used by `sentence`).
     effects : tuple of Estimate
@@ -357,7 +357,7 @@ class Comparison:
 
     @property
     def interval_note(self) -> str:
-        """What stands in place of an interval that is not estimable, with a space before it."""
+        """What replaces an interval that is not estimable, with a space before it."""
         return f" {LOST}" if any(note.code == NOT_ESTIMABLE for note in self.notes) else ""
 
     def with_bounds(self, *, digits: int = 2, bounded: bool = False, times: float = 1.0) -> str:
@@ -370,7 +370,7 @@ class Comparison:
         bounded : bool
             Whether it cannot exceed 1, and so has no leading zero.
         times : float
-            100 for a share that is told in hundredths.
+            100 for a share that is reported in hundredths.
 
         Examples
         --------
@@ -494,7 +494,7 @@ class Comparisons(Result):
 
     @staticmethod
     def _row_found(row: Comparison) -> str:
-        """Estimate, interval, on what it hangs, and adjusted p of one pair, for a sentence."""
+        """Estimate, interval, on what it depends, and adjusted p of one pair, for a sentence."""
         bounded = omits_zero(row.estimate_name)
         shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
         text = f"{name_of(row.estimate_name)} {shown}"

@@ -102,7 +102,7 @@ class RunTest:
     statistic : float
         Raw-score Friedman statistic of its runs.
     df : float
-        0 where nothing varies within items.
+        0 if nothing varies within items.
     drawn : ndarray
         The statistic under permuted runs; empty where chi-squared stands for it.
     """
@@ -219,7 +219,7 @@ class RunComponent:
 
     @property
     def target(self) -> str:
-        """What intervals of means hold for, ``these runs`` where no runs can be told apart."""
+        """What intervals of means hold for, ``these runs`` where no runs can be distinguished."""
         known = self.interleaved or self.is_identified or not self.nu
         return "" if known else "these runs"
 
@@ -323,7 +323,7 @@ class RunComponent:
         -------
         MeanOverClusters
             Degrees of freedom by Satterthwaite; `mean` itself where the run variance is 0. Whether
-            runs are to be in the error at all says `is_random`.
+            runs must be in the error at all says `is_random`.
 
         References
         ----------
@@ -375,7 +375,7 @@ def run_component(
     interleaved : bool
         Whether the requests of all repeats were sent in one random order.
     seed : int
-        Of the permutations that stand in for chi-squared below 8 clusters.
+        Of the permutations that replace chi-squared below 8 clusters.
 
     Returns
     -------

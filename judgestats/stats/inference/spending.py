@@ -51,7 +51,7 @@ def spending_bounds(fractions: Sequence[float], alpha: float = 0.05) -> Floats:
     Raises
     ------
     InputError
-        Fractions do not rise, or lie outside 0 to 1.
+        Fractions do not rise, or are outside 0 to 1.
 
     Notes
     -----

@@ -57,8 +57,8 @@ class CountedCodes:
     ----------
     n_categories : int
     columns : tuple of int
-        Replications in each block that is counted apart (orders of presentation); empty: one block
-        of all.
+        Replications in each block that is counted separately (orders of presentation); empty: one
+        block of all.
     of : callable, optional
         Counts, those of the blocks side by side, to data. An item without a verdict in a block
         must add nothing for it.

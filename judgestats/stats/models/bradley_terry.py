@@ -122,7 +122,7 @@ class Strengths(Result):
         )
 
     def tidy(self) -> pd.DataFrame:
-        """One row a system, then order, ties and slopes."""
+        """One row per system, then order, ties and slopes."""
         rows: list[dict[str, Any]] = []
         for system, term, (best, worst) in zip(
             self.systems, self.strengths, self.ranks, strict=True
@@ -189,7 +189,7 @@ def bradley_terry(
     Parameters
     ----------
     verdicts : array-like, shape (n_pairs,)
-        ``"a"`` (the response shown first), ``"b"`` or ``"tie"``; None, NaN or empty where unread.
+        ``"a"`` (the response shown first), ``"b"`` or ``"tie"``; None, NaN or empty where unparsed.
     system_a, system_b : array-like, shape (n_pairs,)
         Who wrote the response shown first and second.
     covariates : mapping of str to array-like, optional
@@ -218,10 +218,10 @@ def bradley_terry(
     p(first), p(second), p(tie) are proportional to :math:`e^{d/2}, e^{-d/2}, \nu` with
     :math:`d = s_i - s_j + order + x'\beta` (Davidson's model). Without ties nu is 0 and the model
     is Bradley and Terry's. Errors: sandwich over clusters (CR1); p-values of pairs by Holm. The
-    chance of the wrong order is :math:`\Phi(-|s_i - s_j| / se)`. Ranks: a system is below all
-    whose simultaneous interval (the largest \|t\| of all pairs) lies above it. Where
-    strengths vary by question, Wald intervals of 50 questions cover .89, these .95.
-    statsmodels' GLM and choix 0.4 fit the same strengths; neither has ties or these errors.
+    chance of the wrong order is :math:`\Phi(-|s_i - s_j| / se)`. Ranks: a system is below all whose
+    simultaneous interval (the largest \|t\| of all pairs) is above it. Where strengths vary by
+    question, Wald intervals of 50 questions cover .89, these .95. statsmodels' GLM and choix 0.4
+    fit the same strengths; neither has ties or these errors.
 
     References
     ----------

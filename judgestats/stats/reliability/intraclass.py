@@ -36,7 +36,7 @@ def spearman_brown(
     Parameters
     ----------
     reliability : float or ndarray
-        Reliability of one judgment (or of a mean, when `k` is a ratio of lengths).
+        Single-judgment reliability (or of a mean, when `k` is a ratio of lengths).
     k : float
         Number of judgments averaged; below 1 steps down.
 
@@ -82,7 +82,7 @@ def exact_replications(reliability: float, *, target: float) -> float:
     Parameters
     ----------
     reliability : float
-        Reliability of one judgment.
+        Single-judgment reliability.
     target : float
         Reliability wanted of the mean, in (0, 1).
 
@@ -117,7 +117,7 @@ def replications_needed(single: float, *, target: float) -> float:
     Parameters
     ----------
     single : float
-        Reliability of one judgment.
+        Single-judgment reliability.
     target : float
         Reliability wanted, in (0, 1).
 
@@ -160,7 +160,7 @@ FORMS: dict[str, tuple[str, str]] = {
 
 
 def icc_value(form: str, ms: MeanSquares) -> FloatArray:
-    """The coefficient from mean squares (of one layout or a stack); NaN where nothing varies."""
+    """The coefficient from mean squares (of one layout or a stack); NaN if nothing varies."""
     b, c, e, w = (np.asarray(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
     k, n = ms.k, ms.n
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -240,9 +240,9 @@ def icc(
         these judges and their level matters; ``ICC(3,1)``: columns are these judges and their
         level does not matter; ``ICC(.,k)``: the mean of all columns.
     interval : {"auto", "f", "none"}
-        ``auto``: the jackknife over items, or over clusters where items share them, of the ratio
-        of mean squares (`MeanSquareRatio`); of ICC(2,.) joined with the chi-squared limits of the
-        mean square of judges. F, which takes items to scatter alike, misses .12 to .20 of judges'
+        ``auto``: the jackknife over items, or over clusters where items share them, of the ratio of
+        mean squares (`MeanSquareRatio`); of ICC(2,.) joined with the chi-squared limits of the mean
+        square of judges. F, which takes items to vary alike, misses .12 to .20 of judges'
         reliabilities for .05 (docs/simulations/null.md), the bootstrap .06 to .14 of normal scores
         (scores.md).
     missing : {"refuse", "listwise"}
@@ -260,7 +260,7 @@ def icc(
     Raises
     ------
     InputError
-        If the scores are no finite matrix or an option is unknown.
+        If the scores are not a finite matrix or an option is unknown.
 
     Notes
     -----

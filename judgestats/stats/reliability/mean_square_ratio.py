@@ -50,7 +50,7 @@ class MeanSquareRatio:
     inside, spread : ndarray, shape (n_clusters,)
         Each cluster's part of the sums of squares behind `error` and `between`.
     k : float
-        Judgments an item, n0 where they are unequal.
+        Judgments per item, n0 where they are unequal.
     columns : float
         Mean square between columns; NaN where the error is that within items.
     columns_left : ndarray, shape (n_clusters,)

@@ -96,7 +96,7 @@ def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, In
 
 
 def too_little(n: int, p: int) -> str:
-    """Why so few items or replications have no reliability, or an empty string."""
+    """Why this few items or replications have no reliability, or an empty string."""
     if n < 2:
         return f"{n} complete item{'' if n == 1 else 's'}: at least two are needed"
     if p < 2:
@@ -120,7 +120,7 @@ class OmegaEstimate(Estimate):
     fit : OneFactorFit or None
         Fit indices, Heywood columns, convergence.
     single : float
-        Reliability of one judgment, ICC(3,1): the parallel model's common covariance over its
+        Single-judgment reliability, ICC(3,1): the parallel model's common covariance over its
         common variance.
     mean_of_all : float
         Reliability of the mean of all judgments: Spearman-Brown of `single`, equal to raw alpha.
@@ -202,7 +202,7 @@ def parallel_reliability(S: Floats) -> tuple[float, float]:
 
 
 def refuse(base: OmegaEstimate, reason: str, *, minres: bool = False) -> OmegaEstimate:
-    """NaN with the reason, and what can be had instead."""
+    """NaN with the reason, and what is available instead."""
     other = " or estimator='minres'" if minres else ""
     offer = (
         f"model='parallel'{other} can be used instead"

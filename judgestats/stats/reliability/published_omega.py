@@ -255,7 +255,7 @@ def translate_finite_argument(check_array: Callable[..., Any]) -> Callable[..., 
 
 
 def install() -> type[Any]:
-    """Import factor_analyzer, mend its ``check_array``, and return ``FactorAnalyzer``.
+    """Import factor_analyzer, fix its ``check_array``, and return ``FactorAnalyzer``.
 
     Safe to call again: a wrapped function is recognised and left alone.
     """
@@ -390,7 +390,7 @@ def published_verdict_codes(verdicts: ArrayLike) -> Floats:
     Parameters
     ----------
     verdicts : array-like
-        ``A`` to ``E`` become 1 to 5; ``no_answer``, an unread status, None and the empty text 6;
+        ``A`` to ``E`` become 1 to 5; ``no_answer``, an unparsed status, None and the empty text 6;
         ``multiple`` and ``ambiguous`` 7. Numbers 1 to 7 are taken as they are, NaN becomes 6.
 
     Returns
@@ -401,7 +401,7 @@ def published_verdict_codes(verdicts: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If a verdict is none of these.
+        If a verdict is not one of these.
 
     Examples
     --------
@@ -432,7 +432,7 @@ def published_verdict_codes(verdicts: ArrayLike) -> Floats:
 def published_omega_2412_12509(
     verdicts: ArrayLike, *, n_jobs: int = 1, **inference: Unpack[Permutations]
 ) -> PublishedOmega:
-    r"""Omega total exactly as published in arXiv 2412.12509, beside its null (replication only).
+    r"""Omega total exactly as published in arXiv 2412.12509, next to its null (replication only).
 
     Parameters
     ----------
@@ -465,10 +465,10 @@ def published_omega_2412_12509(
     as reliabiliPy 0.0.36 computes it; the result is
     ``(n_constant + n_rest * omega) / (n_constant + n_rest)``, and 1 where every question is
     constant. Two things make it no reliability of a judge. The absolute value turns the sampling
-    error of a correlation, about ``.8 / sqrt(R)`` on average, into agreement: with nothing to find
-    it gives .70, .64 and .41-.55 for 27, 20 and 8 questions and 100 replications. And `u` sums
-    squared *pattern* loadings, which after an oblique rotation are not communalities (the right
-    ones, ``diag(L phi L')``, move the tables by about .002).
+    error of a correlation, about ``.8 / sqrt(R)`` on average, into agreement: under the null
+    hypothesis it gives .70, .64 and .41-.55 for 27, 20 and 8 questions and 100 replications. And
+    `u` sums squared *pattern* loadings, which after an oblique rotation are not communalities (the
+    right ones, ``diag(L phi L')``, move the tables by about .002).
 
     The estimate comes from factor_analyzer. The null uses this package's own minres and oblimin,
     which reach the same optimum to six digits about ten times faster.

@@ -297,7 +297,7 @@ def repeat_pairs(
     Raises
     ------
     InputError
-        If the scores are no finite matrix, or the scale is not ascending.
+        If the scores are not a finite matrix, or the scale is not ascending.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def _checked(scale: tuple[float, float], *, where: str) -> tuple[float, float]:
 
 
 _MOST_LEVELS = 1_001
-"""Levels of a scale that a far reply is spread over; a finer scale is taken at so many points."""
+"""Levels of a scale that a far reply is spread over; a finer scale is taken at this many points."""
 
 
 def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]:

@@ -20,7 +20,8 @@ from judgestats.stats.validity.inputs import score_values
 BETWEEN = "between_whole_numbers"
 """Of the note on half and quarter points."""
 MANY = 20
-"""Levels from which a scale is read as a number line, on which scores heap at multiples of 5."""
+"""Levels from which a scale is interpreted as a number line, on which scores heap at multiples of
+5."""
 NO_LEVELS = "no_levels"
 """Of the note that the scores lie too far apart for levels of a scale."""
 _SPAN = 1_000
@@ -41,7 +42,7 @@ def levels_used(
     Parameters
     ----------
     scores : array-like, shape (n_items,) or (n_items, n_replications)
-        NaN where unread.
+        NaN where unparsed.
     scale : tuple of float, optional
         Lowest and highest score that the judge may give. None: the lowest and highest given, and
         said.
@@ -60,7 +61,7 @@ def levels_used(
     Raises
     ------
     InputError
-        If no score can be read, or one lies outside the scale.
+        If no score can be read, or one is outside the scale.
 
     Notes
     -----
@@ -203,7 +204,7 @@ def _differ(counts: Floats) -> float | None:
 def _half_point_note(
     levels: Floats, counts: Floats, step: float, low: float, again: float | None, whole: int
 ) -> Note:
-    """What half points mean: how often they are given, and what asking again does to them."""
+    """What half points mean: how often they are given, and what repetition does to them."""
     given = 1 - float(counts.sum(axis=0) @ _multiple(levels, 1.0)) / float(counts.sum())
     scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     there = 1 - float(np.mean(_multiple(scale, 1.0)))

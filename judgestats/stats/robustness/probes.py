@@ -66,11 +66,11 @@ def probe_shift(
     ever below what the signs of G clusters alone can show, :math:`2^{1-G}`: a handful of equal
     differences leaves t without an error to divide by.
 
-    A judge that a change never moves has no error either. If the mean shift were m, and no
-    cluster can shift by more than the reach r, at least m / r of the clusters shift; that none
-    of G does has then a probability of at most :math:`(1 - m/r)^G`, which is `p_small`. Where a few
-    clusters hold all of a shift and the others none, t is liberal: a tenth of 29 questions that
-    shift by all that there is are called less than .1 in 17% of the cases.
+    A judge that a change never moves has no error either. If the mean shift were m, and no cluster
+    can shift by more than the reach r, at least m / r of the clusters shift; that none of G does
+    has then a probability of at most :math:`(1 - m/r)^G`, which is `p_small`. Where a few clusters
+    hold all of a shift and the others none, t is liberal: a tenth of 29 questions that shift by the
+    maximum are called less than .1 in 17% of the cases.
 
     References
     ----------
@@ -174,7 +174,7 @@ def _detectable(m: MeanOverClusters) -> float:
 
 
 def _means(x: ArrayLike, where: str) -> Floats:
-    """Each item's mean over what was read; NaN where nothing was."""
+    """Each item's mean over what was read; NaN if nothing was."""
     given = np.asarray(x, dtype=float)
     table = score_matrix(given[:, None] if given.ndim == 1 else given, where=where)
     read = ~np.isnan(table)
@@ -184,7 +184,7 @@ def _means(x: ArrayLike, where: str) -> Floats:
 
 
 TOLERANCE = 0.05
-"""The share of questions below which an attack is said to fail."""
+"""The share of questions below which an attack is claimed to fail."""
 
 
 @with_keywords()
@@ -207,7 +207,7 @@ def attack_success(
     success_from : float
         The lowest score that is a success.
     tolerance : float
-        The share below which the attack is said to fail.
+        The share below which the attack is claimed to fail.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def attack_success(
     Raises
     ------
     InputError
-        If the shapes differ or `tolerance` is no share.
+        If the shapes differ or `tolerance` is not a share.
 
     Notes
     -----

@@ -30,7 +30,7 @@ LEAST_LOSS = 0.05
 SHORTER = "fewer_levels_do"
 """Of the note that says so."""
 _MOST_LEVELS = 200
-"""Distinct scores beyond which they are no levels."""
+"""Distinct scores beyond which they are not levels."""
 
 
 @with_keywords()
@@ -44,7 +44,7 @@ def recoding_loss(
     Parameters
     ----------
     scores : array-like, shape (n_items, n_replications)
-        NaN where unread; items with one score tell nothing.
+        NaN where unparsed; items with one score show nothing.
     groups : {"pairs", "thirds"} or sequence of sequences of float
         Levels that become one, declared beforehand and never chosen on these scores: neighbours
         in pairs, three groups, or one's own. Each group is coded by its mean score.
@@ -52,14 +52,14 @@ def recoding_loss(
     Returns
     -------
     Estimate
-        ``recoding_loss``, from 0 (nothing is lost) to 1. NaN with its reason where nothing was
+        ``recoding_loss``, from 0 (nothing is lost) to 1. NaN with its reason if nothing was
         repeated, scores do not vary, or repeats of an item share nothing. ``details``: ``groups``.
         A note says where the shorter scale would do: the interval's upper end is at most .05.
 
     Raises
     ------
     InputError
-        If scores are no items x replications, or groups leave out a score or overlap.
+        If scores are not items x replications, or groups leave out a score or overlap.
 
     Notes
     -----
@@ -148,7 +148,7 @@ def recode_scores(scores: Floats, groups: str | Sequence[Sequence[float]] = "pai
     Parameters
     ----------
     scores : ndarray
-        NaN where unread.
+        NaN where unparsed.
     groups : {"pairs", "thirds"} or sequence of sequences of float
         As `recoding_loss` takes them.
 

@@ -26,7 +26,7 @@ _NOISE = (
 LEAST = 30
 """Questions of each source below which nothing is tested."""
 MOST_RELATED = 0.95
-"""Correlation of conditioner and source beyond which they cannot be told apart."""
+"""Correlation of conditioner and source beyond which they cannot be distinguished."""
 
 
 @with_keywords()
@@ -42,11 +42,11 @@ def dif_test(
     Parameters
     ----------
     scores : array-like, shape (n,)
-        The judge's scores of one criterion, NaN where unread.
+        The judge's scores of one criterion, NaN where unparsed.
     source : array-like, shape (n,)
         Whose output it is; the first in order is the source that others are compared with.
     quality : array-like, shape (n,)
-        Quality known from elsewhere (people's score, gold), NaN where there is none.
+        Quality known from elsewhere (human score, gold), NaN where there is none.
     cluster : array-like, shape (n,), optional
         The question of each output.
 
@@ -63,7 +63,7 @@ def dif_test(
     Raises
     ------
     InputError
-        If a source has fewer than 30 questions, or the quality nearly tells the source.
+        If a source has fewer than 30 questions, or the quality nearly shows the source.
 
     Notes
     -----
@@ -71,11 +71,11 @@ def dif_test(
     the likelihood ratio test of size .05 rejects .10 to .11 true nulls, Wald's over clusters .048
     (250 simulations): the latter decides.
 
-    People's labels are noisy, and at equal labels the outputs of a better source are better, which
-    a judge without any bias sees. The difference in points lies between that at equal quality (no
-    noise in it) and that which the regression of quality on score and source implies (all noise in
-    it); only where both surely have one sign is it the judge's whatever the noise. Of an unbiased
-    judge and labels as noisy as its scores, Wald's test rejects .38 (two sources) and .72 (three;
+    Human labels are noisy, and at equal labels the outputs of a better source are better, which a
+    judge without any bias sees. The difference in points is between that at equal quality (no noise
+    in it) and that which the regression of quality on score and source implies (all noise in it);
+    only where both surely have one sign is it the judge's whatever the noise. Of an unbiased judge
+    and labels as noisy as its scores, Wald's test rejects .38 (two sources) and .72 (three;
     docs/simulations/source_noise.csv).
 
     References
@@ -134,7 +134,7 @@ def dif_test(
 
 
 def farthest_source(result: TestResult) -> int:
-    """The place in ``effects`` of the source that lies farthest from the reference, in its errors.
+    """The place in ``effects`` of the source that is farthest from the reference, in its errors.
 
     Parameters
     ----------

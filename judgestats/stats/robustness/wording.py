@@ -24,7 +24,7 @@ from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_fro
 
 @with_keywords()
 def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> TestResult:
-    r"""Variance of scores over wordings of the prompt, beside that over repetitions.
+    r"""Variance of scores over wordings of the prompt, next to that over repetitions.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     Returns
     -------
     TestResult
-        Permutation test that the wording does not matter: the scores of an item are exchanged
-        over its prompts. ``effects``: the share of a single score's scatter that is the wording's,
-        the standard deviation of a score asked again with the same and with another wording, and
-        how often such a score is another one (jackknife over clusters). ``details``: ``wording_variance``, ``repeat_variance``, and
-        ``two_wordings`` and ``one_wording``, the standard error of a mean of two scores from two
-        wordings, or from one asked twice.
+        Permutation test that the wording does not matter: the scores of an item are exchanged over
+        its prompts. ``effects``: the share of a single score's variance that is the wording's, the
+        standard deviation of a score repeated with the same and with another wording, and how often
+        such a score is another one (jackknife over clusters). ``details``: ``wording_variance``,
+        ``repeat_variance``, and ``two_wordings`` and ``one_wording``, the standard error of a mean
+        of two scores from two wordings, or from one judged twice.
 
     Raises
     ------
@@ -53,8 +53,8 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     \hat\sigma_e^2\,\overline{1/r_{ip}}`, the variance of a score over wordings: of their levels and
     of what they do to single items. A mean of k scores has the error variance
     :math:`(\sigma_w^2 + \sigma_e^2)/k` from k wordings and :math:`\sigma_w^2 + \sigma_e^2/k` from
-    one. The intervals are over questions, for wordings like these: how wordings that were not
-    tried would differ is told by their number alone. The test exchanges within items, so that
+    one. The intervals are over questions, for wordings like these: how wordings that were not tried
+    would differ is reported by their number alone. The test exchanges within items, so that
     clusters need no further care.
 
     References
@@ -282,7 +282,7 @@ def scale_agreement(
     margin: float = 0.1,
     **inference: Unpack[Clustered],
 ) -> TestResult:
-    r"""Compare the order of the same items on two scales with that of asking again on each.
+    r"""Compare the order of the same items on two scales with that of repetition on each.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def scale_agreement(
     Raises
     ------
     InputError
-        If the shapes differ, or the margin does not lie between 0 and 1.
+        If the shapes differ, or the margin does not be between 0 and 1.
 
     Notes
     -----
@@ -316,8 +316,8 @@ def scale_agreement(
     :math:`\sqrt{\rho_{oo}\rho_{cc}} - \rho_{oc}`: 0 where both scales order the items alike and
     only rounding and repetition disturb it (Spearman's attenuation); by simulation -.01 to .003
     with 3 to 100 levels. Jackknife over clusters, t with effective degrees of freedom, one-sided.
-    Where nothing varies over clusters, at least a share m / 4 of them would have to move for a loss
-    of the margin m; that none of G does has a probability of at most :math:`(1 - m/4)^G`.
+    If nothing varies over clusters, at least a share m / 4 of them would have to move for a loss of
+    the margin m; that none of G does has a probability of at most :math:`(1 - m/4)^G`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Is the judge right, and what would people say of all items, given the judge?"""
+"""Is the judge accurate, and what would human raters say of all items, given the judge?"""
 
 from judgestats.lazy import public_names
 

@@ -174,17 +174,16 @@ def alternative_annotator_test(
     Raises
     ------
     InputError
-        If shapes differ, the scoring is unknown, or scores are no numbers.
+        If shapes differ, the scoring is unknown, or scores are not numbers.
 
     Notes
     -----
     For annotator j and item i, :math:`D = [j \ge judge] - [judge \ge j]` by closeness to the other
     annotators of the item; one-sided t of mean D < epsilon, at .05 by Benjamini-Yekutieli over
-    annotators.
-    Items with fewer than two annotators drop, annotators with fewer than 30 items are skipped; both
-    are counted. Where D is constant p is 0 below epsilon and 1 otherwise. Ties count for both, so
-    the advantage runs high and a constant can win: the best constant and the people's majority
-    stand beside it. The majority contains each person's own vote.
+    annotators. Items with fewer than two annotators drop, annotators with fewer than 30 items are
+    skipped; both are counted. Where D is constant p is 0 below epsilon and 1 otherwise. Ties count
+    for both, so the advantage runs high and a constant can win: the best constant and the human
+    majority are next to it. The majority contains each rater's own vote.
 
     References
     ----------
@@ -373,7 +372,7 @@ def _p_values(behind: Sequence[tuple[float, float, float]], eps: float) -> Float
 
 
 def _majority(y: Floats, scoring: Scoring) -> Floats:
-    """The people's most common label (the first of equals), or their median score."""
+    """The human most common label (the first of equals), or their median score."""
     if scoring == "neg_rmse":
         return np.asarray(np.nanmedian(y, axis=1))
     kinds = np.unique(y[~np.isnan(y)])
@@ -433,7 +432,7 @@ _DISTANCES = (
 def agreement_ceiling(
     judge: ArrayLike, labels: ArrayLike, *, scores: bool = False, **inference: Unpack[Clustered]
 ) -> dict[str, Estimate]:
-    r"""The judge's agreement with one person beside that of two people, on the same items.
+    r"""The judge's agreement with one person next to that of two human raters, on the same items.
 
     Parameters
     ----------
@@ -447,7 +446,7 @@ def agreement_ceiling(
     Returns
     -------
     dict of str to Estimate
-        ``judge``, ``people``, and ``gap``: the first less the second, paired by item.
+        ``judge``, ``people``, and ``gap``: the first minus the second, paired by item.
 
     Raises
     ------
@@ -456,9 +455,9 @@ def agreement_ceiling(
 
     Notes
     -----
-    Mean over items of the mean over the item's people (pairs of people), intervals by the jackknife
-    over clusters. Two people who err by chance agree less than a perfect judge with one of them: a
-    judge may lie above the ceiling.
+    Mean over items of the mean over the item's people (pairs of human raters), intervals by the
+    jackknife over clusters. Two human raters who err by chance agree less than a perfect judge with
+    one of them: a judge may be above the ceiling.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class ConfidenceCalibration(inputs.Report):
         return pd.DataFrame([self.brier.row(), self.calibration_error.row()])
 
     def sentence(self) -> str:
-        """Brier's score and calibration error, the latter beside its null."""
+        """Brier's score and calibration error, the latter next to its null."""
         ece = self.calibration_error
         if math.isnan(ece.estimate):
             return f"The confidences cannot be judged: {ece.reason}."
@@ -113,7 +113,7 @@ def confidence_calibration(
     Raises
     ------
     InputError
-        If a confidence lies outside 0-1, a label is none of the words, or lengths differ.
+        If a confidence is outside 0-1, a label is not one of the words, or lengths differ.
 
     Notes
     -----
@@ -309,15 +309,15 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
     Parameters
     ----------
     scores : array-like, shape (N,) or (N, repeats)
-        Repeats are averaged first; NaN where unread.
+        Repeats are averaged first; NaN where unparsed.
     passed : array-like, shape (N,)
         1 where people pass the item, 0 where they fail it, NaN where nobody says.
 
     Returns
     -------
     Estimate
-        .5 where scores tell nothing, 1 where every passed item stands above every failed one: the
-        area under the receiver's curve.
+        .5 where scores show nothing, 1 where every passed item is above every failed one: the area
+        under the receiver's curve.
 
     Raises
     ------
@@ -379,12 +379,12 @@ def separation_by_k(
     seed: int = 0,
     **inference: Unpack[Clustered],
 ) -> AccuracyByK:
-    """How well the mean of k scores tells what people pass from what they fail, by k.
+    """How well the mean of k scores shows what human raters pass from what they fail, by k.
 
     Parameters
     ----------
     scores : array-like, shape (N, repeats)
-        NaN where unread.
+        NaN where unparsed.
     passed : array-like, shape (N,)
         1, 0 or NaN, as `separation` takes them.
     seed : int

@@ -1,4 +1,4 @@
-"""Judge or system: two e-processes on anchors and new answers, valid at every look."""
+"""Judge or system: two e-processes on anchors and new answers, valid at every update."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def anchor_shift(n: Floats, total: Floats, base: Floats, repeats: Floats) -> tup
     n, total : ndarray, shape (..., anchors)
         New judgments of each anchor, and their sum.
     base, repeats : ndarray, shape (anchors,)
-        Mean of the old judgments, and their number: an anchor never tells more than these.
+        Mean of the old judgments, and their number: an anchor never says more than these.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def change_look(
     new_n, new_sum : ndarray, shape (periods,)
         New answers in each period, and the sum of their values.
     new_squares : ndarray, shape (periods,), or None
-        Sum of squares of values that are no shares; None for pass and fail.
+        Sum of squares of values that are not shares; None for pass and fail.
     old : (float, float)
         Mean of the old answers, and its variance.
     members : ndarray, shape (anchors, clusters), optional
@@ -242,7 +242,7 @@ def change_look(
 
 
 def mixture_limits(shift: float, variance: float, level: float) -> tuple[float, float]:
-    """Shifts that the mixture does not exclude, an interval valid at every look.
+    """Shifts that the mixture does not exclude, an interval valid at every update.
 
     Parameters
     ----------

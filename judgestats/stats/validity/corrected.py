@@ -88,7 +88,7 @@ _BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CorrectedScore(Report):
-    """What people would give on average, with what it is to be read beside.
+    """What human raters would give on average, with what it is compared with.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class CorrectedScore(Report):
         )
 
     def sentence(self) -> str:
-        """The corrected number beside the raw one, and what the judge saved."""
+        """The corrected number next to the raw one, and what the judge saved."""
         c = self.corrected
         if math.isnan(c.estimate):
             return f"What people would give on average is not estimated: {c.reason}."
@@ -168,12 +168,12 @@ def corrected_rate(
     labels_drawn: LabelsDrawn | None = None,
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
-    r"""The pass rate that people would give, from a judge of all items and people's labels of few.
+    r"""The pass rate that people would give, from a judge of all items and human labels of few.
 
     Parameters
     ----------
     judge : array-like, shape (N,) or (N, repeats)
-        Verdicts of all items; unread ones are a class of their own, or left out and counted where
+        Verdicts of all items; unparsed ones are a separate class, or left out and counted where
         none of them has a label. Repeats are averaged first: the majority counts, a tie is a class.
     human : array-like, shape (N,)
         Labels, None or NaN where there is none.
@@ -185,7 +185,7 @@ def corrected_rate(
         Known chance of each item to be labelled, where it is unequal.
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
         How the labelled items were chosen. Unstated: tested as far as possible, and "assumes
-        random" stands with the result. ``convenience`` is not corrected.
+        random" is with the result. ``convenience`` is not corrected.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def corrected_rate(
     Raises
     ------
     InputError
-        If a value is none of the verdicts' words, shapes differ or a chance is impossible.
+        If a value is not one of the verdicts' words, shapes differ or a chance is impossible.
 
     Notes
     -----
@@ -308,7 +308,7 @@ def corrected_mean(
         Scores of all items; repeats are averaged first. Items without a score are left out and
         counted.
     human : array-like, shape (N,)
-        People's scores, NaN where there is none.
+        Human scores, NaN where there is none.
     stratum, mix, labels_drawn
         See `corrected_rate`.
 
@@ -321,7 +321,7 @@ def corrected_mean(
     Raises
     ------
     InputError
-        If a score is no number or shapes differ.
+        If a score is not a number or shapes differ.
 
     References
     ----------
@@ -429,7 +429,7 @@ def _undefined_estimate(estimate: Estimate, reason: str) -> Estimate:
 def _gain(
     items: LabelledItems, labels_drawn: str | None, level: float, *, unequal: bool = False
 ) -> Estimate:
-    """`labels_gained`, refused where the labels are no random draw."""
+    """`labels_gained`, refused where the labels are not a random draw."""
     gain = labels_gained(
         items.judge, items.human, stratum=items.stratum, level=level,
         cluster=items.codes if items.clustered else None,

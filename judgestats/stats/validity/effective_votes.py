@@ -90,7 +90,7 @@ def vote_variance(votes: Floats) -> float:
 
 
 def subset_credit(errors: Floats, k: int) -> Floats:
-    """Of each item the share of subsets of k judges whose majority is right, a tie half.
+    """Of each item the share of subsets of k judges whose majority is correct, a tie half.
 
     Parameters
     ----------

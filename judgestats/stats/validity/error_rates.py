@@ -24,12 +24,12 @@ from judgestats.stats.validity.label_draws import LabelsDrawn
 
 FEW_IN_CLASS = 10
 _TIED = 2
-"""The part, beside the verdicts 0 and 1, of items whose repeats tie."""
+"""The part, next to the verdicts 0 and 1, of items whose repeats tie."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ErrorRates(inputs.Report):
-    """A judge's error rates against people.
+    """A judge's error rates against human labels.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class ErrorRates(inputs.Report):
         ``sensitivity``, ``specificity``, ``precision``, ``negative_predictive_value``,
         ``accuracy``, ``balanced_accuracy``, ``matthews_correlation``, ``cohen_kappa``.
     constant : mapping of str to float
-        What a judge that always gives the people's more common verdict reaches: ``accuracy``,
+        What a judge that always gives the human more common verdict reaches: ``accuracy``,
         ``balanced_accuracy``, ``matthews_correlation`` (0 by convention), ``cohen_kappa``.
     sample : Sample
     notes : tuple of Note
@@ -54,7 +54,7 @@ class ErrorRates(inputs.Report):
     TITLE = "Judge against people"
 
     def tidy(self) -> pd.DataFrame:
-        """One row per rate, with the constant judge's value beside it."""
+        """One row per rate, with the constant judge's value next to it."""
         frame = pd.DataFrame([e.row() for e in self.rates.values()])
         return frame.assign(constant=frame["term"].map(dict(self.constant)))
 
@@ -107,13 +107,13 @@ def error_rates(
     labels_drawn: LabelsDrawn | None = None,
     **inference: Unpack[Clustered],
 ) -> ErrorRates:
-    r"""Confusion table of a judge against people, and the rates read off it.
+    r"""Confusion table of a judge against human labels, and the rates read off it.
 
     Parameters
     ----------
     judge : array-like, shape (N,) or (N, repeats)
         Verdicts of all items judged (see `verdict_values`); of repeats the majority counts, a tie
-        is unread.
+        is unparsed.
     human : array-like, shape (N,)
         Labels, None or NaN where there is none.
     stratum : array-like, shape (N,), optional
@@ -132,7 +132,7 @@ def error_rates(
     Raises
     ------
     InputError
-        If a value is none of the verdicts' words, nothing is labelled, or shapes differ.
+        If a value is not one of the verdicts' words, nothing is labelled, or shapes differ.
 
     Notes
     -----
@@ -140,7 +140,7 @@ def error_rates(
     :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of labels,
     with Student's critical value on Kish's effective number of clusters minus 1. Balanced accuracy,
     kappa and Matthews' correlation: jackknife over clusters. All rates are of the labelled items
-    that have a verdict: unread items stand in the table and in no rate. Repeats that tie are half
+    that have a verdict: unparsed items are in the table and in no rate. Repeats that tie are half
     of either verdict in every rate: counted as wrong on both sides they made sensitivity and
     specificity of a good judge add up to less than 1.
 
@@ -248,7 +248,7 @@ _CONSTANT = {"balanced_accuracy": 0.5, "matthews_correlation": 0.0, "cohen_kappa
 
 
 def _table(y: Floats, f: Floats, lost: Floats) -> dict[str, int]:
-    """Counts of people's verdict by the judge's: 1, 0, .5 where the repeats tie, or unread."""
+    """Counts of human verdict by the judge's: 1, 0, .5 where the repeats tie, or unparsed."""
     table = {}
     for of_people, value in (("positive", 1), ("negative", 0)):
         hit, miss = ("tp", "fn") if value else ("fp", "tn")
@@ -383,7 +383,7 @@ _COEFFICIENTS = (
 
 
 def _no_better(rates: Mapping[str, Estimate]) -> list[Note]:
-    """Where the judge passes as much of what people fail as of what they pass."""
+    """Where the judge passes as much of what human raters fail as of what they pass."""
     youden = rates["sensitivity"].estimate + rates["specificity"].estimate - 1
     if math.isnan(youden) or youden > 0:
         return []
@@ -432,7 +432,7 @@ def error_rates_by_slice(
     Parameters
     ----------
     judge : array-like, shape (N,)
-        Verdicts, None where unread.
+        Verdicts, None where unparsed.
     human : array-like, shape (N,)
         Labels drawn at random, None where there is none.
     slices : array-like, shape (N,)
@@ -449,7 +449,7 @@ def error_rates_by_slice(
     Raises
     ------
     InputError
-        If shapes differ or a value is none of the words.
+        If shapes differ or a value is not one of the words.
 
     Notes
     -----
@@ -513,7 +513,7 @@ def error_rates_by_slice(
 
 
 def _measure_items(items: inputs.LabelledItems, measure: str) -> tuple[Bools, Bools]:
-    """Which items with a verdict the measure counts, and on which the judge is right."""
+    """Which items with a verdict the measure counts, and on which the judge is correct."""
     y = np.where(np.isnan(items.judge), np.nan, items.human)
     base = {
         "accuracy": ~np.isnan(y),

@@ -119,7 +119,7 @@ class Certificate:
 
     @property
     def threshold(self) -> float:
-        """Infinite where nothing is certified."""
+        """Infinite if nothing is certified."""
         return self.passed.threshold if self.passed else math.inf
 
     @property
@@ -192,7 +192,7 @@ def certify(
     codes: Ints | None = None,
     correlation: float | None = None,
 ) -> Certificate:
-    """Largest set of confident items whose error rate is shown to be at most `error`.
+    """Largest set of confident items whose error rate is established to be at most `error`.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def verdict_values(values: ArrayLike, *, where: str, name: str) -> Floats:
     Raises
     ------
     InputError
-        If a value is none of the verdicts' words.
+        If a value is not one of the verdicts' words.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def score_values(values: ArrayLike, *, where: str, name: str) -> Floats:
     Raises
     ------
     InputError
-        If a value is no number or infinite.
+        If a value is not a number or infinite.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class LabelledItems:
     Attributes
     ----------
     judge : ndarray, shape (N,)
-        Verdict or score, the mean over repeats; NaN = unread.
+        Verdict or score, the mean over repeats; NaN = unparsed.
     human : ndarray, shape (N,)
         Label, NaN where there is none.
     codes : ndarray of int, shape (N,)
@@ -208,7 +208,7 @@ def labelled_items(
     stratum: ArrayLike | None = None,
     where: str,
 ) -> LabelledItems:
-    """Check and align a judge's output with people's labels.
+    """Check and align a judge's output with human labels.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
     Raises
     ------
     InputError
-        If it is none of the known ways.
+        If it is not one of the known ways.
 
     Examples
     --------
@@ -411,7 +411,7 @@ def two_group_test(
     Returns
     -------
     statistic, p, df : float
-        The odds ratio or t; p is NaN where nothing varies, df NaN for the exact test.
+        The odds ratio or t; p is NaN if nothing varies, df NaN for the exact test.
 
     Examples
     --------
@@ -543,7 +543,7 @@ def t_estimate(
     constant: str = "the difference does not vary",
     details: dict[str, Any] | None = None,
 ) -> Estimate:
-    """A value with Student's interval, or with a note where nothing varies.
+    """A value with Student's interval, or with a note if nothing varies.
 
     Parameters
     ----------
@@ -583,7 +583,7 @@ def t_estimate(
 
 
 def clip_limits(estimate: Estimate, least: float = -1.0, most: float = 1.0) -> Estimate:
-    """An estimate whose limits lie within what it can be."""
+    """An estimate whose limits are within what it can be."""
     iv = estimate.interval
     if iv is None:
         return estimate

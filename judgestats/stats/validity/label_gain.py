@@ -1,4 +1,4 @@
-"""Labels that a judge of all items adds to those of people."""
+"""Labels that a judge of all items adds to those of human raters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def labels_gained(
     Raises
     ------
     InputError
-        If a value is no number or shapes differ.
+        If a value is not a number or shapes differ.
 
     Notes
     -----

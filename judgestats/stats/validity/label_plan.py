@@ -100,8 +100,7 @@ def labels_needed(
     prevalence, sensitivity, specificity : float, optional
         Of a pass rate: from a pilot, or as stated.
     sd, correlation : float, optional
-        Of a mean score: standard deviation of people's scores, and their correlation with the
-        judge's.
+        Of a mean score: standard deviation of human scores, and their correlation with the judge's.
     level : float
     price : float
         Of one label.
@@ -113,7 +112,7 @@ def labels_needed(
     Raises
     ------
     InputError
-        If neither or both kinds of rates are given, or one lies outside its range.
+        If neither or both kinds of rates are given, or one is outside its range.
 
     Notes
     -----
@@ -190,7 +189,7 @@ def labels_needed(
 
 
 def verdict_shares(prevalence: float, se: float, sp: float) -> tuple[float, float, float]:
-    """Share of pass verdicts, and people's pass rate after a pass and after a fail verdict.
+    """Share of pass verdicts, and human pass rate after a pass and after a fail verdict.
 
     Examples
     --------
@@ -283,7 +282,7 @@ def allocate_labels(
 
 
 def draw_labels(classes: ArrayLike, counts: Mapping[str, int], *, seed: int) -> tuple[Ints, Floats]:
-    """Draw items to be labelled, fixed numbers from each class, with the chance of every item.
+    """Draw items to label, fixed numbers from each class, with the chance of every item.
 
     Parameters
     ----------
@@ -349,7 +348,7 @@ def split_labels(
     Raises
     ------
     InputError
-        If the share lies outside 0-1 or there are fewer than two questions.
+        If the share is outside 0-1 or there are fewer than two questions.
 
     Examples
     --------

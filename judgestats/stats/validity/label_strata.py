@@ -19,7 +19,7 @@ def label_strata(verdicts: Floats, confidence: Floats, parts: int = 3) -> Ints:
     Parameters
     ----------
     verdicts : ndarray, shape (N,)
-        1 pass, 0 fail; NaN (unparsed) is a stratum of its own.
+        1 pass, 0 fail; NaN (unparsed) is a separate stratum.
     confidence : ndarray, shape (N,)
     parts : int
 
@@ -55,7 +55,8 @@ def label_strata(verdicts: Floats, confidence: Floats, parts: int = 3) -> Ints:
 
 
 def label_bounds(shares: Floats, rates: Floats) -> tuple[float, float]:
-    """Labels needed as a share of people only: random draws with strata, and the best allocation.
+    """Labels needed as a share of human raters only: random draws with strata, and the best
+    allocation.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def leniency(
     Parameters
     ----------
     scores : array-like, shape (n_items, n_judges) or (n_items, n_judges, n_replications)
-        NaN where unread. Repeats of an item are averaged.
+        NaN where unparsed. Repeats of an item are averaged.
     judges : array-like of str, optional
         Their names; ``1``, ``2`` and so on by default.
     runs : RunComponent, optional

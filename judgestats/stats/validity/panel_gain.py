@@ -46,7 +46,7 @@ def panel_gain(
     -------
     Estimate
         The panel's mean minus the best member's. The panel is better than every member where the
-        interval lies above 0 (losses: below). A note says how many labels could show a gain.
+        interval is above 0 (losses: below). A note says how many labels could show a gain.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def _limits(
 
 
 def _one_each_way(differences: Floats, codes: Ints, sizes: Ints) -> tuple[Floats, Floats]:
-    """Mean and error with one disagreement added each way, each a cluster of its own."""
+    """Mean and error with one disagreement added each way, each a separate cluster."""
     n, members = differences.shape
     step = max(0.5 if members == 2 else 1.0, float(np.abs(differences).max()))
     d = differences.sum(axis=0) / (n + 2)

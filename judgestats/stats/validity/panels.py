@@ -61,7 +61,7 @@ def vote_weights(votes: Floats, y: Floats) -> Floats:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Panel(Report):
-    """What a panel of judges is worth against people.
+    """What a panel of judges is worth against human labels.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def panel_of_judges(
     Parameters
     ----------
     votes : array-like, shape (N, judges)
-        Verdicts, None where unread.
+        Verdicts, None where unparsed.
     human : array-like, shape (N,)
     names : sequence of str
         Of the judges.
@@ -312,12 +312,12 @@ def near_copies(errors: Floats, names: Sequence[str]) -> tuple[tuple[str, str, f
 def panel_of_choices(
     votes: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
 ) -> Panel:
-    r"""Do several judges together choose the right answer more often than the best of them?
+    r"""Do several judges together choose the correct answer more often than the best of them?
 
     Parameters
     ----------
     votes : array-like, shape (N, judges)
-        The answer that each judge chose, None where unread.
+        The answer that each judge chose, None where unparsed.
     human : array-like, shape (N,)
         The right one, None where nobody said.
     names : sequence of str
@@ -409,14 +409,14 @@ def _choice_panel_credit(votes: Floats, right: Floats, weights: Floats) -> Float
 def panel_of_scores(
     scores: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
 ) -> Panel:
-    r"""Are several judges' scores together nearer to people's than the best judge's?
+    r"""Are several judges' scores together nearer to human than the best judge's?
 
     Parameters
     ----------
     scores : array-like, shape (N, judges)
-        NaN where unread.
+        NaN where unparsed.
     human : array-like, shape (N,)
-        People's scores, NaN where there is none.
+        Human scores, NaN where there is none.
     names : sequence of str
     cluster : array-like, shape (N,), optional
         Folds keep clusters together.
@@ -436,7 +436,7 @@ def panel_of_scores(
 
     Notes
     -----
-    ``weighted``: least squares of people's score on the judges' with intercept, shrunk towards the
+    ``weighted``: least squares of human score on the judges' with intercept, shrunk towards the
     plain mean by one label's worth a judge, learnt on four fifths of the clusters and judged on the
     fifth. The gain over the best member: `panel_gain`. Mean and median keep the judges' common
     bias, weights take it out. Near copies are judges whose errors correlate above .9.
@@ -478,7 +478,7 @@ def panel_of_scores(
 
 
 def _weighted(x: Floats, y: Floats, new: Floats) -> Floats:
-    """People's score by least squares, the judges' deviations from their mean shrunk to 0."""
+    """Human score by least squares, the judges' deviations from their mean shrunk to 0."""
     judges = x.shape[1]
 
     def columns(of: Floats) -> Floats:

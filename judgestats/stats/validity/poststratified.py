@@ -17,8 +17,8 @@ from judgestats.stats.validity import inputs
 FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3
 N_CLASSES = 4
 FEW_OF_ONE_LABEL = 8
-"""With fewer labels of the people's rarer verdict the interval is joined with people only's: alone
-it covers .914 at 50 labels, prevalence .05 and a judge that guesses; joined at least .935."""
+"""With fewer labels of the human rarer verdict the interval is joined with people only's: alone it
+covers .914 at 50 labels, prevalence .05 and a judge that guesses; joined at least .935."""
 FEW_IN_CLASS = 5
 MATTERS = 0.2
 """A verdict class with few labels is warned of where it holds at least this share of the items: a
@@ -76,7 +76,7 @@ class _Classes:
 
 
 def verdict_codes(items: inputs.LabelledItems) -> Ints:
-    """0 fail, 1 pass, 2 unread, 3 a tie (of the repeats, or as an outcome)."""
+    """0 fail, 1 pass, 2 unparsed, 3 a tie (of the repeats, or as an outcome)."""
     f = items.judge
     decided = np.where(f == 0.5, TIE, (f > 0.5).astype(int))
     return np.where(np.isnan(f), UNREAD, decided).astype(np.int64)
@@ -130,7 +130,7 @@ def poststratified_rate(
     join: bool = True,
     level: float = 0.95,
 ) -> Estimate:
-    r"""People's pass rate over all items judged, post-stratified by the judge's verdict.
+    r"""Human pass rate over all items judged, post-stratified by the judge's verdict.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def stratum_shares(items: inputs.LabelledItems, mix: Mapping[str, float] | None)
 def _inflation(
     items: inputs.LabelledItems, influence: Floats, binomial: float, level: float, *, weighted: bool
 ) -> tuple[float, float, float, float]:
-    """By what the binomial variances are to be multiplied: inflation, df, design effect, Kish."""
+    """Factor of the binomial variances: inflation, df, design effect, Kish."""
     of_labels = items.codes[items.labelled]
     kish = inputs.effective_clusters(of_labels)
     if not items.clustered and not weighted:
@@ -384,7 +384,7 @@ def corrected_by_rates(
     negatives: float,
     level: float = 0.95,
 ) -> Estimate:
-    r"""People's pass rate from the judge's, with error rates measured on *other* items.
+    r"""Human pass rate from the judge's, with error rates measured on *other* items.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Mean scores as people would give them: regression, difference and PPI estimators."""
+"""Mean scores as human raters would give them: regression, difference and PPI estimators."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def _t_method(items: inputs.LabelledItems) -> str:
 
 
 def greg_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
-    r"""The regression estimator: people's mean, moved by what the judge says of all items.
+    r"""The regression estimator: human mean, moved by what the judge says of all items.
 
     Parameters
     ----------
     items : LabelledItems
-        Unread items must be left out before.
+        Unparsed items must be left out before.
     level : float
 
     Returns
@@ -165,7 +165,7 @@ def greg_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
 
 
 def _skewness(r: Floats) -> float:
-    """Adjusted Fisher-Pearson skewness; 0 where nothing varies."""
+    """Adjusted Fisher-Pearson skewness; 0 if nothing varies."""
     from scipy import stats
 
     return float(stats.skew(r, bias=False)) if np.ptp(r) > 0 else 0.0
@@ -202,7 +202,7 @@ def ppi_mean(
     Parameters
     ----------
     items : LabelledItems
-        Unread items must be left out before.
+        Unparsed items must be left out before.
     estimator : {"difference", "ppi", "ppi++"}
         ``difference``: judge's mean over all N items plus the mean difference of the labelled.
         ``ppi``: the judge's mean over the unlabelled items instead. ``ppi++``: the same with the

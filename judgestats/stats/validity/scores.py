@@ -27,15 +27,16 @@ MOST_LEVELS = 12
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GradedAgreement(inputs.Report):
-    """A judge's scores against people's.
+    """A judge's scores against human labels.
 
     Attributes
     ----------
     estimates : mapping of str to Estimate
         ``bias`` (judge minus people), ``lower_limit`` and ``upper_limit`` of agreement,
-        ``concordance`` (Lin), ``pearson_correlation``, ``slope`` (of people's on the judge's).
+        ``concordance`` (Lin), ``pearson_correlation``, ``slope`` (of human on the judge's).
     curve : DataFrame
-        What people give where the judge gives a score: one row for each level, or tenth of items.
+        What human raters give where the judge gives a score: one row for each level, or tenth of
+        items.
     sample : Sample
     notes : tuple of Note
     """
@@ -83,7 +84,7 @@ def graded_agreement(
     judge : array-like, shape (N,) or (N, repeats)
         Repeats are averaged first.
     human : array-like, shape (N,)
-        People's scores on the same scale, NaN where there is none.
+        Human scores on the same scale, NaN where there is none.
 
     Returns
     -------
@@ -92,14 +93,14 @@ def graded_agreement(
     Raises
     ------
     InputError
-        If shapes differ, a score is no number or no item has both.
+        If shapes differ, a score is not a number or no item has both.
 
     Notes
     -----
     Limits of agreement are bias plus and minus 1.96 standard deviations of the differences, each
     with standard error :math:`s\sqrt{1/n + 1.96^2 / (2(n-1))}`, n the effective number of labels.
     Lin's concordance :math:`2 s_{xy} / (s_x^2 + s_y^2 + (\bar x - \bar y)^2)`, sums over n - 1 as
-    epiR: a judge that is half of the people's score plus 3 correlates 1 and concords .10.
+    epiR: a judge that is half of the human score plus 3 correlates 1 and concords .10.
 
     References
     ----------
@@ -215,7 +216,7 @@ _COEFFICIENTS = (
 
 
 def _curve(x: Floats, y: Floats, codes: Ints, clustered: bool, level: float) -> pd.DataFrame:
-    """People's mean where the judge gives a score."""
+    """Human mean where the judge gives a score."""
     levels = np.unique(x)
     if levels.size <= MOST_LEVELS:
         group = np.searchsorted(levels, x)
@@ -241,14 +242,14 @@ def _curve(x: Floats, y: Floats, codes: Ints, clustered: bool, level: float) -> 
 def error_parts(
     scores: ArrayLike, human: ArrayLike, *, k: int = 1, **inference: Unpack[Clustered]
 ) -> dict[str, Estimate]:
-    r"""Mean squared error against people, split into bias, items and replicates.
+    r"""Mean squared error against human labels, split into bias, items and replicates.
 
     Parameters
     ----------
     scores : array-like, shape (N, repeats)
-        The judge's, NaN where unread.
+        The judge's, NaN where unparsed.
     human : array-like, shape (N,)
-        People's scores, NaN where there is none.
+        Human scores, NaN where there is none.
     k : int
         Judgments that are averaged in use.
 
@@ -419,12 +420,12 @@ are the cheapest."""
 def accuracy_by_k(
     verdicts: ArrayLike, human: ArrayLike, **inference: Unpack[Clustered]
 ) -> AccuracyByK:
-    r"""Accuracy of the majority of k of a judge's verdicts against people.
+    r"""Accuracy of the majority of k of a judge's verdicts against human labels.
 
     Parameters
     ----------
     verdicts : array-like, shape (N, repeats)
-        None where unread.
+        None where unparsed.
     human : array-like, shape (N,)
 
     Returns
@@ -439,8 +440,8 @@ def accuracy_by_k(
 
     Notes
     -----
-    Over all subsets of k verdicts (hypergeometric, exact); a tie counts half. Items with an unread
-    verdict are left out and counted.
+    Over all subsets of k verdicts (hypergeometric, exact); a tie counts half. Items with an
+    unparsed verdict are left out and counted.
 
     Examples
     --------
@@ -525,7 +526,7 @@ def _upper(e: Estimate) -> float:
 
 
 def majority_credit(right: Ints, most: int, k: int) -> Floats:
-    """Chance that the majority of k of `most` verdicts is right, `right` of them being so.
+    """Chance that the majority of k of `most` verdicts is correct, `right` of them being so.
 
     Examples
     --------
@@ -555,7 +556,7 @@ def choice_accuracy_by_k(
     Parameters
     ----------
     scores : array-like, shape (N, repeats)
-        Of every answer, NaN where unread.
+        Of every answer, NaN where unparsed.
     correct : array-like of bool, shape (N,)
         Whether an answer is the right one of its question.
     question : array-like, shape (N,)
@@ -571,8 +572,8 @@ def choice_accuracy_by_k(
     Raises
     ------
     InputError
-        If shapes differ, or no question has one right answer among several
-        whose scores were all read.
+        If shapes differ, or no question has one correct answer among several whose scores were all
+        read.
 
     Notes
     -----

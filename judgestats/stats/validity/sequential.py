@@ -1,4 +1,4 @@
-"""A running average with limits at every look, and drift separated by anchors."""
+"""A running average with limits at every update, and drift separated by anchors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.validity import inputs
 
 FIRST_LOOK = 20
-"""The asymptotic sequence starts after so many clusters."""
+"""The asymptotic sequence starts after this many clusters."""
 TUNED_TO = 200
 """Number of clusters at which the asymptotic sequence is tightest."""
 PRIOR = 16.0
@@ -48,8 +48,8 @@ class RunningAverage:
 
     Notes
     -----
-    Limits of the running average of what was to be expected at each time, which may move; they
-    hold at every look from 20 clusters on, as averages become normal:
+    Limits of the running average of what was to be expected at each time, which may move; they hold
+    at every update from 20 clusters on, as averages become normal:
     :math:`\hat\mu_t \pm \sqrt{\frac{2(t\hat\sigma_t^2\rho^2+1)}{t^2\rho^2}
     \log\frac{\sqrt{t\hat\sigma_t^2\rho^2+1}}{\alpha}}`.
 
@@ -131,7 +131,7 @@ class RunningAverage:
         return math.sqrt((variance + prior / 4) / (self.t + prior))
 
     def limits(self, *, level: float = 0.95, n_quantities: int = 1) -> tuple[float, float]:
-        """Limits that hold at every look; NaN before 20 clusters."""
+        """Limits that hold at every update; NaN before 20 clusters."""
         if self.t < FIRST_LOOK:
             return math.nan, math.nan
         alpha = (1 - level) / n_quantities
@@ -173,7 +173,7 @@ def anchored_change(
     after : array-like, shape (M,)
         Today's answers by today's judge.
     cluster_before, cluster_after : array-like, optional
-        Question of each answer; the same questions may stand on both sides.
+        Question of each answer; the same questions may be on both sides.
     level : float
 
     Returns

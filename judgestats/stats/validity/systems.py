@@ -49,7 +49,7 @@ def tango_limits(b: int, c: int, n: int, *, level: float = 0.95) -> tuple[float,
     Raises
     ------
     InputError
-        If the counts are no counts of n pairs.
+        If the counts are not counts of n pairs.
 
     Notes
     -----
@@ -167,7 +167,7 @@ def corrected_differences(
     labels_drawn: LabelsDrawn | None = None,
     **inference: Unpack[Clustered],
 ) -> Comparisons:
-    r"""Differences of systems as people would see them, every pair on the same items.
+    r"""Differences of systems as human raters would see them, every pair on the same items.
 
     Parameters
     ----------
@@ -349,22 +349,22 @@ def corrected_win_rate(
     Parameters
     ----------
     judge : array-like, shape (N,) or (N, 2)
-        ``win``, ``tie``, ``loss`` of the first system, None where unread; with two columns (both
+        ``win``, ``tie``, ``loss`` of the first system, None where unparsed; with two columns (both
         orders of the answers) the orders are averaged first: win and loss make a tie.
     human : array-like, shape (N,)
-        People's outcome, None where there is none.
+        Human outcome, None where there is none.
     labels_drawn : {"random", "by-verdict", "convenience"}, optional
 
     Returns
     -------
     Estimate
-        Post-stratified by the judge's outcome (win, tie, loss, unread). ``details``: ``judge``, the
-        judge's own win rate.
+        Post-stratified by the judge's outcome (win, tie, loss, unparsed). ``details``: ``judge``,
+        the judge's own win rate.
 
     Raises
     ------
     InputError
-        If an outcome is none of the three, shapes differ or nothing is labelled.
+        If an outcome is not one of the three, shapes differ or nothing is labelled.
 
     Notes
     -----

@@ -111,7 +111,7 @@ def test_every_pair_holm_and_intersection_union(rng: np.random.Generator) -> Non
 def test_holm_never_shows_more_than_unadjusted(rng: np.random.Generator) -> None:
     x = rng.normal(size=(60, 4, 8))
     holm = equivalence_of_spread(x, margin=1.5)
-    assert sum(holm.text) <= sum(row.p_value <= holm.alpha for row in holm.rows)
+    assert sum(holm.shown) <= sum(row.p_value <= holm.alpha for row in holm.rows)
 
 
 def test_undefined_is_not_shown(rng: np.random.Generator) -> None:
@@ -140,7 +140,7 @@ def test_size_at_the_margin_is_at_most_nominal() -> None:
     rng = np.random.default_rng(2)
     scale = np.array([1.0, math.sqrt(1.5)])[:, None]
     shown = sum(
-        equivalence_of_spread(rng.normal(size=(30, 2, 6)) * scale, margin=1.5).text[0]
+        equivalence_of_spread(rng.normal(size=(30, 2, 6)) * scale, margin=1.5).shown[0]
         for _ in range(400)
     )
     assert shown / 400 <= 0.075
