@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -141,12 +141,16 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             return _state(_object(reply.http_response.content))
 
         async def look() -> BatchState | None:
-            return await self.find(name)
+            return await self.find(name, ())
 
         return await self._call("a batch was created", send, instead=look)
 
-    async def find(self, name: str) -> BatchState | None:
-        """The batch that carries our name in its metadata, if the server has one."""
+    async def find(self, name: str, ids: Collection[str]) -> BatchState | None:
+        """The batch that carries our name in its metadata, if the server has one.
+
+        `ids` are the ids of its requests, for a server that keeps no name.
+        """
+        del ids
         after = ""
         for _ in range(_PAGES):
             page, more = await self._call("batches were listed", self._page(after))

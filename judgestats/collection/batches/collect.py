@@ -12,6 +12,7 @@ from judgestats.collection.account import Account, Collected, Stop
 from judgestats.collection.app_client import AsgiApp
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batch_store import Limits
+from judgestats.collection.batches.anthropic import AnthropicBatches, takes
 from judgestats.collection.batches.client import BatchClient
 from judgestats.collection.batches.work import BatchWork, Shared, Wanted
 from judgestats.collection.client import JudgeClient
@@ -119,8 +120,9 @@ class BatchCollector:
                 if spec.capability_key in self._refused:
                     continue
                 if spec.client_key not in clients:
+                    made = AnthropicBatches if takes(spec) else BatchClient
                     clients[spec.client_key] = await stack.enter_async_context(
-                        BatchClient(
+                        made(
                             spec,
                             timeout_s=self._ask.timeout_s,
                             retry=self._ask.retry,

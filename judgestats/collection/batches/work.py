@@ -279,9 +279,10 @@ class BatchWork:
         """
         book = self._shared.journal.batches
         for record in book.open(*self._endpoint.spec.address):
-            if record.batch_id or not keys & _keys_of(book.requests(record.name).values()):
+            requests = book.requests(record.name)
+            if record.batch_id or not keys & _keys_of(requests.values()):
                 continue
-            state = await self._client.find(record.name)
+            state = await self._client.find(record.name, requests)
             if state is not None:
                 book.created(record.name, state.id)
                 self._shared.say(
