@@ -20,7 +20,7 @@ from judgestats.analysis.decisions.record import (
     labelled,
     number,
 )
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, Subject
@@ -32,7 +32,7 @@ from judgestats.stats.validity.effective_votes import (
     subset_credit,
     vote_variance,
 )
-from judgestats.stats.validity.inputs import cluster_variance, score_values, verdict_values
+from judgestats.stats.validity.inputs import cluster_variance, verdict_values
 from judgestats.stats.validity.panels import near_copies
 
 ASSUMED = (0.7, 0.8, 0.9)
@@ -226,7 +226,11 @@ def effective_votes(
     """
     where = "decide panel"
     check_level(where, level=level, margin=margin)
-    read = (score_values if scores else verdict_values)(votes, where=where, name="votes")
+    read = (
+        as_numbers(votes, "votes", where)
+        if scores
+        else verdict_values(votes, where=where, name="votes")
+    )
     if read.ndim != 2 or read.shape[1] < 2:
         raise InputError(f"{where}: two judges or more are needed, one column each.")
     k = read.shape[1]

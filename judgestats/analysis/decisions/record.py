@@ -14,13 +14,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.analysis.validity import to_pass_fail, tuning_digest
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Part, plain
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.validity.inputs import score_values, verdict_values
+from judgestats.stats.validity.inputs import verdict_values
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 SCHEMA = "judgestats.decision/1"
@@ -236,7 +236,7 @@ def aligned(values: ArrayLike, n: int, *, where: str, name: str) -> Floats:
     InputError
         There is not one row per item.
     """
-    read = score_values(values, where=where, name=name)
+    read = as_numbers(values, name, where)
     if read.shape[:1] != (n,) or read.ndim > 2:
         raise InputError(
             f"{where}: {name} must hold one entry per item ({n} labels), got shape {read.shape}."

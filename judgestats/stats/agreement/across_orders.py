@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, check_axes
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement import chance_corrected
 from judgestats.stats.agreement.raw_agreement import mean_over_items, pairs_that_agree
@@ -279,11 +279,7 @@ def agreement_across_judges(
     """
     where = "agreement_across_judges"
     codes, named = encode_verdicts(verdicts, where=where)
-    if codes.ndim != 3 or codes.shape[0] < 2 or codes.shape[1] == 0:
-        raise InputError(
-            f"{where}: verdicts must have shape (judges, items, replications) with at least two "
-            f"judges, got {codes.shape}. Stack the judges' tables on the first axis."
-        )
+    check_axes(where, "verdicts", codes, "judges x items x replications", (2, 1))
     # (items, replications, judges): pairs of judges within a cell.
     counts = sum_statistics.counts_of_codes(np.moveaxis(codes, 0, 2), len(named))
     judged = counts.sum(axis=-1)

@@ -11,7 +11,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, check_axes, check_least, check_lengths
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.estimate import Estimate, NullReference, Sample
 from judgestats.stats.inference.keywords import SumResampled, with_keywords
@@ -98,11 +98,7 @@ def uniform_judge_scores(n_options: int) -> tuple[Floats, Floats, Floats]:
     >>> sorted(uniform_judge_scores(2)[2].tolist())
     [0.0, 0.0, 1.0, 1.0]
     """
-    if n_options < 2:
-        raise InputError(
-            f"chance_grade_score: n_options must be at least 2, got {n_options}. A single option "
-            "leaves nothing to choose."
-        )
+    check_least("chance_grade_score", "n_options", n_options, 2)
     if n_options**n_options <= LARGEST_ENUMERATION:
         every = np.indices((n_options,) * n_options).reshape(n_options, -1).T
         return _scores(every, n_options)
@@ -113,11 +109,7 @@ def uniform_judge_scores(n_options: int) -> tuple[Floats, Floats, Floats]:
 def _positions(positions: ArrayLike, where: str) -> Ints:
     """Positions as whole numbers, -1 where unparsed."""
     values = np.asarray(positions, dtype=float)
-    if values.ndim != 2 or values.shape[0] == 0 or values.shape[1] < 2:
-        raise InputError(
-            f"{where}: positions must have shape (items, rotations) with at least two rotations, "
-            f"got {values.shape}. Put the rotations of one item in one row."
-        )
+    check_axes(where, "positions", values, "items x rotations", (1, 2))
     read = ~np.isnan(values)
     if np.isinf(values).any() or np.any(values[read] % 1 != 0) or np.any(values[read] < -1):
         raise InputError(
@@ -477,11 +469,7 @@ def grade_score_difference(
     where = "grade_score_difference"
     a = grade_score_items(first, n_options=n_options_first)
     b = grade_score_items(second, n_options=n_options_second)
-    if a["complete"].shape != b["complete"].shape:
-        raise InputError(
-            f"{where}: first and second must hold the same items, got {a['complete'].size} and "
-            f"{b['complete'].size}. Align them by item."
-        )
+    check_lengths(where, first=a["complete"], second=b["complete"])
     used = a["complete"] & b["complete"]
     gap = b["corrected"] - a["corrected"]
     return share_estimate(

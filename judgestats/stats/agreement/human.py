@@ -10,7 +10,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, check_axes, check_lengths
 from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.estimate import Estimate, Sample
@@ -85,11 +85,7 @@ def labelled_pairs(
 ) -> tuple[Ints, Ints, Bools, Sample]:
     """Codes of judge and human per pair, which pairs have both, and the sample."""
     a, b = (outcome_codes(v, where, categories=categories) for v in (judge, human))
-    if a.ndim != 1 or a.shape != b.shape or a.size == 0:
-        raise InputError(
-            f"{where}: judge and human must be one outcome for each pair, got shapes {a.shape} and "
-            f"{b.shape}. Align them by pair (one row for each human label)."
-        )
+    check_lengths(where, least=1, judge=a, human=b)
     used = (a >= 0) & (b >= 0)
     excluded = {
         "no verdict of the judge": int(np.sum((a < 0) & (b >= 0))),
@@ -239,11 +235,7 @@ def alignment_by_category(
     """
     labels = np.asarray(category).astype(str)
     a, b = np.asarray(judge, dtype=object), np.asarray(human, dtype=object)
-    if labels.shape != a.shape or a.shape != b.shape:
-        raise InputError(
-            f"alignment_by_category: category must be one label for each of the {a.size} pairs, "
-            f"got shape {labels.shape}. Align it with judge and human."
-        )
+    check_lengths("alignment_by_category", judge=a, human=b, category=labels)
     groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])
     out = {}
     for name in np.unique(labels):
@@ -379,11 +371,7 @@ def human_ceiling(labels: ArrayLike, **inference: Unpack[SumResampled]) -> Estim
     """
     where = "human_ceiling"
     codes = outcome_codes(labels, where)
-    if codes.ndim != 2 or codes.shape[1] < 2 or codes.shape[0] == 0:
-        raise InputError(
-            f"{where}: labels must have shape (pairs, annotators) with at least two annotators, "
-            f"got {codes.shape}. Put one pair in each row."
-        )
+    check_axes(where, "labels", codes, "pairs x annotators", (1, 2))
     both = list(itertools.combinations(range(codes.shape[1]), 2))
     credit = np.column_stack([pair_credit(codes[:, i], codes[:, j]) for i, j in both])
     n_read = np.sum(np.isfinite(credit), axis=1)
@@ -453,11 +441,7 @@ def attention_coverage(
     a = np.asarray(attention, dtype=float)
     if a.ndim == 3 and a.shape[0]:
         a = a.mean(axis=0)
-    if a.ndim != 2:
-        raise InputError(
-            f"{where}: attention must be heads x reading x target tokens, got shape "
-            f"{np.shape(attention)}. Give the weights of one layer."
-        )
+    check_axes(where, "attention", a, "heads x reading tokens x target tokens")
     if not 0 <= threshold < 1:
         raise InputError(f"{where}: threshold must lie in 0-1, got {threshold}. Try 0.1.")
     if a.size and not (np.isfinite(a).all() and a.min() >= 0 and a.max() <= 1 + 1e-4):

@@ -9,8 +9,16 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats, Ints, too_large
-from judgestats.errors import InputError, one_of
+from judgestats.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    check_axes,
+    check_finite,
+    check_items,
+    check_lengths,
+)
+from judgestats.errors import one_of
 from judgestats.stats.comparison.rank_correlation import kendall_interval, spearman_interval
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
@@ -28,15 +36,8 @@ def _scores(values: ArrayLike, name: str, where: str) -> Floats:
     """Scores as (items, replications)."""
     x = np.asarray(values, dtype=float)
     x = x[:, None] if x.ndim == 1 else x
-    if x.ndim != 2 or x.shape[0] == 0:
-        raise InputError(
-            f"{where}: {name} must have shape (items,) or (items, replications), got {x.shape}. "
-            "Put one item in each row."
-        )
-    if np.any(too_large(x)):
-        raise InputError(
-            f"{where}: {name} must be finite or NaN, got one infinite or beyond 1e50. Drop it."
-        )
+    check_axes(where, name, x, "items x replications", (1,))
+    check_finite(where, name, x)
     return x
 
 
@@ -108,11 +109,7 @@ def human_correlation(
     where = "human_correlation"
     one_of(where, "method", method, _LABELS)
     x_all, y_all = _scores(judge, "judge", where), _scores(human, "human", where)
-    if x_all.shape[0] != y_all.shape[0]:
-        raise InputError(
-            f"{where}: judge and human must hold the same items, got {x_all.shape[0]} and "
-            f"{y_all.shape[0]}. Align them by item."
-        )
+    check_items(where, judge=x_all, human=y_all)
     x, y = _row_means(x_all), _row_means(y_all)
     used = np.isfinite(x) & np.isfinite(y)
     groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])[used]
@@ -239,15 +236,8 @@ def correlation_by_level(
     """
     where = "correlation_by_level"
     x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape or x.size == 0:
-        raise InputError(
-            f"{where}: judge and human must be one number for each item, got shapes {x.shape} and "
-            f"{y.shape}. Average repetitions first."
-        )
-    if too_large(x).any() or too_large(y).any():
-        raise InputError(
-            f"{where}: scores must be finite or NaN, got one infinite or beyond 1e50. Drop it."
-        )
+    check_lengths(where, least=1, judge=x, human=y)
+    check_finite(where, "scores", x, y)
     sources = cluster_codes(source, x.size, where=where)
     systems = cluster_codes(system, x.size, where=where)
     used = np.isfinite(x) & np.isfinite(y)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, check_lengths
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.chance_corrected import (
     ONE_VERDICT,
@@ -169,11 +169,7 @@ def cohen_kappa(
     """
     where = "cohen_kappa"
     a, b = np.asarray(first), np.asarray(second)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise InputError(
-            f"{where}: first and second must be two verdicts on the same items, got shapes "
-            f"{a.shape} and {b.shape}. Align them by item."
-        )
+    check_lengths(where, first=a, second=b)
     both = np.column_stack([a.astype(object), b.astype(object)])
     codes, named = encode_verdicts(both, categories=categories, where=where)
     q = len(named)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, check_axes, check_labels, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.agreement.position import both_orders, order_sample
@@ -85,11 +85,7 @@ def position_test(
     """
     where = "position_test"
     values = np.asarray(positions, dtype=float)
-    if values.ndim != 2 or values.size == 0 or values.shape[1] < 2:
-        raise InputError(
-            f"{where}: positions must have shape (items, orders) with two or more orders, got "
-            f"{values.shape}. Put the orders of one item in one row."
-        )
+    check_axes(where, "positions", values, "items x orders", (1, 2))
     n_items, n_orders = values.shape
     q = n_orders if n_options is None else int(n_options)
     if np.isinf(values).any():
@@ -244,11 +240,7 @@ def option_win_rate(
     codes, named = encode_verdicts(verdicts, where=where)
     if codes.ndim == 1:
         codes = codes[:, None]
-    if codes.ndim != 2 or codes.shape[0] == 0:
-        raise InputError(
-            f"{where}: options must have shape (items,) or (items, orders), got {codes.shape}. "
-            "Put one item in each row."
-        )
+    check_axes(where, "options", codes, "items x orders", (1,))
     if isinstance(option, (np.ndarray, list, tuple)):
         if len(option) != codes.shape[0]:
             raise InputError(
@@ -330,11 +322,7 @@ def pair_accuracy(
     where = "pair_accuracy"
     a, b, both = both_orders(first_order, second_order, where)
     right = outcome_codes(gold, where)
-    if right.shape != (a.shape[0],):
-        raise InputError(
-            f"{where}: gold must be one outcome for each of the {a.shape[0]} pairs, got shape "
-            f"{right.shape}. Align it with the verdicts."
-        )
+    check_labels(where, "verdicts", a, right)
     present = both & (right >= 0)
     counts = [np.sum(v >= 0, axis=1) for v in (a, b)]
     hits = [np.sum(v == right[:, None], axis=1) for v in (a, b)]
@@ -412,11 +400,7 @@ def accuracy_by_slot(
     """
     where = "accuracy_by_slot"
     picked, right = np.asarray(positions, dtype=float), np.asarray(gold, dtype=float)
-    if picked.ndim != 1 or picked.shape != right.shape or picked.size == 0:
-        raise InputError(
-            f"{where}: chosen and gold must be one place for each judgment, got shapes "
-            f"{picked.shape} and {right.shape}. Give one row a judgment."
-        )
+    check_lengths(where, least=1, chosen=picked, gold=right)
     picked = np.where(np.isnan(picked), -1, picked)
     if np.isinf(picked).any() or not np.isfinite(right).all():
         raise InputError(

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, check_items
 from judgestats.errors import InputError
 from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.agreement.kappa import cohen_kappa
@@ -87,11 +87,7 @@ def both_orders(first: ArrayLike, second: ArrayLike, where: str) -> tuple[Ints, 
     """
     a, b = (outcome_codes(v, where) for v in (first, second))
     a, b = (v[:, None] if v.ndim == 1 else v for v in (a, b))
-    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0] or a.shape[0] == 0:
-        raise InputError(
-            f"{where}: first_order and second_order must hold the same items (rows), got shapes "
-            f"{a.shape} and {b.shape}. Align them by item; columns are repetitions."
-        )
+    check_items(where, least=1, ndim=2, first_order=a, second_order=b)
     return a, b, np.any(a >= 0, axis=1) & np.any(b >= 0, axis=1)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, check_items, check_lengths
 from judgestats.errors import InputError
 from judgestats.results.quantities import name_of
 from judgestats.stats.agreement.human import outcome_codes
@@ -311,11 +311,7 @@ def win_rates(
     where = "win_rates"
     codes = outcome_codes(verdicts, where)
     first, second = (np.asarray(s).astype(str) for s in (system_a, system_b))
-    if codes.ndim != 1 or codes.size == 0 or not first.shape == codes.shape == second.shape:
-        raise InputError(
-            f"{where}: verdicts, system_a and system_b must be one entry a pair, got shapes "
-            f"{codes.shape}, {first.shape} and {second.shape}. Align them by pair."
-        )
+    check_lengths(where, least=1, verdicts=codes, system_a=first, system_b=second)
     if np.any(first == second):
         raise InputError(
             f"{where}: a system cannot meet itself, got {first[first == second][0]!r}."
@@ -444,11 +440,7 @@ def round_robin(
     where = "round_robin"
     i, j = (np.asarray(x) for x in (first, second))
     verdicts = np.asarray(verdict, dtype=object)
-    if i.ndim != 1 or i.shape != j.shape or i.shape != verdicts.shape:
-        raise InputError(
-            f"{where}: first, second and verdict must be equally long lists, got shapes {i.shape}, "
-            f"{j.shape} and {verdicts.shape}. Give one entry for each judgment."
-        )
+    check_lengths(where, first=i, second=j, verdict=verdicts)
     if n_candidates < 2 or (i.size and not _valid(i, j, n_candidates)):
         raise InputError(
             f"{where}: first and second must be different whole numbers from 0 to "
@@ -525,11 +517,7 @@ def pairwise_from_scores(score_a: ArrayLike, score_b: ArrayLike) -> NDArray[Any]
     where = "pairwise_from_scores"
     a, b = np.asarray(score_a, dtype=float), np.asarray(score_b, dtype=float)
     a, b = (x[:, None] if x.ndim == 1 else x for x in (a, b))
-    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
-        raise InputError(
-            f"{where}: score_a and score_b must hold the same pairs, got shapes {a.shape} and "
-            f"{b.shape}. Align them by pair."
-        )
+    check_items(where, ndim=2, score_a=a, score_b=b)
     read_a, read_b = np.isfinite(a).sum(axis=1), np.isfinite(b).sum(axis=1)
     gap = np.nansum(a, axis=1) / np.maximum(read_a, 1) - np.nansum(b, axis=1) / np.maximum(
         read_b, 1

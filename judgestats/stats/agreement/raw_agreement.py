@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import CountTable, count_table
 from judgestats.stats.inference import sum_statistics
@@ -321,11 +321,7 @@ def mean_of_groups(
     (0.375, [('x', 0.75), ('y', 0.0)])
     """
     x, names = _shares(shares, name), np.asarray(group, dtype=object)
-    if x.shape != names.shape:
-        raise InputError(
-            f"{name}: shares and group must be lists of one length, got shapes {x.shape} and "
-            f"{names.shape}."
-        )
+    check_lengths(name, shares=x, group=names)
     used = ~np.isnan(x)
     codes = cluster_codes(inference["cluster"], x.size, where=name)
     kinds, place = np.unique(names[used].astype(str), return_inverse=True)

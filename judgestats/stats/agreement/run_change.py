@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, too_large
+from judgestats.arrays import Floats, check_finite, check_items
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.raw_agreement import pairs_that_agree
 from judgestats.stats.designs.count_table import encode_verdicts
@@ -161,11 +161,7 @@ def run_change(
         notes = (Note(code="not_repeated", message=message),)
     if baseline is not None:
         base, base_split = _pooled(*baseline, kind, where)
-        if base.shape[0] != matched.size:
-            raise InputError(
-                f"{where}: baseline must hold the {matched.size} items of before and after, got "
-                f"{base.shape[0]}. Align it by item."
-            )
+        check_items(where, before=matched, baseline=base)
         change = change - _changes(base[matched][None], base_split, kind)[0][0]
         present &= np.isfinite(change)
         if not present.any():
@@ -240,17 +236,10 @@ def _pooled(before: ArrayLike, after: ArrayLike, kind: RunKind, where: str) -> t
         array = np.asarray(run, dtype=float if kind == "scores" else object)
         runs.append(array[:, None] if array.ndim == 1 else array)
     shapes = [r.shape for r in runs]
-    if any(r.ndim != 2 for r in runs) or shapes[0][0] != shapes[1][0] or shapes[0][0] == 0:
-        raise InputError(
-            f"{where}: before and after must have shape (items, replications) with the same items, "
-            f"got {shapes[0]} and {shapes[1]}. Align the runs by item."
-        )
+    check_items(where, least=1, ndim=2, before=runs[0], after=runs[1])
     both = np.concatenate(runs, axis=1)
     if kind == "scores":
-        if too_large(both).any():
-            raise InputError(
-                f"{where}: scores must be finite or NaN, got one infinite or beyond 1e50."
-            )
+        check_finite(where, "scores", both)
         return both.astype(float), shapes[0][1]
     codes = encode_verdicts(both, where=where)[0]
     return np.where(codes >= 0, codes, np.nan).astype(float), shapes[0][1]

@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints, too_large
+from judgestats.arrays import Floats, Ints, check_axes, check_distinct, check_finite
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -77,7 +77,6 @@ def comparisons_with_best(
     conditions: Sequence[object] | None = None,
     cost: Sequence[float] | None = None,
     margin: float | None = None,
-    null: ArrayLike | None = None,
     **inference: Unpack[Clustered],
 ) -> BestConditions:
     r"""Compare every condition with the best of the others, all at once.
@@ -95,10 +94,6 @@ def comparisons_with_best(
     margin : float, optional
         Declared before the data are seen: the largest loss against the best that does not matter.
         None recommends a condition only where it is shown to be the best.
-    null : array-like, optional
-        Draws of the largest studentised difference of two conditions under the null hypothesis, of
-        scores that are the parts of a coefficient (a reliability's jackknife values): its quantile
-        is used where it exceeds the studentised range's.
     level : float
         Probability with which the candidates hold every true best.
 
@@ -135,17 +130,10 @@ def comparisons_with_best(
     """
     where = "comparisons_with_best"
     x = np.asarray(scores, dtype=float)
-    if x.ndim != 2 or x.shape[1] < 2 or x.shape[0] == 0:
-        raise InputError(
-            f"{where}: scores must have shape (items, conditions) with two or more conditions, got "
-            f"{x.shape}. Put one item in each row."
-        )
+    check_axes(where, "scores", x, "items x conditions", (1, 2))
     k = x.shape[1]
     names = tuple(map(str, range(1, k + 1) if conditions is None else conditions))
-    if len(names) != k or len(set(names)) != k:
-        raise InputError(
-            f"{where}: conditions must be {k} different names, one for each column, got {names}."
-        )
+    check_distinct(where, "conditions", names, k)
     prices = None if cost is None else np.asarray(cost, dtype=float)
     if prices is not None and (prices.shape != (k,) or not np.isfinite(prices).all()):
         raise InputError(
@@ -158,10 +146,7 @@ def comparisons_with_best(
             "that would not matter."
         )
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
-    if too_large(x).any():
-        raise InputError(
-            f"{where}: scores must be finite or NaN, got one infinite or beyond 1e50. Drop it."
-        )
+    check_finite(where, "scores", x)
     used = np.isfinite(x).all(axis=1)
     lost = int(np.sum(~used))
     x, codes = x[used], codes[used]
@@ -176,17 +161,11 @@ def comparisons_with_best(
         excluded={"not scored under every condition": lost},
     )
     difference, error, df = _all_differences(x, codes)
-    drawn = np.asarray([] if null is None else null, dtype=float)
     reach = error
     if not math.isnan(df):
         critical = studentized_range_isf(1 - inference["level"], k=k, df=df) / math.sqrt(2)
-        if drawn.size:
-            # The least value whose p, the draws' own, lies above the level.
-            critical = max(critical, np.quantile(drawn, inference["level"], method="higher"))
         reach = error * critical
-    rows = tuple(
-        _row(i, names, difference, error, reach, df, inference["level"], drawn) for i in range(k)
-    )
+    rows = tuple(_row(i, names, difference, error, reach, df, inference["level"]) for i in range(k))
     candidates = [i for i in range(k) if np.all(difference[i] >= -reach[i])]
     lower = [min(difference[i, j] - reach[i, j] for j in range(k) if j != i) for i in range(k)]
     kept = [i for i in range(k) if lower[i] > -(margin or 0.0)]
@@ -200,7 +179,6 @@ def comparisons_with_best(
         family=f"{k} conditions",
         rows=rows,
         sample=sample,
-        details={"n_permutations": drawn.size} if drawn.size else {},
         means={name: float(m) for name, m in zip(names, x.mean(axis=0), strict=True)},
         margin=margin,
         candidates=tuple(names[i] for i in candidates),
@@ -235,7 +213,6 @@ def _row(
     reach: Floats,
     df: float,
     level: float,
-    null: Floats,
 ) -> Comparison:
     """One condition against the best of the others (Hsu's constrained interval)."""
     others = [j for j in range(len(names)) if j != i]
@@ -247,8 +224,6 @@ def _row(
     p = math.nan
     if not math.isnan(df):
         p = float(studentized_range_sf(math.sqrt(2) * behind, k=len(names), df=df))
-    by_draws = (1 + np.sum(null >= behind - 1e-9)) / (null.size + 1) if null.size else 0.0
-    p = max(p, float(by_draws))
     return Comparison(
         a=names[i],
         b=names[best],
@@ -258,7 +233,6 @@ def _row(
         df=df,
         p_value=p,
         p_adjusted=p,
-        p_bound=bool(null.size and p <= 1 / (null.size + 1)),
         interval=Interval(
             low=float(min(0.0, low)),
             high=float(max(0.0, high)),

@@ -11,8 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from judgestats.arrays import Floats, Ints
-from judgestats.errors import InputError
+from judgestats.arrays import Floats, Ints, check_least
 from judgestats.stats.designs.blocks import read_blocks
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import (
@@ -59,11 +58,7 @@ def nemenyi_critical_difference(k: int, n_blocks: int, *, alpha: float = 0.05) -
     >>> round(nemenyi_critical_difference(4, 14, alpha=0.05), 4)
     1.2536
     """
-    if n_blocks < 1:
-        raise InputError(
-            f"nemenyi_critical_difference: n_blocks must be at least 1, got {n_blocks}. Give the "
-            "number of items."
-        )
+    check_least("nemenyi_critical_difference", "n_blocks", n_blocks, 1)
     q = studentized_range_isf(alpha, k=k) / math.sqrt(2)
     return q * math.sqrt(k * (k + 1) / (6 * n_blocks))
 

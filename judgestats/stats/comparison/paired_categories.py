@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, check_lengths
 from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.friedman import friedman_test
@@ -74,11 +74,7 @@ def mcnemar_test(x: ArrayLike, y: ArrayLike, **inference: Unpack[Clustered]) -> 
     """
     where = "mcnemar_test"
     first, second = pd.Series(list(np.asarray(x))), pd.Series(list(np.asarray(y)))
-    if len(first) != len(second):
-        raise InputError(
-            f"{where}: x and y must be equally long, got {len(first)} and {len(second)}. Give both "
-            "verdicts of every item."
-        )
+    check_lengths(where, x=first, y=second)
     present = ~(first.isna() | second.isna() | (first == "") | (second == ""))
     first, second = first[present], second[present]
     labels = sorted({*first, *second}, key=str)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints, too_large
+from judgestats.arrays import Floats, Ints, as_numbers, check_axes, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Note, Sample
@@ -20,29 +20,6 @@ from judgestats.stats.inference.estimate import Note, Sample
 def level_label(value: Any) -> str:
     """A level as text: 0.5 as ``0.5``, 1.0 as ``1``."""
     return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
-
-
-def as_numbers(values: object, what: str, where: str) -> Floats:
-    """Float array of numbers, NaN for missing; infinite values and text are refused."""
-    try:
-        out = np.asarray(
-            values.to_numpy(dtype=float, na_value=np.nan)
-            if isinstance(values, pd.Series)
-            else values,
-            dtype=float,
-        )
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{where}: {what} must hold numbers, got something else ({error}). Code verdicts as "
-            "numbers first, unread ones as NaN."
-        ) from error
-    if too_large(out).any():
-        raise InputError(
-            f"{where}: {what} must be finite, got {int(too_large(out).sum())} infinite values (or "
-            "beyond 1e50). "
-            "Mark values that do not exist as NaN."
-        )
-    return out
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -212,11 +189,7 @@ def read_blocks(
     ([[1.0, 2.0], [3.0, 4.0]], ('T=0', 'T=1'), 1)
     """
     matrix = as_numbers(scores, "scores", where)
-    if matrix.ndim != 2:
-        raise InputError(
-            f"{where}: scores must have blocks in rows and conditions in columns, got shape "
-            f"{matrix.shape}. Give a two-dimensional array."
-        )
+    check_axes(where, "scores", matrix, "blocks x conditions")
     n_given, k = matrix.shape
     columns = list(scores.columns) if isinstance(scores, pd.DataFrame) else None
     levels = tuple(names or columns or range(1, k + 1))
@@ -302,11 +275,7 @@ def as_paired(
         blocks = read_blocks(x, where=where, names=names, cluster=cluster)
     else:
         first, second = as_numbers(x, "x", where), as_numbers(y, "y", where)
-        if first.ndim != 1 or first.shape != second.shape:
-            raise InputError(
-                f"{where}: x and y must be one-dimensional and equally long, got shapes "
-                f"{first.shape} and {second.shape}. Give both values of every pair."
-            )
+        check_lengths(where, x=first, y=second)
         both = np.column_stack([first, second])
         blocks = read_blocks(both, where=where, names=names or ("x", "y"), cluster=cluster)
     if len(blocks.conditions) != 2:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats, Ints, too_large
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_distinct
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -114,22 +114,6 @@ class Cells(Result):
             }
         )
 
-    def glance(self) -> pd.DataFrame:
-        """One row: size of the table and range of replications."""
-        return pd.DataFrame(
-            [
-                {
-                    "n": self.mean.shape[0],
-                    "n_clusters": self.n_clusters,
-                    "n_conditions": len(self.conditions),
-                    "n_replications_min": int(self.n_scores.min()),
-                    "n_replications_max": int(self.n_scores.max()),
-                    "common_r": self.common_r,
-                    "ddof": self.ddof,
-                }
-            ]
-        )
-
     def sentence(self) -> str:
         """The table in one sentence."""
         low, high = int(self.n_scores.min()), int(self.n_scores.max())
@@ -153,32 +137,16 @@ def check_scores(
         {2: "2-d (items x conditions)", 3: "3-d (items x conditions x replications)"}[d]
         for d in sorted(ndims, reverse=True)
     )
-    try:
-        scores = np.asarray(x, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{function}: scores must be a numeric array, {shapes}, got "
-            f"{type(x).__name__} that is not ({error}). Pad ragged cells with NaN."
-        ) from error
+    scores = as_numbers(x, "scores", function)
     if scores.ndim not in ndims or 0 in scores.shape:
         raise InputError(
             f"{function}: scores must be {shapes} and not empty, got shape {scores.shape}. "
             "Put one condition's items x replications in as X[:, None, :]."
         )
-    if too_large(scores).any():
-        raise InputError(
-            f"{function}: scores holds {int(too_large(scores).sum())} infinite values (or "
-            "beyond 1e50). Scores "
-            "must be finite, missing ones NaN."
-        )
     k = scores.shape[1]
     names = tuple(str(c) for c in conditions) if conditions is not None else ()
     names = names or tuple(f"condition {j + 1}" for j in range(k))
-    if len(names) != k or len(set(names)) != k:
-        raise InputError(
-            f"{function}: conditions must be {k} different names, one a column of X, got "
-            f"{len(names)} of which {len(set(names))} differ. Name every condition once."
-        )
+    check_distinct(function, "conditions", names, k)
     return scores, names
 
 

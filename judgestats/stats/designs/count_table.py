@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, check_axes
 from judgestats.errors import InputError
 from judgestats.stats.inference.estimate import Note, Sample
 from judgestats.stats.inference.sum_statistics import counts_of_codes
@@ -229,11 +229,7 @@ def count_table(
             )
         return verdicts
     codes, named = encode_verdicts(verdicts, categories=categories, where=where)
-    if codes.ndim != 2 or codes.shape[0] == 0:
-        raise InputError(
-            f"{where}: verdicts must have shape (items, replications) with at least one item, got "
-            f"shape {codes.shape}. Put one item in each row."
-        )
+    check_axes(where, "verdicts", codes, "items x replications", (1,))
     return CountTable(
         counts=counts_of_codes(codes, len(named)),
         categories=named,

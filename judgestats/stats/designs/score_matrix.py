@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints, too_large
+from judgestats.arrays import Floats, Ints, as_numbers, check_axes
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Note, Sample
@@ -41,26 +41,8 @@ def score_matrix(scores: ArrayLike, *, where: str) -> Floats:
     array([[ 1.,  2.],
            [ 3., nan]])
     """
-    try:
-        x = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{where}: scores must be numbers, items in rows and replications in columns, got "
-            f"{type(scores).__name__} that cannot be read as such ({error}). Parse the scores "
-            "first and mark what is missing as NaN."
-        ) from error
-    if x.ndim != 2:
-        raise InputError(
-            f"{where}: scores must be a matrix with items in rows and replications in columns, "
-            f"got shape {x.shape}. Pivot the judgments to one row per item."
-        )
-    infinite = int(too_large(x).sum())
-    if infinite:
-        raise InputError(
-            f"{where}: scores must be finite, {infinite} of {x.size} are infinite or "
-            "beyond 1e50. Mark unusable "
-            "judgments as NaN."
-        )
+    x = as_numbers(scores, "scores", where)
+    check_axes(where, "scores", x, "items x replications")
     return x
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats
+from judgestats.arrays import Bools, Floats, check_items
 from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.cells import Cells, cell_statistics
@@ -605,11 +605,7 @@ def kurtosis_change(
     """
     where = "kurtosis_change"
     x, y = (np.asarray(v, dtype=float) for v in (before, after))
-    if x.ndim != 2 or y.ndim != 2 or x.shape[0] != y.shape[0]:
-        raise InputError(
-            f"{where}: before and after must be items x replications of the same items, got shapes "
-            f"{x.shape} and {y.shape}."
-        )
+    check_items(where, ndim=2, before=x, after=y)
     parts = [centred_scores(v[:, None, :])[:, 0, :] for v in (x, y)]
     used = np.all([np.sum(~np.isnan(v), axis=1) >= 2 for v in (x, y)], axis=0)
     sums = np.concatenate([_powers(v[used]) for v in parts], axis=-1)

@@ -74,14 +74,6 @@ class EquivalenceResult(Comparisons):
         frame["equivalence_shown"] = self.shown
         return frame
 
-    def glance(self) -> pd.DataFrame:
-        """One row: how many pairs are shown equivalent, and whether all are."""
-        frame = super().glance()
-        frame["n_shown"] = sum(self.shown)
-        frame["p_all"] = self.p_all
-        frame["all_shown"] = self.all_shown
-        return frame
-
     def sentence(self) -> str:
         """What is shown, and what is not: not shown means open, neither equal nor different."""
         low, high = (format_number(m, digits=3) for m in self.margin)

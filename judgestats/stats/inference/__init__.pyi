@@ -8,7 +8,6 @@ from judgestats.stats.inference.estimate import Estimate as Estimate
 from judgestats.stats.inference.estimate import Interval as Interval
 from judgestats.stats.inference.estimate import Result as Result
 from judgestats.stats.inference.estimate import Sample as Sample
-from judgestats.stats.inference.estimate import to_plain as to_plain
 from judgestats.stats.inference.jackknife import effective_clusters as effective_clusters
 from judgestats.stats.inference.jackknife import jackknife_error as jackknife_error
 from judgestats.stats.inference.jackknife import log_ratio_of_sums as log_ratio_of_sums

@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, check_between, check_least
 from judgestats.errors import InputError, one_of
 
 Numbers = float | np.floating[Any] | NDArray[Any]
@@ -374,11 +374,7 @@ def studentized_range_isf(p: float, *, k: int, df: float = math.inf) -> float:
     2.727774
     """
     _check("studentized_range_isf", k, df)
-    if not 0 < p < 1:
-        raise InputError(
-            f"studentized_range_isf: p must lie between 0 and 1, got {p}. Give an upper tail, "
-            "such as 0.05."
-        )
+    check_between("studentized_range_isf", "p", p)
 
     def gap(q: float) -> float:
         tail = float(studentized_range_sf(q, k=k, df=df))
@@ -391,10 +387,7 @@ def studentized_range_isf(p: float, *, k: int, df: float = math.inf) -> float:
 
 
 def _check(where: str, k: int, df: float) -> None:
-    if k < 2:
-        raise InputError(
-            f"{where}: k must be at least 2 groups, got {k}. Give the number of groups compared."
-        )
+    check_least(where, "k", k, 2)
     if not df > 0:
         raise InputError(f"{where}: df must be positive, got {df}. Use math.inf for rank tests.")
 

@@ -13,40 +13,9 @@ import pandas as pd
 from judgestats.arrays import Bools, Ints
 from judgestats.results.numbers import format_number, format_p, with_bounds
 from judgestats.results.quantities import omits_zero, symbol_of
-from judgestats.results.records import NOT_ESTIMABLE
+from judgestats.results.records import NOT_ESTIMABLE, plain
 from judgestats.results.text import estimate_text, null_text, sample_text
 from judgestats.sinks import escape_html
-
-
-def to_plain(value: Any) -> Any:
-    """Turn a result, array or scalar into plain JSON values; NaN becomes None, never 0.
-
-    Examples
-    --------
-    >>> to_plain({"a": np.float64("nan"), "b": np.array([1, 2])})
-    {'a': None, 'b': [1, 2]}
-    """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        shown = (f.name for f in dataclasses.fields(value) if f.metadata.get("plain", True))
-        return {name: to_plain(getattr(value, name)) for name in shown}
-    if isinstance(value, Mapping):
-        return {str(k): to_plain(v) for k, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return [to_plain(v) for v in value.tolist()]
-    if isinstance(value, pd.DataFrame):
-        return [to_plain(row) for row in value.to_dict("records")]
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [to_plain(v) for v in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
-        return number if math.isfinite(number) else (None if math.isnan(number) else str(number))
-    if value is None or isinstance(value, str):
-        return value
-    return str(value)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -264,8 +233,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, NaN as None."""
-        plain = to_plain(self)
-        return {"type": type(self).__name__, **plain}
+        return {"type": type(self).__name__, **plain(self)}
 
     def __iter__(self) -> Any:
         raise TypeError(

@@ -13,7 +13,8 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, cast
 from numpy.typing import ArrayLike
 from threadpoolctl import ThreadpoolController
 
-from judgestats.errors import InputError, nearest
+from judgestats.arrays import check_between, check_least
+from judgestats.errors import nearest
 
 IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
 """Intervals of a statistic of sums; other statistics name theirs in their own ``interval``."""
@@ -196,14 +197,9 @@ def _check(keywords: dict[str, Any], *, where: str) -> None:
     level, resamples, permutations = map(
         keywords.get, ("level", "n_resamples", "n_permutations"), (0.5, 2, 0)
     )
-    if not 0 < level < 1:
-        raise InputError(f"{where}: level must lie in (0, 1), got {level}. Use 0.95.")
-    if resamples < 2:
-        raise InputError(f"{where}: n_resamples must be at least 2, got {resamples}. Use 2000.")
-    if permutations < 0:
-        raise InputError(
-            f"{where}: n_permutations must be 0 (none) or more, got {permutations}. Use 9999."
-        )
+    check_between(where, "level", level)
+    check_least(where, "n_resamples", resamples, 2)
+    check_least(where, "n_permutations", permutations, 0)
 
 
 def _documented(text: str, defaults: dict[str, Any]) -> str:

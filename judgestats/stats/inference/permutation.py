@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, check_least
 from judgestats.engine import WORTH_THREADS, map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
@@ -381,8 +381,7 @@ def permutation_distribution(
     x = data[0]
     one_of(where, "scheme", scheme, SCHEMES, advice="Choose what the coefficient's null permutes.")
     one_of(where, "alternative", alternative, ("greater", "less", "two-sided"))
-    if inference["n_permutations"] < 1:
-        raise InputError(f"{where}: n_permutations must be at least 1, got 0. Use 999.")
+    check_least(where, "n_permutations", inference["n_permutations"], 1)
     least = 1 if scheme == "labels" else 2
     if x.ndim < least or x.size == 0:
         raise InputError(

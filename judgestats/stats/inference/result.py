@@ -31,7 +31,6 @@ from judgestats.stats.inference.estimate import (
     Result,
     Sample,
     notes_block,
-    to_plain,
 )
 
 __all__ = [
@@ -48,7 +47,6 @@ __all__ = [
     "as_sentence",
     "format_number",
     "format_p",
-    "to_plain",
 ]
 
 
@@ -92,12 +90,6 @@ class Estimates(Result):
     def tidy(self) -> pd.DataFrame:
         """One row per estimate."""
         return pd.DataFrame([term.row() for term in self.terms])
-
-    def glance(self) -> pd.DataFrame:
-        """One row: every estimate in a column of its name."""
-        values: dict[str, Any] = {"term": self.name}
-        values |= {term.name: term.estimate for term in self.terms}
-        return pd.DataFrame([values | {"n": self.sample.n_items}])
 
     def apa(self, *, digits: int = 2) -> str:
         """Every estimate with its interval: see `Result.apa`."""
@@ -433,24 +425,6 @@ class Comparisons(Result):
                     "reason": r.reason,
                 }
                 for r in self.rows
-            ]
-        )
-
-    def glance(self) -> pd.DataFrame:
-        """One row for the whole result."""
-        p = [r.p_adjusted for r in self.rows if not math.isnan(r.p_adjusted)]
-        return pd.DataFrame(
-            [
-                {
-                    "term": self.name,
-                    "method": self.method,
-                    "adjust": self.adjust,
-                    "family": self.family,
-                    "n_comparisons": len(self.rows),
-                    "n_below_05": sum(v < 0.05 for v in p),
-                    "min_p_adjusted": min(p) if p else math.nan,
-                    "n": self.sample.n_items,
-                }
             ]
         )
 

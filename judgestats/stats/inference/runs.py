@@ -11,8 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints, too_large
-from judgestats.errors import InputError
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes
 from judgestats.results.numbers import format_number
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -395,13 +394,8 @@ def run_component(
     >>> found.df, found.p_value < 0.001, found.is_random
     (10.0, True, True)
     """
-    x = np.asarray(scores, dtype=float)
-    if x.ndim != 3 or 0 in x.shape or too_large(x).any():
-        raise InputError(
-            "run_component: scores must be finite, items x judges x runs, got shape "
-            f"{x.shape}, {int(too_large(x).sum())} infinite. Put one judge's items x runs in as "
-            "X[:, None, :]."
-        )
+    x = as_numbers(scores, "scores", "run_component")
+    check_axes("run_component", "scores", x, "items x judges x runs", (1, 1, 1))
     codes = cluster_codes(cluster, x.shape[0], where="run_component")
     n = int(codes.max()) + 1
     sums = []

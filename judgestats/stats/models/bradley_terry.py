@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import distributions
@@ -271,11 +271,7 @@ def _read_pairs(
     where = "bradley_terry"
     outcome = encode_verdicts(verdicts, categories=OUTCOMES, where=where)[0]
     a, b = (np.asarray(s).astype(str) for s in (system_a, system_b))
-    if outcome.ndim != 1 or outcome.size == 0 or not a.shape == outcome.shape == b.shape:
-        raise InputError(
-            f"{where}: verdicts, system_a and system_b must be one entry a pair, got shapes "
-            f"{outcome.shape}, {a.shape} and {b.shape}. Align them by pair."
-        )
+    check_lengths(where, least=1, verdicts=outcome, system_a=a, system_b=b)
     if np.any(a == b):
         raise InputError(f"{where}: a system cannot meet itself, got {a[a == b][0]!r}.")
     columns = [np.asarray(v, dtype=float) for v in covariates.values()]

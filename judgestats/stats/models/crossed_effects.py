@@ -9,8 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, too_large
-from judgestats.errors import InputError
+from judgestats.arrays import Floats, as_numbers, check_axes
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -90,19 +89,10 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     1.0
     """  # noqa: E501
     where = "crossed_components"
-    try:
-        x = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: scores must be numbers ({error}).") from None
-    if x.ndim != 4 or x.shape[1] < 2 or x.shape[2] < 2:
-        raise InputError(
-            f"{where}: scores must be items x judges x prompts x replications with at least 2 "
-            f"judges and 2 prompts, got shape {x.shape}."
-        )
-    if too_large(x).any():
-        raise InputError(f"{where}: scores must be finite, got one infinite or beyond 1e50.")
+    x = as_numbers(scores, "scores", where)
+    check_axes(where, "scores", x, "items x judges x prompts x replications", (0, 2, 2))
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
-    used = (~np.isnan(x)).any(axis=3).all(axis=(1, 2))
+    used = np.all(np.any(~np.isnan(x), axis=3), axis=(1, 2))
     x, codes, n_left = x[used], codes[used], int((~used).sum())
     why = "without a score in some cell"
     sample = Sample(

@@ -8,7 +8,8 @@ from typing import Any, Literal, Unpack, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.errors import InputError
+from judgestats.arrays import check_between
+from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.designs.score_matrix import (
     MeanSquares,
@@ -102,10 +103,7 @@ def exact_replications(reliability: float, *, target: float) -> float:
     >>> round(exact_replications(0.5, target=0.8), 10), exact_replications(-0.1, target=0.8)
     (4.0, nan)
     """
-    if not 0 < target < 1:
-        raise InputError(
-            f"replications_needed: target must lie between 0 and 1, got {target}. Use .80 or .90."
-        )
+    check_between("replications_needed", "target", target)
     if math.isnan(reliability) or reliability <= 0:
         return math.nan
     return target * (1 - reliability) / (reliability * (1 - target))
@@ -375,11 +373,7 @@ def _check(where: str, form: str, interval: str, missing: str) -> None:
         ("interval", interval, get_args(IccInterval)),
         ("missing", missing, ("refuse", "listwise")),
     ):
-        if value not in allowed:
-            raise InputError(
-                f"{where}: {argument} must be one of {', '.join(allowed)}, got {value!r}. "
-                "Choose one of these."
-            )
+        one_of(where, argument, value, allowed)
 
 
 def _interval(

@@ -10,9 +10,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints, too_large
+from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_number, format_p
+from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.reliability.one_factor import (
@@ -58,26 +59,7 @@ def check_options(
 
 def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, Ints | None]:
     """Complete rows as floats, how many were left out, and the cluster codes of the rest."""
-    try:
-        data = np.asarray(X, dtype=float)
-    except (TypeError, ValueError) as error:
-        msg = (
-            f"omega_total: scores must be a table of numbers, got values that are not ({error}). "
-            "Give scores with items in rows and replications in columns."
-        )
-        raise InputError(msg) from error
-    if data.ndim != 2:
-        msg = (
-            f"omega_total: scores must have two dimensions (items x replications), got "
-            f"{data.ndim}. Reshape the scores to one row per item."
-        )
-        raise InputError(msg)
-    if too_large(data).any():
-        msg = (
-            f"omega_total: scores must be finite, got {int(too_large(data).sum())} infinite "
-            "scores (or beyond 1e50). Mark an unread judgment as NaN."
-        )
-        raise InputError(msg)
+    data = score_matrix(X, where="omega_total")
     complete = ~np.isnan(data).any(axis=1)
     codes = None
     if cluster is not None:

@@ -8,14 +8,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats
+from judgestats.arrays import Bools, Floats, as_numbers
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import Scale
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimates
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
-from judgestats.stats.validity.inputs import score_values
 
 BETWEEN = "between_whole_numbers"
 """Of the note on half and quarter points."""
@@ -80,7 +79,7 @@ def levels_used(
     (2.45, 0.6)
     """
     where = "levels_used"
-    x = score_values(scores, where=where, name="scores")
+    x = as_numbers(scores, "scores", where)
     x = x[:, None] if x.ndim == 1 else x
     read = x[~np.isnan(x)] if x.ndim == 2 else np.empty(0)
     if x.ndim != 2 or read.size == 0:

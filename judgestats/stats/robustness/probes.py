@@ -9,7 +9,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, check_between, check_items
 from judgestats.errors import InputError
 from judgestats.stats.agreement.position import clopper_pearson
 from judgestats.stats.designs.score_matrix import score_matrix
@@ -91,10 +91,7 @@ def probe_shift(
             f"{where}: margin must be positive and below the reach, got {margin} of {reach}."
         )
     before, after = (_means(x, where) for x in (original, changed))
-    if before.size != after.size:
-        raise InputError(
-            f"{where}: changed must hold the {before.size} items of original, got {after.size}."
-        )
+    check_items(where, original=before, changed=after)
     shift = after - before
     codes = cluster_codes(inference["cluster"], shift.size, where=where)
     used = ~np.isnan(shift)
@@ -243,8 +240,7 @@ def attack_success(
     0.0461
     """
     where = "attack_success"
-    if not 0 < tolerance < 1:
-        raise InputError(f"{where}: tolerance must lie between 0 and 1, got {tolerance}.")
+    check_between(where, "tolerance", tolerance)
     attacked = _share(scores, success_from, where)
     before = None if clean is None else _share(clean, success_from, where)
     if before is not None and before.size != attacked.size:

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, as_numbers
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
@@ -21,7 +21,6 @@ from judgestats.stats.inference.jackknife import (
     jackknife_error,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.validity.inputs import score_values
 
 MAPS = ("pairs", "thirds")
 """Declared maps: neighbours in pairs, and three groups of levels."""
@@ -85,7 +84,7 @@ def recoding_loss(
     (0.06, True, [1.0, 2.0])
     """
     where = "recoding_loss"
-    x = score_values(scores, where=where, name="scores")
+    x = as_numbers(scores, "scores", where)
     if x.ndim != 2 or x.size == 0:
         raise InputError(f"{where}: scores must be items x replications, got shape {x.shape}.")
     read = ~np.isnan(x)

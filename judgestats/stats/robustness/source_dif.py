@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -16,7 +16,6 @@ from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import TestResult
 from judgestats.stats.models import ordinal
-from judgestats.stats.validity.inputs import score_values
 
 NOISY = "label_noise"
 _NOISE = (
@@ -94,16 +93,12 @@ def dif_test(
     (True, 1.8)
     """
     where = "dif_test"
-    y = score_values(scores, where=where, name="scores")
-    z = score_values(quality, where=where, name="quality")
+    y = as_numbers(scores, "scores", where)
+    z = as_numbers(quality, "quality", where)
     if z.shape != y.shape:
         raise InputError(f"{where}: quality must be one number an output, got shape {z.shape}.")
     labels = np.asarray(source)
-    if y.ndim != 1 or labels.shape != y.shape:
-        raise InputError(
-            f"{where}: scores and source must have one entry an output, got shapes {y.shape} and "
-            f"{labels.shape}."
-        )
+    check_lengths(where, scores=y, source=labels)
     groups = labels.astype(str)
     codes = cluster_codes(inference["cluster"], y.size, where=where)
     used = ~np.isnan(y) & ~np.isnan(z)

@@ -10,8 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints, too_large
-from judgestats.errors import InputError
+from judgestats.arrays import Floats, Ints, as_numbers, check_axes, check_between, check_items
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import Scale, cluster_codes
@@ -70,17 +69,8 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     (True, 0.01)
     """  # noqa: E501
     where = "prompt_sensitivity"
-    try:
-        x = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: scores must be numbers ({error}).") from None
-    if x.ndim != 3 or x.shape[1] < 2:
-        raise InputError(
-            f"{where}: scores must be items x prompts x replications with at least 2 prompts, got "
-            f"shape {x.shape}."
-        )
-    if too_large(x).any():
-        raise InputError(f"{where}: scores must be finite, got one infinite or beyond 1e50.")
+    x = as_numbers(scores, "scores", where)
+    check_axes(where, "scores", x, "items x prompts x replications", (0, 2))
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     used = (~np.isnan(x)).any(axis=2).sum(axis=1) >= 2
     x, codes = x[used], codes[used]
@@ -335,14 +325,9 @@ def scale_agreement(
     (0.0, True, True)
     """
     where = "scale_agreement"
-    if not 0 < margin < 1:
-        raise InputError(f"{where}: margin must lie between 0 and 1, got {margin}.")
+    check_between(where, "margin", margin)
     one, other = score_matrix(original, where=where), score_matrix(changed, where=where)
-    if one.shape[0] != other.shape[0]:
-        raise InputError(
-            f"{where}: changed must hold the {one.shape[0]} items of original, got "
-            f"{other.shape[0]}."
-        )
+    check_items(where, original=one, changed=other)
     codes = cluster_codes(inference["cluster"], one.shape[0], where=where)
     used = ~(np.isnan(one).all(axis=1) | np.isnan(other).all(axis=1))
     lost = int(np.sum(~used))

@@ -6,14 +6,14 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.arrays import Floats, Ints, too_large
+from judgestats.arrays import Floats, Ints, check_finite
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
@@ -91,21 +91,6 @@ class AlternativeAnnotator(Report):
     def tidy(self) -> pd.DataFrame:
         """One row per annotator."""
         return pd.DataFrame([dataclasses.asdict(a) for a in self.annotators])
-
-    def glance(self) -> pd.DataFrame:
-        """One row for the test."""
-        row: dict[str, Any] = {
-            "winning_rate": self.winning_rate,
-            "advantage": self.advantage,
-            "passed": self.passed,
-            "epsilon": self.epsilon,
-            "n_annotators": len(self.annotators),
-            "power": self.power,
-            "n": self.sample.n_items,
-            "reason": self.reason,
-        }
-        row |= {f"winning_rate_{k}": v.winning_rate for k, v in self.beside.items()}
-        return pd.DataFrame([row])
 
     def sentence(self) -> str:
         """Whether the judge may replace a person, and what else would."""
@@ -261,8 +246,7 @@ def coded_labels(
         numbers = np.full(both.size, np.nan)
         numbers[~absent] = [kinds[_key(v)] for v in both.reshape(-1)[~absent]]
     numbers = numbers.reshape(both.shape)
-    if too_large(numbers).any():
-        raise InputError(f"{where}: labels must be finite, got one infinite or beyond 1e50.")
+    check_finite(where, "labels", numbers)
     return numbers[:, 0], numbers[:, 1:]
 
 

@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -134,13 +134,9 @@ def confidence_calibration(
     (0.195, 0.6666666666666666)
     """
     where = "confidence_calibration"
-    p = inputs.score_values(confidence, where=where, name="confidence")
+    p = as_numbers(confidence, "confidence", where)
     y = inputs.verdict_values(human, where=where, name="human")
-    if p.ndim != 1 or p.shape != y.shape:
-        raise InputError(
-            f"{where}: confidence and human must hold one entry for each item, got shapes "
-            f"{p.shape} and {y.shape}."
-        )
+    check_lengths(where, confidence=p, human=y)
     if np.any((p < 0) | (p > 1)):
         raise InputError(f"{where}: confidence must lie in 0-1. Divide percentages by 100.")
     codes = cluster_codes(inference["cluster"], p.size, where=where)
@@ -344,7 +340,7 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
     0.75
     """
     where = "separation"
-    x = inputs.score_values(scores, where=where, name="scores")
+    x = as_numbers(scores, "scores", where)
     x = x[:, None] if x.ndim == 1 else x
     y = _labels(x, passed, where)
     used = ~np.isnan(x).all(axis=1) & ~np.isnan(y)
@@ -409,9 +405,8 @@ def separation_by_k(
     {1: 0.938, 2: 1.0}
     """
     where = "separation_by_k"
-    x = inputs.score_values(scores, where=where, name="scores")
-    if x.ndim != 2:
-        raise InputError(f"{where}: scores must have one row an item, got shape {x.shape}.")
+    x = as_numbers(scores, "scores", where)
+    check_axes(where, "scores", x, "items x scores")
     y = _labels(x, passed, where)
     most = x.shape[1]
     used = ~np.isnan(x).any(axis=1) & ~np.isnan(y)
@@ -449,7 +444,7 @@ def shares_on_the_right_side(scores: Floats, passed: Floats) -> Floats:
 
 
 def _labels(x: Floats, passed: ArrayLike, where: str) -> Floats:
-    y = inputs.score_values(passed, where=where, name="passed")
+    y = as_numbers(passed, "passed", where)
     if y.shape != x.shape[:1]:
         raise InputError(
             f"{where}: there must be one label for each row of scores, got shapes {x.shape} and "

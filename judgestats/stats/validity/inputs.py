@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.arrays import Bools, Floats, Ints, too_large
+from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -110,28 +110,6 @@ def verdict_values(values: ArrayLike, *, where: str, name: str) -> Floats:
             f"none of the verdicts' words {' and '.join(map(repr, FAIL_PASS))}. Recode them."
         )
     return out.reshape(array.shape)
-
-
-def score_values(values: ArrayLike, *, where: str, name: str) -> Floats:
-    """Scores as floats, NaN where there is none.
-
-    Raises
-    ------
-    InputError
-        If a value is not a number or infinite.
-
-    Examples
-    --------
-    >>> score_values([7, None, 8.5], where="f", name="judge").tolist()
-    [7.0, nan, 8.5]
-    """
-    try:
-        out = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: {name} must be numbers: {error}. Give scores.") from error
-    if too_large(out).any():
-        raise InputError(f"{where}: {name} must be finite, got one infinite or beyond 1e50.")
-    return out
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -238,8 +216,8 @@ def labelled_items(
         f = verdict_values(judge, where=where, name="judge")
         y = verdict_values(human, where=where, name="human")
     else:
-        f = score_values(judge, where=where, name="judge")
-        y = score_values(human, where=where, name="human")
+        f = as_numbers(judge, "judge", where)
+        y = as_numbers(human, "human", where)
     if f.ndim not in {1, 2} or y.ndim != 1 or f.shape[0] != y.size or f.size == 0:
         raise InputError(
             f"{where}: judge and human must hold one entry for each item judged, got shapes "

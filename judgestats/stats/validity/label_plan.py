@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, check_between
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Note
@@ -356,8 +356,7 @@ def split_labels(
     >>> int(part.sum())
     2
     """
-    if not 0 < validation < 1:
-        raise InputError(f"split_labels: validation must lie inside 0-1, got {validation}.")
+    check_between("split_labels", "validation", validation)
     codes = cluster_codes(cluster, n_items, where="split_labels")
     sizes = np.bincount(codes)
     if sizes.size < 2:

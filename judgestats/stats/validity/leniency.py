@@ -8,7 +8,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats
+from judgestats.arrays import Bools, Floats, as_numbers, check_axes
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
@@ -22,7 +22,6 @@ from judgestats.stats.inference.jackknife import (
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimates
 from judgestats.stats.inference.runs import RunComponent
-from judgestats.stats.validity.inputs import score_values
 
 
 @with_keywords()
@@ -78,14 +77,10 @@ def leniency(
     ([0.5, 0.0, -0.5], True)
     """
     where = "leniency"
-    x = score_values(scores, where=where, name="scores")
+    x = as_numbers(scores, "scores", where)
     if x.ndim == 2:
         x = x[:, :, None]
-    if x.ndim != 3 or x.shape[1] < 2:
-        raise InputError(
-            f"{where}: scores must be items x judges (x replications) of at least two judges, got "
-            f"shape {x.shape}."
-        )
+    check_axes(where, "scores", x, "items x judges x replications", (0, 2))
     n_judges = x.shape[1]
     names = [str(n) for n in (range(1, n_judges + 1) if judges is None else np.asarray(judges))]
     read = ~np.isnan(x)

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import norm, t
@@ -21,7 +21,6 @@ from judgestats.stats.inference.jackknife import (
     jackknife_error,
 )
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.validity.inputs import score_values
 
 FOLDS = 5
 _POWER = 0.8
@@ -77,8 +76,8 @@ def panel_gain(
     (True, 0.13)
     """
     where = "panel_gain"
-    own = score_values(panel, where=where, name="panel")
-    each = score_values(members, where=where, name="members")
+    own = as_numbers(panel, "panel", where)
+    each = as_numbers(members, "members", where)
     if own.ndim != 1 or each.ndim != 2 or len(each) != own.size or each.shape[1] < 2:
         raise InputError(
             f"{where}: members must have one row for each value of panel and at least two "

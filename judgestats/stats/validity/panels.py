@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -21,7 +21,6 @@ from judgestats.stats.validity.effective_votes import effective_judges
 from judgestats.stats.validity.inputs import (
     Report,
     mean_estimate,
-    score_values,
     verdict_values,
 )
 from judgestats.stats.validity.panel_gain import FOLDS, folds, panel_gain
@@ -357,11 +356,7 @@ def panel_of_choices(
     where = "panel_of_choices"
     votes_array = np.asarray(votes, dtype=object)
     labels_array = np.asarray(human, dtype=object)
-    if votes_array.ndim != 2 or labels_array.shape != votes_array.shape[:1]:
-        raise InputError(
-            f"{where}: votes must have one row for each label, got shapes {votes_array.shape} and "
-            f"{labels_array.shape}."
-        )
+    check_labels(where, "votes", votes_array, labels_array)
     both = np.column_stack([votes_array, labels_array])
     empty = np.array([v is None or v == "" or v != v for v in both.ravel()])  # noqa: PLR0124 (NaN)
     codes_of, _ = pd.factorize(np.array([str(v) for v in both.ravel()], dtype=object))
@@ -451,8 +446,8 @@ def panel_of_scores(
     (True, True)
     """
     where = "panel_of_scores"
-    x = score_values(scores, where=where, name="scores")
-    y = score_values(human, where=where, name="human")
+    x = as_numbers(scores, "scores", where)
+    y = as_numbers(human, "human", where)
     x, y, codes, sample = labelled_panel(
         x, y, names, inference["cluster"], where=where, complete=True,
         reserved=("mean", "median", "weighted"),

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from judgestats.arrays import Bools, Floats, Ints
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Note, Sample
@@ -278,8 +278,8 @@ def error_parts(
     """
     where = "error_parts"
     x, y = (
-        inputs.score_values(scores, where=where, name="scores"),
-        inputs.score_values(human, where=where, name="human"),
+        as_numbers(scores, "scores", where),
+        as_numbers(human, "human", where),
     )
     if x.ndim != 2 or y.shape != x.shape[:1] or k < 1:
         raise InputError(
@@ -588,13 +588,9 @@ def choice_accuracy_by_k(
     {1: 0.667, 2: 0.917, 3: 1.0}
     """
     where = "choice_accuracy_by_k"
-    x = inputs.score_values(scores, where=where, name="scores")
+    x = as_numbers(scores, "scores", where)
     right = np.asarray(correct, dtype=bool)
-    if x.ndim != 2 or right.shape != x.shape[:1]:
-        raise InputError(
-            f"{where}: scores must have one row for each answer, got shapes {x.shape} and "
-            f"{right.shape}."
-        )
+    check_labels(where, "scores", x, right)
     codes = cluster_codes(question, right.size, where=where)
     most = x.shape[1]
     whole = np.bincount(codes, np.isnan(x).any(axis=1)) == 0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
@@ -75,7 +75,7 @@ class RunningAverage:
 
     def add(self, cluster: ArrayLike) -> RunningAverage:
         """The state after one more whole cluster of values in 0-1."""
-        x = inputs.score_values(cluster, where="RunningAverage.add", name="cluster").reshape(-1)
+        x = as_numbers(cluster, "cluster", "RunningAverage.add").reshape(-1)
         x = x[~np.isnan(x)]
         if np.any((x < 0) | (x > 1)):
             raise InputError("RunningAverage.add: values must lie within 0 to 1.")
@@ -201,14 +201,10 @@ def anchored_change(
     """
     where = "anchored_change"
     old, again, new = (
-        inputs.score_values(v, where=where, name=n)
+        as_numbers(v, n, where)
         for v, n in ((before, "before"), (before_again, "before_again"), (after, "after"))
     )
-    if old.ndim != 1 or old.shape != again.shape or new.ndim != 1:
-        raise InputError(
-            f"{where}: before and before_again must hold one entry for each earlier answer, got "
-            f"shapes {old.shape} and {again.shape}."
-        )
+    check_lengths(where, before=old, before_again=again)
     values = np.concatenate([old, new])
     read, later = ~np.isnan(values), np.arange(values.size) >= old.size
     anchors = read[: old.size] & ~np.isnan(again)

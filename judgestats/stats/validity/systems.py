@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Bools, Floats
+from judgestats.arrays import Bools, Floats, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
@@ -24,7 +24,6 @@ from judgestats.stats.validity.inputs import (
     critical_value,
     labelled_items,
     policy_notes,
-    score_values,
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.poststratified import poststratified_rate
@@ -126,11 +125,8 @@ def paired_share_difference(
     (0.25, 0.14)
     """
     where = "paired_share_difference"
-    x, y = (score_values(v, where=where, name=n) for v, n in ((one, "one"), (two, "two")))
-    if x.ndim != 1 or x.shape != y.shape:
-        raise InputError(
-            f"{where}: one and two must be one value an item, got {x.shape}, {y.shape}."
-        )
+    x, y = (as_numbers(v, n, where) for v, n in ((one, "one"), (two, "two")))
+    check_lengths(where, one=x, two=y)
     present = ~(np.isnan(x) | np.isnan(y))
     if not set(np.unique(np.r_[x[present], y[present]])) <= {0.0, 1.0}:
         raise InputError(f"{where}: values must be 0 or 1. Scores have mean_shift.")
@@ -216,8 +212,8 @@ def corrected_differences(
     (True, {'a': (1, 1), 'b': (2, 2)})
     """
     where = "corrected_differences"
-    f = score_values(judge, where=where, name="judge")
-    y = score_values(human, where=where, name="human")
+    f = as_numbers(judge, "judge", where)
+    y = as_numbers(human, "human", where)
     if f.ndim != 2 or f.shape != y.shape or f.shape[1] != len(names) or f.shape[1] < 2:
         raise InputError(
             f"{where}: judge and human must have one row for each item and one column for each of "

@@ -77,24 +77,13 @@ def test_identical_conditions_and_order_of_columns() -> None:
     assert set(one.candidates) == set(two.candidates)
 
 
-def test_draws_of_a_null_widen_what_the_range_gives_and_never_narrow_it() -> None:
-    x = np.random.default_rng(3).normal([0.0, 0.7], size=(40, 2))
-    plain = comparisons_with_best(x)
-    assert plain.candidates == ("2",)
-    assert comparisons_with_best(x, null=np.zeros(999)).candidates == ("2",)
-    wide = comparisons_with_best(x, null=np.full(999, 9.0))
-    assert wide.candidates == ("1", "2")
-    assert wide.rows[0].p_adjusted == 1
-    assert wide.rows[0].interval.low < plain.rows[0].interval.low
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"conditions": ["a", "a"]}, "different names"),
         ({"cost": [1.0]}, "one a condition"),
         ({"margin": -1.0}, "positive number"),
-        ({"level": 2.0}, r"level must lie in \(0, 1\)"),
+        ({"level": 2.0}, "level must lie between 0 and 1"),
     ],
 )
 def test_unusable_options_are_refused(change, words) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.errors import InputError
+from judgestats.results import plain
 from judgestats.stats import icc, omega_total, replications_needed
-from judgestats.stats.inference import to_plain
 from judgestats.stats.reliability import weighted_covariances
 
 MODELS = ("parallel", "tau-equivalent", "congeneric")
@@ -292,7 +292,7 @@ def test_it_prints_and_tidies():
     assert row["model"] == "congeneric"
     assert row["conf_low"] == result.interval.low
     assert row["k_for_0.8"] == result.replications_for[0.8]
-    assert to_plain(result)["fit"]["df"] == 5
+    assert plain(result)["fit"]["df"] == 5
     assert "omega" in result.sentence()
 
 
