@@ -27,7 +27,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.results import Results
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.gate import Gate
-from judgestats.stats.inference.estimate import to_plain
+from judgestats.results.records import plain
 
 if TYPE_CHECKING:
     from judgestats.collection.endpoint_card import EndpointCard
@@ -287,7 +287,7 @@ def _facts(data: Any, frame: pd.DataFrame) -> dict[str, Any]:
             "items": int(frame["item_id"].nunique()),
             "clusters": int(frame["cluster"].nunique()),
             "replicates": int(frame["replicate"].nunique()),
-            "scale": to_plain(frame.attrs.get("scale")),
+            "scale": plain(frame.attrs.get("scale")),
         },
     }
 

@@ -133,7 +133,7 @@ def judges_named(found: Found) -> list[NamedResult]:
     """Primary results on judges beside one another, each about its stratum."""
     return [
         NamedResult(
-            i, title, "primary", result, headline=True,
+            i, title, "primary", result,
             about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
         )
         for i, title, result in found

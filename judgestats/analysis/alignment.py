@@ -329,7 +329,7 @@ def _compared(
             {}, judge,
             ("", "primary", "methods", "Agreement with people by method", test),
             ("", "secondary", "difference", "Differences of alignment scores", shifts),
-            headline=True, **of,
+            **of,
         ),
         *selections.entered(
             {}, judge,
@@ -402,9 +402,7 @@ def _compare_methods(
                     by_judge[judge] = replace(one, shifts=held)
     if len(by_judge) > 1:
         title = "Agreement with people by method, adjusted"
-        results.append(
-            records.NamedResult("methods.family", title, "primary", family, headline=True)
-        )
+        results.append(records.NamedResult("methods.family", title, "primary", family))
     return by_judge, results
 
 
@@ -449,7 +447,7 @@ def _compare_temperatures(
     return [
         *records.results_by_subject("temperature", "Agreement by temperature", "secondary", tests),
         records.NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
-              adjust_family(tests, family=family), headline=True),
+              adjust_family(tests, family=family)),
         records.NamedResult("temperature.shift", "Differences between temperatures", "secondary",
               families.one_family(shifts, family=family)),
         *records.results_by_subject("equivalence.temperature", equal_title, "secondary", equal),

@@ -371,14 +371,6 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 test="paired difference of means, interval over clusters",
                 family="pairs of conditions",
             ),
-            Hypothesis(
-                id="best",
-                question="Which condition may be the most reliable?",
-                test="comparisons with the best, ICC(1,1), simultaneous over clusters; at T = 0 "
-                "one draw is repeated, so it is no candidate",
-                family="all conditions with sampling",
-                adjustment="simultaneous",
-            ),
         ),
     )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.recommendation import MARGIN_ICC, best_votes, repeats_needed
+from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked, results_row
@@ -62,7 +62,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "pairs, and Page's test for a rise, T = 0 left out: there one draw is repeated",
             "one test of each kind per judge",
         ),
-        families.most_reliable("the reliability of one choice"),
         families.Hypothesis(
             "judges", "Do the judges choose alike?",
             "share of pairs of judges that agree, per replication and overall, beside its "
@@ -88,7 +87,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "questions); replies without a verdict as a category; McDonald's omega of hits (the "
             "right answer, else the preferred one), which are numbers", role="descriptive",
         ),
-        margins={"icc_1_1": MARGIN_ICC},
         blocks="The question is the block: all judges see the same options in the same order, "
         "drawn by seed, in all replications. Letters have no order and are not turned into "
         "numbers.",
@@ -127,11 +125,6 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     results += _across_judges(choices, table, declared)
     results += _answers_right(frame, declared)
     results += _accuracy_relation(frame, choices, table, declared)
-    results += best_votes(
-        table, {name: c.values for name, c in choices.items()},
-        next(iter(choices.values())).cluster,
-        one="choice",
-    )  # fmt: skip
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -342,7 +335,7 @@ def _across_judges(
             f"greatest over replications: {five})"
         )
         identity = f"judges.{heat(temperature)}"
-        results.append(NamedResult(identity, title, "secondary", result, headline=True))
+        results.append(NamedResult(identity, title, "secondary", result))
     return results
 
 

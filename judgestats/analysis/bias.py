@@ -93,7 +93,7 @@ def _lengths(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Name
     small = equivalence_of_effects(family, margin=declared.margins["verdicts"])
     return [
         NamedResult("length", "A response twice as long, people's preference held constant",
-              "secondary", family, headline=True),
+              "secondary", family),
         NamedResult("equivalence.length", "Is the effect of length small", "secondary", small),
     ]  # fmt: skip
 
@@ -144,7 +144,7 @@ def _spread_by_scale(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
     results = results_by_subject("spread.scale", "Relative spread by scale", "secondary", tests)
     results += [
         NamedResult("spread.family", "Relative spread by scale, adjusted", "secondary",
-              adjust_family(tests, family=family), headline=True),
+              adjust_family(tests, family=family)),
         NamedResult("spread.ratio", "Ratios of relative variances", "secondary",
               one_family(ratios, family=family)),
         NamedResult("equivalence.spread", "Is the relative spread alike on all scales", "secondary",

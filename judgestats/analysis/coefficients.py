@@ -119,7 +119,7 @@ def named_result(quantity: Quantity, value: Result, about: About) -> NamedResult
     """
     return condition_result(
         quantity.record, quantity.title or quantity.heading, about.conditions[0], value,
-        role="primary" if quantity.primary else "secondary", about=about, headline=quantity.primary,
+        role="primary" if quantity.primary else "secondary", about=about,
     )  # fmt: skip
 
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from judgestats.arrays import Floats
-from judgestats.data.matrices import ScoreArray
-from judgestats.engine import map_blocks
 from judgestats.results import (
     QUANTITIES,
     About,
@@ -36,14 +31,10 @@ from judgestats.results import Note as ResultsNote
 from judgestats.results.numbers import format_number
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Role, plain
-from judgestats.stats.agreement.vote_share import pair_statistic
-from judgestats.stats.designs.cells import Cells, cell_statistics
-from judgestats.stats.designs.count_table import count_table
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference import result as of
 from judgestats.stats.inference.bootstrap import (
-    cluster_codes,
     covers_all,
     is_too_wide,
     not_estimable,
@@ -135,15 +126,13 @@ class NamedResult:
 
     `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
     what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
-    names under which conditions are compared to the conditions' labels. `headline` results are
-    what the answer rests on; all stand in the report.
+    names under which conditions are compared to the conditions' labels.
     """
 
     id: str
     title: str
     role: Role
     result: of.Result
-    headline: bool = False
     hypothesis: str = ""
     about: About = field(default_factory=About)
     levels: Mapping[str, str] = field(default_factory=dict)
@@ -480,173 +469,6 @@ def _sample(sample: of.Sample | None) -> Sample | None:
 
 def _notes(notes: Any) -> tuple[ResultsNote, ...]:
     return tuple(ResultsNote(code=n.code, message=n.message) for n in notes)
-
-
-_DRAWS = 999
-_MOST = 4000
-"""Questions times conditions of which exchanges are drawn; with more the normal theory holds."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClusterStatistic:
-    """A coefficient of several conditions, item by item.
-
-    Attributes
-    ----------
-    values : mapping of condition to ndarray
-        What the jackknife over questions says that each item adds: leaving a question out of the
-        mean leaves it out of the coefficient.
-    clusters : ndarray
-        Question of each item.
-    null : ndarray
-        Largest studentised difference of two conditions where the conditions are exchanged within
-        questions: what reliabilities differ by where nothing differs. A coefficient's standard
-        error hangs on the coefficient, so that the studentised range alone tells equal judges
-        apart in .08 to .12 (docs/simulations/null.md). Empty where not drawn.
-    """
-
-    values: Mapping[str, Floats]
-    clusters: Any
-    null: Floats
-
-
-def icc_by_item(scores: ScoreArray | Cells, conditions: Sequence[str]) -> ClusterStatistic | None:
-    """ICC(1,1) of each condition, item by item.
-
-    Parameters
-    ----------
-    scores : ScoreArray or Cells
-    conditions : sequence of str
-        Which are compared.
-
-    Returns
-    -------
-    ClusterStatistic or None
-        None where fewer than two questions were repeated under all conditions.
-    """
-    cells = scores
-    if isinstance(cells, ScoreArray):
-        cells = cell_statistics(
-            cells.scores, conditions=cells.conditions, cluster=cells.clusters, ddof=1
-        )
-    at = {name: k for k, name in enumerate(cells.conditions)}
-    columns = [at[c] for c in conditions]
-    used = (cells.n_scores[:, columns] > 1).all(axis=1)
-    n, mean = cells.n_scores[used][:, columns].astype(float), cells.mean[used][:, columns]
-    if n.size:
-        # A shift changes no reliability, but would be variance between items once exchanged.
-        mean = mean - (n * mean).sum(axis=0) / n.sum(axis=0)
-    within = cells.variance[used][:, columns] * (n - 1)
-    parts = np.stack([np.ones_like(n), n, n**2, n * mean, n * mean**2, within], axis=-1)
-    return _cluster_statistic(parts, cells.cluster[used], conditions, _icc)
-
-
-def vote_share_by_item(
-    verdicts: Mapping[str, NDArray[Any]], clusters: Any
-) -> ClusterStatistic | None:
-    """Vote-share reliability of one verdict of each condition, item by item.
-
-    Parameters
-    ----------
-    verdicts : mapping of condition to ndarray of object, shape (n_items, n_replications)
-        Of the same items; empty text where nothing was read.
-    clusters : sequence
-        Question of each item.
-
-    Returns
-    -------
-    ClusterStatistic or None
-        None where fewer than two questions were repeated under all conditions.
-    """
-    options = sorted({str(v) for x in verdicts.values() for v in np.unique(x.astype(str)) if v})
-    counts = np.stack(
-        [count_table(x, categories=options, where="recommend").counts for x in verdicts.values()],
-        axis=1,
-    )
-    used = (counts.sum(axis=-1) > 1).all(axis=1)
-    statistic = pair_statistic("anova")
-    parts = statistic.per_item(counts[used].astype(float))
-    return _cluster_statistic(parts, np.asarray(clusters, dtype=object)[used], list(verdicts),
-                    statistic.combine)  # fmt: skip
-
-
-def _cluster_statistic(
-    parts: Floats,
-    clusters: Any,
-    conditions: Sequence[str],
-    coefficient: Callable[[Floats], Floats],
-) -> ClusterStatistic | None:
-    """From the sums that a coefficient is made of, items x conditions x sums."""
-    codes = cluster_codes(clusters, len(parts), where="best_reliable")
-    sizes = np.bincount(codes).astype(float)
-    if sizes.size < 2:
-        return None
-    sums = np.zeros((sizes.size, *parts.shape[1:]))
-    np.add.at(sums, codes, parts)
-    centre, added = _added(sums, sizes, coefficient)
-    null = np.empty(0)
-    if sizes.size * len(conditions) <= _MOST:
-        null = _cluster_statistic_null(sums, sizes, coefficient)
-    values = (centre + added)[codes]
-    return ClusterStatistic(
-        values={name: values[:, k] for k, name in enumerate(conditions)},
-        clusters=clusters,
-        null=null,
-    )
-
-
-def _added(
-    sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]
-) -> tuple[Floats, Floats]:
-    """The coefficient of each condition, and what an item of each question adds to it."""
-    n = sizes[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        whole = sums.sum(axis=-3)
-        centre = coefficient(whole)[..., None, :]
-        left = coefficient(whole[..., None, :, :] - sums)
-    added = (n.sum() - n) / n * (centre - left)
-    return centre, added - (n * added).sum(axis=-2, keepdims=True) / n.sum()
-
-
-def _cluster_statistic_null(
-    sums: Floats, sizes: Floats, coefficient: Callable[[Floats], Floats]
-) -> Floats:
-    """Largest studentised difference in each draw of exchanges of conditions within questions."""
-    rng = np.random.default_rng(0)
-    g, k = sums.shape[:2]
-    # Questions in the order of what they hold: the order of rows or of names draws nothing else.
-    in_order = np.lexsort((sizes, *np.round(sums, 9).reshape(g, -1).T))
-    sums, sizes = sums[in_order], sizes[in_order]
-    first, second = np.triu_indices(k, 1)
-    block = max(1, 2_000_000 // sums.size)
-
-    def largest(drawn: Floats) -> Floats:
-        order = drawn.argsort(axis=-1)
-        exchanged = np.take_along_axis(sums[None], order[..., None], axis=2)
-        centre, added = _added(exchanged, sizes, coefficient)
-        # Without a question the mean moves by n / (N - n) of what its items add.
-        moved = (sizes / (sizes.sum() - sizes))[:, None] * added
-        apart = moved[..., first] - moved[..., second]
-        error = np.sqrt((g - 1) / g * (apart**2).sum(axis=-2))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.abs(centre[..., 0, first] - centre[..., 0, second]) / error
-        return np.asarray(np.where(error > 0, t, 0.0).max(axis=-1))
-
-    blocks = [
-        (rng.random((min(block, _DRAWS - start), g, k)),) for start in range(0, _DRAWS, block)
-    ]
-    null = np.concatenate(map_blocks(largest, blocks, threads=True))
-    return np.asarray(null[np.isfinite(null)])
-
-
-def _icc(sums: Floats) -> Floats:
-    """ICC(1,1) from sums over items: items, n, n squared, n mean, n mean squared, within."""
-    items, n, squared, first, second, within = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        between = (second - first**2 / n) / (items - 1)
-        error = within / (n - items)
-        size = (n - squared / n) / (items - 1)
-        return np.asarray((between - error) / (between + (size - 1) * error))
 
 
 def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:

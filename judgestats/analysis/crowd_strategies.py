@@ -259,19 +259,14 @@ def _steadiness(
     )  # fmt: skip
 
 
-_ANSWERS = {"strategies", "gain", "scaling.accuracy"}
-"""What the answer rests on."""
-
-
-def _judge_results(
+def _named(
     judged: StrategyVerdicts, role: Role, *rows: tuple[str, str, Result]
 ) -> list[NamedResult]:
-    """Results of a judge; comparisons are about it, and what the answer rests on is marked."""
+    """Results of a judge; comparisons are about it."""
     about = About(stratum=judged.name)
     return [
         replace(
             named,
-            headline=named.id.removesuffix(f".{judged.name}") in _ANSWERS,
             about=about if isinstance(named.result, Comparisons) else named.about,
         )
         for named in named_results(judged.name, role, *rows)

@@ -211,15 +211,13 @@ def label_of(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQues
     return question.result_id("spread", stratum) if others else stratum
 
 
-def spread_results(*questions: SpreadQuestion, about_equality: bool = False) -> list[NamedResult]:
+def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     """Every result of the comparisons of spread, named and with its role.
 
     Parameters
     ----------
     *questions : SpreadQuestion
         The primary one first; the tests of the others stand in its family.
-    about_equality : bool
-        Whether equivalence is told first.
 
     Returns
     -------
@@ -231,10 +229,10 @@ def spread_results(*questions: SpreadQuestion, about_equality: bool = False) -> 
     if sum(len(q.spreads) for q in questions) > 1:
         title = f"Spread across {' and '.join(q.across for q in questions)}, adjusted"
         family = spread_family(*questions)
-        results.append(NamedResult(FAMILY, title, "primary", family, headline=True))
+        results.append(NamedResult(FAMILY, title, "primary", family))
     results += [
         NamedResult(f"equivalence.{s.name}", f"Equivalence of spread, {s.name}", "secondary",
-                    questions[0].equivalence[s.name], headline=about_equality, about=s.about,
+                    questions[0].equivalence[s.name], about=s.about,
                     levels=s.levels)
         for s in questions[0].strata
     ]  # fmt: skip
@@ -264,7 +262,6 @@ def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[NamedR
         NamedResult(
             question.result_id(key, stratum.name), f"{title}, {stratum.name}",
             "primary" if first and key == "spread" else "secondary", result,
-            headline=(first and key in {"spread", "shift"}) or "page" in key,
             hypothesis=hypothesis if first else question.id,
             about=stratum.about, levels=stratum.levels if key != "spread" or not first else {},
         )

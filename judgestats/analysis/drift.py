@@ -346,9 +346,7 @@ def with_labelled(
         for key, estimate in parts.items():
             identity, title = f"anchored.{key}.{name}", f"{_PARTS[key][0]} ({stratum})"
             names[stratum] = name
-            results.append(
-                NamedResult(identity, title, "primary", estimate, headline=True, about=about)
-            )
+            results.append(NamedResult(identity, title, "primary", estimate, about=about))
             headlines.append(
                 Headline(
                     id=f"headline.{identity}",
@@ -606,7 +604,7 @@ def drift(
             *tests,
             NamedResult(
                 id="drift.family", title="Change between the runs, adjusted", role="primary",
-                result=family, headline=True,
+                result=family,
             ),
             *described,
         ),
@@ -681,8 +679,6 @@ def _described(
         )
     plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
     audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), plan)
-    described = [
-        replace(r, role="descriptive", headline=False) for r in audited.with_role("primary")
-    ]
+    described = [replace(r, role="descriptive") for r in audited.of_role("primary")]
     metrics = dict(audited.condition_metrics)
     return audited.conditions, described, audited.limitations, metrics

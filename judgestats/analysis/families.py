@@ -303,16 +303,6 @@ def published(
     return Hypothesis("published", question, test, role="replicated")
 
 
-def most_reliable(quantity: str) -> Hypothesis:
-    """Which conditions may be the best in a reliability."""
-    return Hypothesis(
-        "best", "Which conditions may be the most reliable, and is a cheap one as reliable?",
-        f"comparisons with the best on {quantity}, simultaneous, jackknife over questions beside "
-        "exchanges within questions; recommended is the cheapest that lies within the margin",
-        "all conditions", adjustment="simultaneous",
-    )  # fmt: skip
-
-
 @dataclass(frozen=True, kw_only=True)
 class AnalysisPlan:
     """What an experiment declares before it asks a judge anything.
@@ -597,7 +587,7 @@ def family_of_tests(
     return [
         NamedResult(
             identity, f"{family[0].upper()}{family[1:]}, adjusted", role,
-            adjust_family(by_name, family=family), headline=True,
+            adjust_family(by_name, family=family),
         )
     ]  # fmt: skip
 

@@ -14,7 +14,6 @@ from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.best_of_n import repeated_choices
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.recommendation import MARGIN_ICC, best_votes
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked
 from judgestats.arrays import Floats
@@ -48,7 +47,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "reliability", "How reliable is one verdict?",
             "vote-share reliability beside its permutation null", _ESTIMATED, "primary",
         ),
-        families.most_reliable("the reliability of one verdict"),
         families.Hypothesis(
             "judges", "Do judges differ in the share they call correct?",
             "Wilcoxon's test on each answer's share, pairs of judges at one temperature",
@@ -59,7 +57,6 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "flip rate and AC1; both policies for replies without a verdict", role="descriptive",
         ),
         families.published("mean over replications with its standard error across replications"),
-        margins={"icc_1_1": MARGIN_ICC},
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing="A reply without a verdict has a status. Primary: missing, neither correct nor "
         "incorrect. Beside it: not correct (for the share), a category of its own (for the "
@@ -92,11 +89,6 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     estimated = audit_headlines(results)
     between, headlines = _judges(choices, table, declared)
     results += between
-    results += best_votes(
-        table, {name: c.values for name, c in choices.items()},
-        next(iter(choices.values())).cluster,
-        one="verdict",
-    )  # fmt: skip
     results = selections.sort_results(results, declared)
     return Analysis(
         experiment=declared.experiment,

@@ -31,7 +31,6 @@ from judgestats.analysis.limits import (
     lost_limits,
     not_compared,
 )
-from judgestats.analysis.recommendation import best_reliable
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeat_errors import (
     assumed_scale,
@@ -175,14 +174,13 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         metrics |= by_condition[labels[0]]
     if test is not None:
         metrics["spread/p_value"] = test.p_value
-    rests_on = best_reliable(table, cells)
     analysis = Analysis(
         experiment="audit",
         question=_QUESTION,
         drawing=ranked(*DRAWN_SCORES),
         headlines=headlines,
         conditions=table,
-        results=(*results, *compared, *rests_on),
+        results=(*results, *compared),
         described=tuple(shown),
         rows=score_rows(labels),
         limitations=(
@@ -360,7 +358,7 @@ def _compared(
         "that of the F distribution, to which the permutation distribution tends."
     )
     return [
-        NamedResult(id=identity, title=title, role="secondary", result=result, headline=True)
+        NamedResult(id=identity, title=title, role="secondary", result=result)
         for identity, title, result in listed
     ], [left_out]
 
@@ -472,7 +470,7 @@ def with_labelled(
 def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
     """The labelled judgments' results; where all items have a part in one, that of all items."""
     over = {
-        f"{kind}.{name}": condition_result(kind, title, name, result, headline=True)
+        f"{kind}.{name}": condition_result(kind, title, name, result)
         for name, named in of_all.items()
         for kind, title, result in named
     }  # fmt: skip
@@ -604,8 +602,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         described += needed
         rows.append(_verdict_row(column, same, asked, cluster) | verdict_audit.estimates_of(own))
     table_of = whole_counts(pd.DataFrame(rows))
-    best = "Which judge is the most consistent, by comparisons with the best, and its repeats."
-    limits = left_out(reduced, [best])
+    limits = left_out(reduced, [])
     if any(c.order for c in reduced.columns):
         limits.append(
             "Left out: results on position, which pair each judgment with its swapped twin."

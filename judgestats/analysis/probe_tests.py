@@ -228,9 +228,7 @@ def named_tests(
         ]
         if hypothesis in families:
             named = f"{title}, adjusted"
-            results.append(
-                NamedResult(hypothesis, named, "primary", families[hypothesis], headline=True)
-            )
+            results.append(NamedResult(hypothesis, named, "primary", families[hypothesis]))
     return results
 
 

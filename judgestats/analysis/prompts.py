@@ -175,7 +175,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
                 where, "primary", ("wording", "Wording of the prompt", test), about=about[where]
             )
         ),
-        NamedResult("wording", "Wording of the prompt, adjusted", "primary", family, headline=True),
+        NamedResult("wording", "Wording of the prompt, adjusted", "primary", family),
         *results,
     ]
     crossed = _crossed_results(frame, items, cluster, declared)

@@ -9,25 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from judgestats.analysis.conversion import icc_by_item, vote_share_by_item
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.selections import choices_of
 from judgestats.arrays import Floats
-from judgestats.data.matrices import ScoreArray
 from judgestats.results.numbers import AVERAGED, TARGETS
 from judgestats.results.records import plain
 from judgestats.stats.comparison.best import comparisons_with_best
-from judgestats.stats.designs.cells import Cells
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.reliability.intraclass import replications_needed
-
-MARGIN_ICC = 0.05
-"""Declared margin: reliabilities of one judgment that differ by less than .05."""
-
-_ABOVE_ZERO = " above T = 0"
-"""Where conditions at T = 0, which repeat one draw, were no candidates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +69,6 @@ def best_conditions(
     margin: float,
     level: float,
     what: str,
-    null: Floats | None = None,
 ) -> tuple[NamedResult, ...]:
     """Comparisons of conditions with the best one, with what each spends.
 
@@ -94,8 +82,6 @@ def best_conditions(
     margin, level : float
     what : str
         What is compared: ``agreement with people``.
-    null : ndarray, optional
-        See `judgestats.stats.comparisons_with_best`.
 
     Returns
     -------
@@ -107,101 +93,9 @@ def best_conditions(
         return ()
     best = comparisons_with_best(
         table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level,
-        null=null,
     )  # fmt: skip
     title, levels = f"Which may be the best in {what}", {name: name for name in names}
     return (NamedResult("best", title, "secondary", best, levels=levels),)
-
-
-def best_reliable(cells: pd.DataFrame, scores: ScoreArray | Cells) -> tuple[NamedResult, ...]:
-    """`best_conditions` by the reliability of one score.
-
-    Conditions at T = 0, or whose scores hardly vary within any item, are not candidates: where one
-    draw is repeated the reliability says that sampling was off.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        One row a condition.
-    scores : ScoreArray or Cells
-    """
-    varies = (cells["constant_share"] < 0.95) & (cells["temperature"] != 0)
-    usable = cells[varies & cells["icc1"].notna()]
-    if len(usable) < 2:
-        return ()
-    each = [
-        {
-            "usd": row["cost_usd"] / max(row["n"], 1),
-            "tokens": row["tokens_in_mean"] + row["tokens_out_mean"],
-            "judgments": 1.0,
-        }
-        for row in usable.to_dict("records")
-    ]
-    by_item = icc_by_item(scores, list(usable["condition"]))
-    units = {"USD": "usd", "tokens": "tokens", "judgments": "judgments"}
-    above = _ABOVE_ZERO if (cells["temperature"] == 0).any() else ""
-    return () if by_item is None else best_conditions(
-        by_item.values, by_item.clusters, spent=Costs.from_rows(each, **units), margin=MARGIN_ICC,
-        level=0.95, what=f"reliability of one judgment{above}", null=by_item.null,
-    )  # fmt: skip
-
-
-def best_votes(
-    table: pd.DataFrame, verdicts: Mapping[str, NDArray[Any]], clusters: Any, *, one: str
-) -> tuple[NamedResult, ...]:
-    """`best_conditions` by the vote-share reliability of one verdict or choice.
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row a condition, with ``vote_share``.
-    verdicts : mapping of condition to ndarray of object, shape (n_items, n_replications)
-        Of the same items.
-    clusters : sequence
-        Question of each item.
-    one : str
-        What is repeated: ``verdict``.
-    """
-    usable = table[(table["temperature"] != 0) & table["vote_share"].notna()]
-    if len(usable) < 2:
-        return ()
-    names = [str(name) for name in usable["condition"]]
-    by_item = vote_share_by_item({name: verdicts[name] for name in names}, clusters)
-    each = (usable["cost_usd"] / usable["n"]).astype(float)
-    spent = [{"usd": usd, "judgments": 1.0} for usd in each]
-    above = _ABOVE_ZERO if (table["temperature"] == 0).any() else ""
-    return () if by_item is None else best_conditions(
-        by_item.values, by_item.clusters,
-        spent=Costs.from_rows(spent, USD="usd", judgments="judgments"), margin=MARGIN_ICC,
-        level=0.95, what=f"reliability of one {one}{above}", null=by_item.null,
-    )  # fmt: skip
-
-
-def best_verdicts(frame: pd.DataFrame, table: pd.DataFrame) -> tuple[NamedResult, ...]:
-    """`best_votes` of verdicts that nobody labelled, all items in one order.
-
-    Where people labelled items it is they who tell what to take; where items were shown in several
-    orders, repeating one order is not asking again.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Parsed judgments.
-    table : DataFrame
-        One row a condition.
-    """
-    labelled = "label" in frame and bool(frame["label"].astype(str).str.strip().ne("").any())
-    ordered = len(frame[["item_id", "order"]].drop_duplicates()) > frame["item_id"].nunique()
-    if labelled or ordered or "vote_share" not in table or "vote_share_low" not in table:
-        return ()
-    choices = choices_of(frame, column="choice")
-    cost = frame.groupby("condition", sort=False)["cost_usd"].sum(min_count=1)
-    return best_votes(
-        table.assign(cost_usd=table["condition"].map(cost).astype(float)),
-        {name: own.values for name, own in choices.items()},
-        next(iter(choices.values())).cluster,
-        one="verdict",
-    )
 
 
 _Z = 1.959963984540054

@@ -144,7 +144,7 @@ def analyse(
     for who, tested in compared.items():
         about = About(stratum=who, varied="strategy")
         between = ("crowd", "Best chosen, strategies compared", tested)
-        results += named_results(who, "primary", between, headline=True, about=about)
+        results += named_results(who, "primary", between, about=about)
     results = families.jointly(
         results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY
     )

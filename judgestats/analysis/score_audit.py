@@ -36,7 +36,6 @@ from judgestats.analysis.limits import (
     limits_of_conditions,
     not_compared,
 )
-from judgestats.analysis.recommendation import best_reliable
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
 from judgestats.analysis.summary_rows import DRAWN_SCORES, people_rows, ranked, score_rows
@@ -174,7 +173,7 @@ def other_results(
         results += judges_named(judges_results(array, declared))
     for name in array.conditions if "people" in asked else ():
         results += [
-            condition_result(i, title, name, result, headline=True)
+            condition_result(i, title, name, result)
             for i, title, result in choices_by_k(name, array, frame, declared)
         ]
     ratings, _ = ratings_of(frame)
@@ -192,7 +191,7 @@ def other_results(
         own = frame[frame["condition"] == name]
         kinds = {r.id for r in results}  # by question comes before by pairs of all items
         results += [
-            condition_result(i, title, name, result, headline=True)
+            condition_result(i, title, name, result)
             for i, title, result in (
                 *ratings_results(name, array, ratings, declared, of_passes=of_passes),
                 *score_validity(name, array, own, ratings, declared),
@@ -299,14 +298,13 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results += comparison_results(compared, shifts)
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     results = restrict_to_claims(results, headlines)
-    rests_on = best_reliable(cells, array)
     return Analysis(
         experiment="audit",
         question=declared.question,
         drawing=ranked(*DRAWN_SCORES),
         headlines=headlines,
         conditions=cells,
-        results=(*results, *rests_on),
+        results=tuple(results),
         limitations=(
             *common_limits(frame, cells, array),
             *not_compared(int((cells["temperature"] != 0).sum())),
@@ -416,7 +414,7 @@ _ONCE_METRICS = frozenset(
 def _claimed(named: NamedResult) -> NamedResult:
     """A coefficient in the role that its quantity has in an audit."""
     primary = isinstance(named.result, Estimate) and quantity_of(named.result.name).primary
-    return replace(named, role="primary" if primary else "secondary", headline=primary)
+    return replace(named, role="primary" if primary else "secondary")
 
 
 def score_comparisons(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
@@ -487,7 +485,7 @@ def comparison_results(
         listed.append(("shift.all", "Differences of mean scores", shifts))
     return [
         NamedResult(
-            identity, title, "secondary", result, headline=True,
+            identity, title, "secondary", result,
             hypothesis=_ANSWERS.get(identity.partition(".")[0], ""),
         )
         for identity, title, result in listed

@@ -290,7 +290,7 @@ def score_conditions(
         coefficients = replace_icc(coefficients, ratio, *given, level)
         subject = _subject(name, asked)
         own = [
-            replace(named_result(q, value, subject), role="descriptive", headline=False)
+            replace(named_result(q, value, subject), role="descriptive")
             for q, value in coefficients
         ]
         results += own

@@ -369,11 +369,9 @@ def _gains(
     gains, others = (families.one_family(shifts[key], family=text) for key, text in family.items())
     smalls, alike = (families.one_family(equal[key], family=text) for key, text in family.items())
     results += [
-        NamedResult("gain", "Gain in agreement with people by averaging", "primary", gains,
-              headline=True),
-        NamedResult("equivalence.gain", "Is the gain small", "secondary", smalls, headline=True),
-        NamedResult("aggregates", "Median and mode against the mean", "secondary", others,
-              headline=True),
+        NamedResult("gain", "Gain in agreement with people by averaging", "primary", gains),
+        NamedResult("equivalence.gain", "Is the gain small", "secondary", smalls),
+        NamedResult("aggregates", "Median and mode against the mean", "secondary", others),
         NamedResult("equivalence.aggregates", "Do median and mode agree as often as the mean",
               "secondary", alike),
     ]  # fmt: skip
@@ -430,7 +428,7 @@ def _panels(
         shifts, small = _compare_with_first(columns, answers.pairs.table.clusters, declared)
         against = ("panel", "Judges against the panel", shifts)
         alike = ("equivalence.panel", "Do judges agree as often as the panel", small)
-        results += named_results(label, "secondary", against, headline=True)
+        results += named_results(label, "secondary", against)
         results += named_results(label, "secondary", alike)
     return panels, results
 

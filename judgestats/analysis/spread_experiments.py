@@ -12,7 +12,6 @@ import pandas as pd
 
 from judgestats.analysis import dispersion_comparison, families
 from judgestats.analysis.limits import common_limits
-from judgestats.analysis.recommendation import MARGIN_ICC, best_reliable
 from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.summary_rows import factor_curve, ranked, score_rows
@@ -88,8 +87,6 @@ class SpreadExperiment:
         The question that ratios of variances answer.
     published : str
         The test that the replicated study printed.
-    about_equality : bool
-        Whether the experiment asks for equivalence, which is then told first.
     reference : str, optional
         The level that ratios and shifts refer to; every pair by default.
     hypotheses : callable, optional
@@ -104,7 +101,6 @@ class SpreadExperiment:
     each: str
     ratio: str
     published: str
-    about_equality: bool = False
     reference: str | None = None
     hypotheses: Callable[[Sequence[Condition]], tuple[families.Hypothesis, ...]] | None = None
     further: (
@@ -157,7 +153,6 @@ class SpreadExperiment:
                 "shift", f"Do mean scores differ between {across}?",
                 "paired difference of means, interval over clusters", pairs,
             ),
-            families.most_reliable("ICC(1,1)"),
             families.Hypothesis(
                 "reliability", "How reliable is one judgment, and the mean of all replications?",
                 "ICC(1) and Cronbach's alpha with jackknife intervals, each beside its null",
@@ -166,7 +161,7 @@ class SpreadExperiment:
             *(self.hypotheses(conditions) if self.hypotheses else ()),
             families.published(self.published),
             blocks=_BLOCKS, missing=_MISSING,
-            margins={"variance_ratio": MARGIN, "icc_1_1": MARGIN_ICC},
+            margins={"variance_ratio": MARGIN},
         )  # fmt: skip
 
     def analyse(self, frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
@@ -206,9 +201,7 @@ class SpreadExperiment:
         further, claims = (
             self.further(array, sampled, questions, declared) if self.further else ([], [])
         )
-        compared = dispersion_comparison.spread_results(
-            *questions, about_equality=self.about_equality
-        )
+        compared = dispersion_comparison.spread_results(*questions)
         arrays, spreads = cell_arrays(array), questions[0].spreads
         return Analysis(
             experiment=self.experiment,
@@ -223,7 +216,7 @@ class SpreadExperiment:
             condition_records=described.conditions,
             conditions=cells,
             results=(
-                *compared, *further, *best_reliable(cells, array), *described.results
+                *compared, *further, *described.results
             ),
             limitations=tuple(common_limits(frame, cells, array)),
             metrics={f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}
@@ -338,7 +331,7 @@ def _judges_at_temperatures(
         ]  # fmt: skip
     if family is not None and len(tests) > 1:
         title = "Spread between judges, adjusted"
-        results.append(NamedResult("judges.family", title, "secondary", family, headline=True))
+        results.append(NamedResult("judges.family", title, "secondary", family))
     return results, []
 
 
@@ -423,7 +416,7 @@ def _interaction(
             claim=dispersion_comparison.test_ids(*questions)[first],
         )  # fmt: skip
         title = "Is the change by reasoning the same for all judges"
-        results.insert(0, NamedResult("interaction", title, "secondary", ratios, headline=True))
+        results.insert(0, NamedResult("interaction", title, "secondary", ratios))
         claims = [_interaction_claim(row) for row in ratios.rows]
     return results, claims
 
@@ -501,7 +494,6 @@ guidelines = SpreadExperiment(
     ratio="How many times the variance under one guideline is that under another?",
     published="Kruskal-Wallis and Mann-Whitney on within-item variances, unpaired (the study does "
     "not name its test)",
-    about_equality=True,
 )
 """Does a scoring guideline change the spread, or is "no difference" shown?"""
 

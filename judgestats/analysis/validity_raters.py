@@ -305,7 +305,7 @@ def _name_panel(panel: Panel, names: list[str]) -> list[NamedResult]:
     about = About(conditions=tuple(names))
     return [
         NamedResult(
-            "panel.all", "Several judges as one panel", "secondary", panel, True, about=about
+            "panel.all", "Several judges as one panel", "secondary", panel, about=about
         ),
         NamedResult(
             PANEL_GAIN, f"A panel of all, by {rule}, less its best member", "secondary", gain,

@@ -170,10 +170,7 @@ def _condition(name: str, asked: pd.DataFrame, declared: families.AnalysisPlan) 
 
 def _name_result(kind: str, title: str, result: Result, name: str) -> NamedResult:
     key = kind.partition(".")[2]
-    claimed = key in {*_DESCRIBED, "disagreements", "mean_squared_error"}
-    return condition_result(
-        f"people.{key}", title, name, result, headline=claimed, hypothesis="people"
-    )
+    return condition_result(f"people.{key}", title, name, result, hypothesis="people")
 
 
 def _one_number(entry: tuple[str, str, Result]) -> bool:

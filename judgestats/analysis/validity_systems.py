@@ -74,9 +74,7 @@ def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
             continue
         compared, wins = made
         name, title = str(condition), "Systems as people would compare them"
-        results.append(
-            condition_result("systems", title, name, compared, role="secondary", headline=True)
-        )
+        results.append(condition_result("systems", title, name, compared, role="secondary"))
         results += [
             condition_result(
                 f"superior.{pair}", f"{e.label}, a tie half", name, e, role="descriptive"
@@ -167,9 +165,7 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
             and (pairs := _wins_compared(items, drawn, declared.level))
         ):
             title = "Systems as people would prefer them, wins less losses"
-            results.append(
-                condition_result("systems", title, name, pairs, role="secondary", headline=True)
-            )
+            results.append(condition_result("systems", title, name, pairs, role="secondary"))
     return results
 
 

@@ -18,7 +18,7 @@ from judgestats.analysis.coefficients import condition_metrics, described, is_pr
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
-from judgestats.analysis.recommendation import best_verdicts, repeats_needed
+from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.selections import label_shares
 from judgestats.analysis.supplements import not_repeated
@@ -229,9 +229,7 @@ def named_results(
     """The results of a condition, named; and how many verdicts its reliability asks for."""
     about = About(conditions=(name,))
     named = [
-        condition_result(
-            kind, title, name, result, role="primary" if primary else "secondary", headline=primary
-        )
+        condition_result(kind, title, name, result, role="primary" if primary else "secondary")
         for kind, title, result in results
         for primary in [is_primary(kind)]
     ]
@@ -299,8 +297,6 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     described_results += boards
     results += slot_results(frame, **declared.resampling)
     table = pd.DataFrame(rows)
-    if not all(once.values()):
-        results += best_verdicts(frame, table)
     return Analysis(
         experiment="audit",
         question=declared.question,
@@ -433,7 +429,7 @@ def _compare(
         ))),
     ]  # fmt: skip
     return [
-        NamedResult(id=identity, title=title, role="secondary", result=entry, headline=True)
+        NamedResult(id=identity, title=title, role="secondary", result=entry)
         for identity, title, entry in parts
     ]
 

@@ -30,7 +30,7 @@ from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, RenderError, guard_output
 from judgestats.files.remote import local_file
 from judgestats.protocols.base import NO_REPLY, Status
-from judgestats.results import Results
+from judgestats.results import Results, plain
 from judgestats.results.decisions import DecisionOptions
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
@@ -43,7 +43,6 @@ from judgestats.runner.record import (
     write_results,
     write_run_id,
 )
-from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import (
     LOOK,
     LOOK_OF,
@@ -431,11 +430,11 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
             "items": int(frame["item_id"].nunique()),
             "clusters": int(frame["cluster"].nunique()),
             "replicates": int(frame["replicate"].nunique()),
-            "columns": to_plain(frame.attrs.get("columns_read", {})),
-            "scale": to_plain(frame.attrs.get("scale")),
+            "columns": plain(frame.attrs.get("columns_read", {})),
+            "scale": plain(frame.attrs.get("scale")),
             "scale_assumed": not words["scale"],
-            "understood": to_plain(frame.attrs.get("understood", [])),
-            "notes": to_plain(frame.attrs["notes"]),
+            "understood": plain(frame.attrs.get("understood", [])),
+            "notes": plain(frame.attrs["notes"]),
         },
         head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
         whole=frame.drop(columns=[*TEXTS], errors="ignore"),
@@ -569,9 +568,9 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
             "items": len(reduced.items),
             "clusters": reduced.n_clusters,
             "replicates": reduced.n_replicates,
-            "columns": to_plain(dict(reduced.columns_read)),
-            "scale": to_plain(scale),
-            "understood": to_plain(list(reduced.understood)),
+            "columns": plain(dict(reduced.columns_read)),
+            "scale": plain(scale),
+            "understood": plain(list(reduced.understood)),
             "streamed": True,
         },
         head=pd.DataFrame(
@@ -665,7 +664,7 @@ def _about(arguments: Args, path: Path, judged: _AuditInput, command: str) -> di
             "experiment": "audit",
             "conditions": list(judged.analysis.conditions["condition"]),
             **judged.design,
-            "facets": to_plain(judged.declared.design),
+            "facets": plain(judged.declared.design),
             "line": judged.declared.design.line if judged.declared.design else "",
             "item_source": path.name,
             "reader": judged.reader,
@@ -673,7 +672,7 @@ def _about(arguments: Args, path: Path, judged: _AuditInput, command: str) -> di
             "resamples": arguments.resamples,
         },
         "parameters": argument_texts(COMMANDS["analyze"], arguments),
-        "families": to_plain(judged.declared.hypotheses),
+        "families": plain(judged.declared.hypotheses),
         "account": {},
         "complete": True,
         "command": command,

@@ -31,7 +31,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return None if math.isnan(value) else float(value) if math.isfinite(value) else str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        shown = (f.name for f in dataclasses.fields(value) if f.metadata.get("plain", True))
+        return {name: plain(getattr(value, name)) for name in shown}
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -20,8 +20,8 @@ from judgestats.items.records import Item
 from judgestats.protocols.explained import AnswerPrompt
 from judgestats.protocols.template import PromptTemplate
 from judgestats.results.numbers import count_noun
+from judgestats.results.records import plain
 from judgestats.runner.common_parameters import AnswerParameters, CommonParameters, settings_of
-from judgestats.stats.inference.estimate import to_plain
 
 _FILE = "answers.jsonl"
 
@@ -210,7 +210,7 @@ def _write(folder: Path, answered: Answered, plan: AnswerPlan) -> None:
     data.mkdir(parents=True, exist_ok=True)
     prompts.mkdir(parents=True, exist_ok=True)
     lines = (
-        json.dumps(to_plain(row), ensure_ascii=False, allow_nan=False)
+        json.dumps(plain(row), ensure_ascii=False, allow_nan=False)
         for row in validate_answers(answered.table).to_dict("records")
     )
     (data / _FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -242,7 +242,7 @@ def _record(answered: Answered, plan: AnswerPlan, *, left_out: int) -> dict[str,
         "status": {str(k): int(v) for k, v in table["status"].value_counts().items()},
         "questions_left_out": left_out,
         "notes": list(answered.collected.notes),
-        "account": to_plain(answered.collected.account.as_dict()),
+        "account": plain(answered.collected.account.as_dict()),
     }
 
 

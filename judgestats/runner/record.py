@@ -36,14 +36,13 @@ from judgestats.items.readers import write_items
 from judgestats.protocols.probes import ORIGINAL
 from judgestats.protocols.replies import READER_VERSION
 from judgestats.protocols.strategies.base import stage_kind
-from judgestats.results import Results, write_csv
+from judgestats.results import Results, plain, write_csv
 from judgestats.results import write_results as write_records
 from judgestats.results.decisions import DecisionOptions
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of
 from judgestats.runner.display import announce_progress, output_parameters, print_result
 from judgestats.sinks import csv_text
-from judgestats.stats.inference.estimate import to_plain
 from judgestats.tracking.runs import INCOMPLETE, MOST_CHILDREN, RunWriter, metrics_of
 from judgestats.version import __version__
 
@@ -81,7 +80,7 @@ def file_name(text: str) -> str:
 def write_json(path: Path, value: Any) -> None:
     """Write plain JSON, keys in their order, NaN as null."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(to_plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 
 
@@ -388,15 +387,15 @@ def about(
             "wording": prepared.wording_statement,
             "scale": [p.scale.low, p.scale.high],
             "choices_per_request": p.samples_per_request,
-            "facets": to_plain(declared),
+            "facets": plain(declared),
             "line": declared.line,
             "seed": p.seed,
             "resamples": p.resamples,
         },
         "parameters": {**p.as_texts(), **output_parameters()},
-        "families": to_plain(prepared.plan.hypotheses),
-        "account": to_plain(collected.account.as_dict()),
-        **({"answers": to_plain(prepared.answers.record)} if prepared.answers else {}),
+        "families": plain(prepared.plan.hypotheses),
+        "account": plain(collected.account.as_dict()),
+        **({"answers": plain(prepared.answers.record)} if prepared.answers else {}),
         "complete": collected.complete,
         "judge_notes": list(collected.notes),
         "command": command,
@@ -411,10 +410,10 @@ def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
         "simulated": spec.simulated,
         "endpoint": "in this process" if spec.in_process else spec.base_url,
         "settings": {
-            **to_plain(spec.settings),
+            **plain(spec.settings),
             **({"reply": spec.reply_mode.value} if spec.reply_mode else {}),
             **({"concurrency": spec.concurrency} if spec.concurrency else {}),
-            **({"price": to_plain(spec.price)} if spec.price else {}),
+            **({"price": plain(spec.price)} if spec.price else {}),
         },
         "model_reported": sorted(set(own["model_reported"]) - {""}),
         "fingerprints": sorted(set(own["fingerprint"]) - {""})[:20],

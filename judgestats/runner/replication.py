@@ -15,7 +15,7 @@ from judgestats.errors import InputError
 from judgestats.files.tables import read_csv
 from judgestats.files.text import decode_json
 from judgestats.items.item_sets import STUDY_DATA
-from judgestats.results import read_results
+from judgestats.results import plain, read_results
 from judgestats.results import write_results as write_records
 from judgestats.runner import display as console
 from judgestats.runner import record
@@ -23,7 +23,6 @@ from judgestats.runner.common_parameters import parse_parameters
 from judgestats.runner.design import ReplicationDesign, ReplicationParameters
 from judgestats.runner.display import Links, announce_progress, finish, output_parameters, show
 from judgestats.runner.run import Outcome
-from judgestats.stats.inference.estimate import to_plain
 from judgestats.studies import Options, Replication, Study, load_study
 from judgestats.studies.records import ABOUT, examined, shipped_records
 
@@ -110,7 +109,7 @@ def write_records_of(replication: Replication, options: Options, folder: Path) -
         "title": replication.title,
         "source": replication.data_source,
         "sentence": replication.sentence(),
-        "claims": to_plain([claim.row() for claim in replication.claims]),
+        "claims": plain([claim.row() for claim in replication.claims]),
         "params": {
             "data/study": replication.study,
             "data/source": replication.data_source,
@@ -118,7 +117,7 @@ def write_records_of(replication: Replication, options: Options, folder: Path) -
             "analysis/seed": options.seed,
             "analysis/resamples": options.n_resamples,
         },
-        "metrics": to_plain(dict(analysis.metrics)),
+        "metrics": plain(dict(analysis.metrics)),
     }
 
 
@@ -246,7 +245,7 @@ def _about(replication: Replication, options: Options) -> dict[str, Any]:
             "seed": options.seed,
             "resamples": options.n_resamples,
         },
-        "claims": to_plain(replication.table()),
+        "claims": plain(replication.table()),
         "families": [],
         "account": {},
         "complete": True,

@@ -279,7 +279,7 @@ def _passes() -> pd.DataFrame:
 COUNTED = {"icc2", "icc3", "percent_agreement"}
 # What a stream says that it leaves out: what reads judgments many times, pairs them, or needs
 # each of them, and parts of alpha's result.
-NOT_COUNTED = {"instrument", "order", "alpha", "fleiss_kappa_unread", "best"}
+NOT_COUNTED = {"instrument", "order", "alpha", "fleiss_kappa_unread"}
 SAME = ("title", "about", "estimand", "hypothesis", "role", "estimate", "std_error", "symbol", "p",
         "p_adjusted", "family", "a", "b", "reason")  # fmt: skip
 

@@ -43,7 +43,7 @@ def colliding(draw: st.DrawFn) -> list[TestResult]:
 
 def analysis_of(tests: list[TestResult], *, in_family: int) -> Analysis:
     named = [
-        NamedResult(id=f"place.j{i}", title=f"Judge {i}", role="primary", result=t, headline=True)
+        NamedResult(id=f"place.j{i}", title=f"Judge {i}", role="primary", result=t)
         for i, t in enumerate(tests)
     ]
     family = adjust_family({f"j{i}": t for i, t in enumerate(tests[:in_family])}, family="place")
@@ -91,8 +91,8 @@ def test_the_adjusted_p_is_that_of_the_record_and_not_of_one_with_the_same_stati
     analysis = Analysis(
         experiment="x", question="?", conditions=pd.DataFrame(),
         results=(
-            NamedResult(id="own.a", title="One", role="primary", result=one, headline=True),
-            NamedResult(id="own.family", title="Own", role="primary", result=own, headline=True),
+            NamedResult(id="own.a", title="One", role="primary", result=one),
+            NamedResult(id="own.family", title="Own", role="primary", result=own),
             NamedResult(id="other.family", title="Other", role="primary", result=other),
         ),
     )  # fmt: skip
