@@ -88,12 +88,16 @@ def check_axes(where: str, name: str, x: ArrayLike, axes: str, least: Sequence[i
     >>> check_axes("leniency", "scores", np.zeros((5, 1)), "items x judges", (1, 2))
     Traceback (most recent call last):
     ...
-    judgestats.errors.InputError: leniency: scores must be items x judges, at least 1 x 2, got ...
+    judgestats.errors.InputError: leniency: scores must be items x judges with at least 1 item ...
     """
     shape, names = np.shape(x), axes.split(" x ")
     if len(shape) != len(names) or any(n < m for n, m in zip(shape, least, strict=False)):
-        wanted = [str(m) for m in (*least, *[0] * (len(names) - len(least)))] if any(least) else []
-        size = f", at least {' x '.join(wanted)}" if wanted else ""
+        wanted = [
+            f"{m} {n if m > 1 else n.removesuffix('s')}"
+            for m, n in zip(least, names, strict=False)
+            if m
+        ]
+        size = f" with at least {' and '.join(wanted)}" if wanted else ""
         raise InputError(
             f"{where}: {name} must be {axes}{size}, got shape {shape}. Put {names[0]} in rows."
         )
@@ -107,11 +111,11 @@ def check_lengths(where: str, *, least: int = 0, **lists: ArrayLike) -> None:
     >>> check_lengths("cohen_kappa", first=[1, 2], second=[1])
     Traceback (most recent call last):
     ...
-    judgestats.errors.InputError: cohen_kappa: first and second must be lists of one length, got ...
+    judgestats.errors.InputError: cohen_kappa: first and second must be equally long lists...
     """
     shapes = [np.shape(values) for values in lists.values()]
     if len(shapes[0]) != 1 or shapes[0][0] < least or set(shapes) != {shapes[0]}:
-        _refuse(where, "be lists of one length" + (", not empty" if least else ""), lists, shapes)
+        _refuse(where, "be equally long lists" + (", not empty" if least else ""), lists, shapes)
 
 
 def check_items(where: str, *, least: int = 0, ndim: int = 0, **tables: ArrayLike) -> None:

@@ -441,7 +441,7 @@ def attention_coverage(
     a = np.asarray(attention, dtype=float)
     if a.ndim == 3 and a.shape[0]:
         a = a.mean(axis=0)
-    check_axes(where, "attention", a, "heads x reading tokens x target tokens")
+    check_axes(where, "attention", a, "reading tokens x target tokens")
     if not 0 <= threshold < 1:
         raise InputError(f"{where}: threshold must lie in 0-1, got {threshold}. Try 0.1.")
     if a.size and not (np.isfinite(a).all() and a.min() >= 0 and a.max() <= 1 + 1e-4):

@@ -200,7 +200,7 @@ def test_options_are_checked() -> None:
         krippendorff_alpha([["A", "B"]], metric="interval")
     with pytest.raises(InputError, match="counts alone"):
         fleiss_kappa(table_from_counts([[2, 1], [0, 3]], categories="ab"), n_permutations=9)
-    with pytest.raises(InputError, match="same items"):
+    with pytest.raises(InputError, match="equally long"):
         cohen_kappa(["a", "b"], ["a"])
     with pytest.raises(InputError, match="cluster"):
         fleiss_kappa([["A", "B"]] * 5, cluster=["q"])

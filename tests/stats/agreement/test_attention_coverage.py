@@ -42,7 +42,7 @@ def test_more_text_covers_no_less_and_a_higher_threshold_no_more(seed: int, t: f
 @pytest.mark.parametrize(
     ("attention", "options", "message"),
     [
-        ([0.5, 0.5], {"threshold": 0.1}, "heads x reading x target"),
+        ([0.5, 0.5], {"threshold": 0.1}, "reading tokens x target"),
         ([[0.5, 0.5]], {"threshold": 1.0}, "threshold must lie in 0-1"),
         ([[0.5, 0.5]], {"threshold": math.nan}, "threshold must lie"),
         ([[5.0, -4.0]], {"threshold": 0.1}, "outside 0-1"),

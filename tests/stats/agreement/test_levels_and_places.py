@@ -52,7 +52,7 @@ def test_constant_questions_are_left_out_and_counted() -> None:
         [1, 1, 2, 3, 1, 2], [1, 2, 1, 3, 2, 4], source=[0, 0, 1, 1, 2, 2], system=[0, 1] * 3
     )
     assert out.details["n_sources_used"] == 2
-    with pytest.raises(InputError, match="one number for each item"):
+    with pytest.raises(InputError, match="equally long"):
         correlation_by_level([[1, 2]], [[1, 2]], source=[0], system=[0])
 
 

@@ -114,7 +114,7 @@ def test_paired_difference_corrects_for_chance() -> None:
     four = rng.integers(4, size=(400, 4))
     corrected = grade_score_difference(three, four)
     assert corrected.interval.low < 0 < corrected.interval.high
-    with pytest.raises(InputError, match="same items"):
+    with pytest.raises(InputError, match="equally long"):
         grade_score_difference(three, four[:5])
 
 

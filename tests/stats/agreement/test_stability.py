@@ -19,7 +19,7 @@ def test_agreement_across_judges_by_hand() -> None:
 
 
 def test_agreement_across_judges_bad_input() -> None:
-    with pytest.raises(InputError, match="at least two judges"):
+    with pytest.raises(InputError, match="at least 2 judges"):
         agreement_across_judges([[["A"]]])
     out = agreement_across_judges([[[None]], [["A"]]])
     assert math.isnan(out.estimate)

@@ -43,8 +43,8 @@ def test_unknown_category_is_refused_with_its_name() -> None:
     ("verdicts", "match"),
     [
         ([["A"], ["A", "B"]], "unequal length"),
-        (["A", "B"], "items, replications"),
-        (np.empty((0, 3)), "at least one item"),
+        (["A", "B"], "items x replications"),
+        (np.empty((0, 3)), "at least 1 item"),
         (np.array([[1.0, np.inf]]), "finite"),
     ],
 )

@@ -93,7 +93,7 @@ def test_what_was_not_read_is_left_out_and_wrong_input_told():
     for margin, reach in ((0, 9), (9, 9)):
         with pytest.raises(InputError, match="margin must be positive and below the reach"):
             probe_shift([1, 2], [2, 3], margin=margin, reach=reach)
-    with pytest.raises(InputError, match="must hold the 2 items"):
+    with pytest.raises(InputError, match="must hold the same items"):
         probe_shift([1, 2], [2], margin=1, reach=9)
 
 

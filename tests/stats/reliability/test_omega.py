@@ -249,8 +249,8 @@ def test_missing_rows_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("X", "options", "words"),
     [
-        (np.ones(4), {}, "two dimensions"),
-        ([["a", "b"]], {}, "table of numbers"),
+        (np.ones(4), {}, "items x replications"),
+        ([["a", "b"]], {}, "must hold numbers"),
         (np.array([[1, np.inf], [2, 3]]), {}, "finite"),
         (scores(), {"model": "bifactor"}, "model must be one of"),
         (scores(), {"estimator": "gls"}, "estimator must be one of"),
@@ -258,7 +258,7 @@ def test_missing_rows_are_left_out_and_counted():
         (scores(), {"interval": "x"}, "interval must be one of"),
         (scores(), {"lower": 1.0}, "lower must lie in"),
         (scores(), {"lower": "none"}, "lower must be a share"),
-        (scores(), {"level": 95}, "level must lie in"),
+        (scores(), {"level": 95}, "level must lie between"),
         (scores(), {"cluster": [1, 2]}, "cluster must hold one label"),
     ],
 )

@@ -37,7 +37,7 @@ def test_bad_input_is_refused():
         tango_limits(5, 6, 10)
     with pytest.raises(InputError, match="0 or 1"):
         paired_share_difference([2], [1])
-    with pytest.raises(InputError, match="one value an item"):
+    with pytest.raises(InputError, match="equally long"):
         paired_share_difference([1, 0], [1])
     nothing = paired_share_difference([np.nan], [1])
     assert nothing.reason == "no item is known on both sides"
