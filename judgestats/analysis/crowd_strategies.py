@@ -259,7 +259,7 @@ def _steadiness(
     )  # fmt: skip
 
 
-def _named(
+def _judge_results(
     judged: StrategyVerdicts, role: Role, *rows: tuple[str, str, Result]
 ) -> list[NamedResult]:
     """Results of a judge; comparisons are about it."""

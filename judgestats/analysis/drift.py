@@ -679,6 +679,6 @@ def _described(
         )
     plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
     audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), plan)
-    described = [replace(r, role="descriptive") for r in audited.of_role("primary")]
+    described = [replace(r, role="descriptive") for r in audited.with_role("primary")]
     metrics = dict(audited.condition_metrics)
     return audited.conditions, described, audited.limitations, metrics
