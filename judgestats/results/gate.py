@@ -38,6 +38,10 @@ class Gate:
     strict: bool = False
     allow_cannot_tell: bool = False
 
+    def __repr__(self) -> str:
+        """The screen: the records behind it are thousands of numbers."""
+        return "\n".join("".join(span.text for span in line).rstrip() for line in self.lines())
+
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """One per subject."""

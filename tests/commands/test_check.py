@@ -60,6 +60,7 @@ def test_a_condition_without_the_number_does_not_pass_unseen(tmp_path):
     gate = js.check(run_of(tmp_path, runs), require=f"{ICC}>=.5")
     assert status_of(gate) == {"a": "holds", "mute": "not_measured"}
     assert (gate.exit_code, gate.passed) == (3, False)
+    assert f"exit {gate.exit_code}" in repr(gate)  # a notebook shows the screen
     allowed = js.check(tmp_path, require=f"{ICC}>=.5", allow="cannot-tell")
     assert allowed.exit_code == 0
 
