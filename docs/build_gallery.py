@@ -137,10 +137,10 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
         "dots": (
             "First page of other runs: one panel per quantity; bars join rows that do not differ.",
             plots.Dots(
-                labels=(*JUDGES, "people among themselves"),
+                labels=(*JUDGES, "human raters with each other"),
                 panels=(
                     plots.DotPanel(
-                        x_label="Agreement with people",
+                        x_label="Agreement with human labels",
                         points=tuple(
                             plots.Point(value=v, low=v - 0.06, high=v + 0.05)
                             for v in (0.84, 0.81, 0.66, 0.88)
@@ -150,7 +150,8 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
                 ),
                 brackets=((0, 1),),
                 quiet=(3,),
-                caption="Agreement of three judges with people, and of people among themselves.",
+                caption="Agreement of three judges with people, and of human raters with each "
+                        "other.",
             ),
         ),
     }  # fmt: skip

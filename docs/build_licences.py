@@ -111,7 +111,7 @@ def page() -> tuple[str, list[str]]:
         licence = licence_of(installed[name])
         note = NOTES.get(name, "") if name in runtime else ""
         if not KNOWN.search(licence):
-            wrong.append(f"{name}: {licence!r} is no licence that is known")
+            wrong.append(f"{name}: {licence!r} is not a licence that is known")
         elif name in runtime and COPYLEFT.search(licence) and not note:
             wrong.append(f"{name}: {licence!r} is copyleft: say in NOTES what that means")
         tables[name in runtime].append(f"| {name} | {licence} | {note} |")

@@ -65,7 +65,9 @@ def differences(data: Path) -> list[dict[str, Any]]:
         if ours == letter:
             count["same"] += 1
             continue
-        count["different" if ours and letter else "read here only" if ours else "unread here"] += 1
+        count[
+            "different" if ours and letter else "read here only" if ours else "unparsed here"
+        ] += 1
         end = " ".join(text.split())
         rows.setdefault(file, []).append(
             {
@@ -148,14 +150,14 @@ otherwise; nothing is asked. The version that a run was read by stands in its `s
         parts.append("")
     parts.append(
         "## Published replies\n\nReal completions of judges, read by their authors and here: every "
-        "difference, one by one.\n\n| file | replies | same | read here only | unread here | "
+        "difference, one by one.\n\n| file | replies | same | read here only | unparsed here | "
         "different |\n|---|---|---|---|---|---|"
     )
     for row in (r for r in rows if "counts" in r):
         counts = row["counts"]
         cells = [
             str(counts.get(k, 0))
-            for k in ("replies", "same", "read here only", "unread here", "different")
+            for k in ("replies", "same", "read here only", "unparsed here", "different")
         ]
         parts.append(f"| {row['file']} | {' | '.join(cells)} |")
     parts.append("\n| file | reply | published | here | begins | ends |\n|---|---|---|---|---|---|")

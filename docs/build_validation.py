@@ -22,7 +22,7 @@ from validation.base import Case, Outcome, all_cases, entry, run  # noqa: E402
 FOLDER = ROOT / "docs" / "validation"
 
 TITLES = {
-    "alignment": "Agreement with people",
+    "alignment": "Agreement with human labels",
     "counts_and_adjustment": "Counts and adjusted p-values",
     "factor": "Omega and factor models",
     "order": "Order",

@@ -41,8 +41,8 @@ DESIGN = Design(
     name="alignment",
     title="Agreement of judging methods with people",
     question=(
-        "Which way of asking a judge agrees best with people, does temperature matter for it, and "
-        "is consistency bought with bias?"
+        "Which way of asking a judge agrees best with human labels, does temperature matter for "
+        "it, and is consistency bought with bias?"
     ),
     conditions=conditions,
     protocol=protocol,

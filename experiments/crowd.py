@@ -32,7 +32,7 @@ DESIGN = Design(
     name="crowd",
     title="Crowd comparative evaluation",
     question=(
-        "Is a judge more often right when other judgments stand before its verdict, how does that "
+        "Is a judge more often right when other judgments precede its verdict, how does that "
         "grow with their number, which of them help, and what does it cost?"
     ),
     conditions=conditions,

@@ -53,7 +53,7 @@ DESIGN = Design(
     title="Scoring guidelines and the consistency of scores",
     question=(
         "Does a scoring guideline change how much a judge's scores for the same answer scatter; "
-        "and if no difference is seen, is it shown to be small?"
+        "and if no difference is seen, is it equivalent within the margin?"
     ),
     conditions=conditions,
     protocol=protocol,

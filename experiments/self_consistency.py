@@ -25,10 +25,10 @@ def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
 
 DESIGN = Design(
     name="self_consistency",
-    title="Asking again, and asking several judges",
+    title="Repetition, and asking several judges",
     question=(
-        "How much reliability and agreement with people does the mean, median or mode of several "
-        "judgments buy, how much a panel of judges, and at what cost?"
+        "How much reliability and agreement with human labels does the mean, median or mode of "
+        "several judgments buy, how much a panel of judges, and at what cost?"
     ),
     protocol=protocol,
     analysis="self_consistency",

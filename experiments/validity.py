@@ -34,10 +34,10 @@ def protocol(parameters: Parameters, condition: Condition) -> JudgingProtocol:
 
 DESIGN = Design(
     name="validity",
-    title="Is the judge right, and what is true given the judge?",
+    title="Is the judge accurate, and what is true given the judge?",
     question=(
-        "How often are the judge's verdicts and scores those of people, where does it err, and "
-        "what would people say of all that it judged?"
+        "How often are the judge's verdicts and scores those of human raters, where does it err, "
+        "and what would human raters say of everything that it judged?"
     ),
     conditions=conditions,
     protocol=protocol,
@@ -55,7 +55,7 @@ DESIGN = Design(
         Levels(parameter="judges", lost="One judge: none is compared with another."),
         Levels(
             parameter="repeats",
-            lost="One judgment of each answer: what asking again would correct is not known.",
+            lost="One judgment of each answer: what repetition would correct is not known.",
             count=lambda p: p.repeats,
         ),
     ),

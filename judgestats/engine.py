@@ -205,7 +205,7 @@ def map_blocks(
         done += parallel(delayed(function)(*job) for job in left)
     except TerminatedWorkerError:
         raise JudgestatsError(
-            "engine: a worker process was killed, most often for want of memory. Use fewer "
+            "engine: a worker process was killed, most often for lack of memory. Use fewer "
             "workers (engine=loky:2), or engine=local."
         ) from None
     return done

@@ -30,13 +30,13 @@ def read_yaml_file(path: Path) -> Any:
         A pipe or device, too large, not UTF-8, or as `read_yaml` says.
     """
     if path.exists() and not path.is_file():
-        raise YamlTextError("it is no regular file")
+        raise YamlTextError("it is not a regular file")
     if path.stat().st_size > 4 * _LONGEST:
         raise YamlTextError(f"it is longer than {_LONGEST:,} characters")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise YamlTextError("it is no UTF-8 text") from None
+        raise YamlTextError("it is not UTF-8 text") from None
     return read_yaml(text)
 
 
@@ -75,7 +75,7 @@ def read_yaml(text: str) -> Any:
     except YamlTextError:
         raise
     except ValueError:  # a day that is none, a number of thousands of digits
-        raise YamlTextError("a date or number in it is none. Put it in quotes") from None
+        raise YamlTextError("a date or number in it is not valid. Put it in quotes") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -124,7 +124,7 @@ def _check_keys(node: yaml.MappingNode) -> None:
     for key, _ in node.value:
         mark = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key)
         if mark in seen:
-            raise YamlTextError(f"a key stands there twice{_format_position(key.start_mark)}")
+            raise YamlTextError(f"a key occurs twice{_format_position(key.start_mark)}")
         seen.add(mark)
 
 

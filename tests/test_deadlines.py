@@ -184,7 +184,7 @@ def test_a_store_that_another_process_holds_is_named(tmp_path, monkeypatch, capf
 def test_a_pipe_as_a_store_is_refused_at_once(tmp_path, track):
     os.mkfifo(tmp_path / "pipe.db")
     track(f"sqlite:///{tmp_path / 'pipe.db'}")
-    with pytest.raises(StoreError, match="is no plain file"):
+    with pytest.raises(StoreError, match="is not a plain file"):
         open_store()
 
 

@@ -92,7 +92,7 @@ def test_answers_that_vary_between_epochs_are_items_of_their_own(tmp_path):
     assert len(frame) == 2 * N
     assert frame["cluster"].nunique() == N
     assert frame["item_id"].nunique() > N
-    assert "each is an item of its own" in frame.attrs["notes"][0]
+    assert "each is a separate item" in frame.attrs["notes"][0]
 
 
 def test_the_command_line_of_inspect_lists_it(tmp_path):

@@ -62,7 +62,7 @@ def test_every_yaml_of_a_user_is_read_so(tmp_path, name):
 def test_a_pipe_and_a_huge_file_are_not_read(tmp_path):
     pipe, huge = tmp_path / "judges.yaml", tmp_path / "prices.yaml"
     os.mkfifo(pipe)
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         read_judges_file(pipe)
     with huge.open("wb") as file:
         file.truncate(1 << 40)

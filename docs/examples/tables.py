@@ -10,7 +10,7 @@ from judgestats.stats.inference.result import Comparison, Comparisons
 
 
 def cell(estimate: Estimate) -> str:
-    """``.81 [.75, .86]``, or why there is no number."""
+    """``.81 [.75, .86]``, or why there is not a number."""
     if math.isnan(estimate.estimate):
         return f"undefined: {estimate.reason.split('(')[0].split(':')[0].strip()}"
     return interval_text(estimate.estimate, estimate.interval)

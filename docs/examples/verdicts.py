@@ -35,7 +35,7 @@ UNREAD = ["no_answer", "multiple"]
 
 
 def cell(estimate: Estimate) -> str:
-    """``.81 [.75, .86]``, or why there is no number."""
+    """``.81 [.75, .86]``, or why there is not a number."""
     if np.isnan(estimate.estimate):
         return f"undefined: {estimate.reason.split('(')[0].split(':')[0].strip()}"
     text = f"{estimate.estimate:.3f}"
@@ -354,7 +354,7 @@ def arena_section(data: Path) -> str:
     return f"""## One judge against arena votes (gpt-4o-mini, one order)
 
 No ties, one vote a pair: accuracy .5 is chance, and the ceiling is unknown because nobody voted
-twice. One order only: how much of "judge says A" is position cannot be told from these files.
+twice. One order only: how much of "judge says A" is position cannot be determined from these files.
 
 {markdown(rows)}
 """

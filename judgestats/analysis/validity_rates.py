@@ -105,7 +105,7 @@ def read_rates(given: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     if len(rates) == 1:
         [one] = rates
         other = next(r for r in RATES if r != one)
-        raise InputError(f"{one}= needs {other}= beside it: a rate is corrected by both.")
+        raise InputError(f"{one}= needs {other}= next to it: a rate is corrected by both.")
     out = {}
     for name, text in rates.items():
         first, mark, second = (p.strip() for p in text.partition("/"))

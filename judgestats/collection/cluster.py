@@ -310,7 +310,7 @@ class _Job:
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"Stopped: it was interrupted. Finished shards are kept in {self.journal.path}, "
-                "the others beside it. Run the same command again to go on."
+                "the others next to it. Run the same command again to go on."
             ) from None
 
     def take(self, shard: Shard, result: ShardResult) -> set[tuple[Any, ...]]:

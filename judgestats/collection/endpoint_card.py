@@ -211,7 +211,7 @@ async def examined(
         hot = await _texts(calls, temperature=1)
         seeded = await _texts(calls, temperature=1, seed=7)
     late = [o.detail for o in calls.outcomes[asked:] if o.kind is Kind.TIMED_OUT]
-    untold = f"cannot be told ({late[0]})" if late else ""
+    untold = f"cannot be determined ({late[0]})" if late else ""
     features["seed"] = untold or _seed(hot, seeded)
     features["temperature"] = untold or _temperature(cold, hot)
     features["logprobs"] += when
@@ -275,7 +275,7 @@ async def _first(calls: _Calls, spec: JudgeSpec) -> Outcome:
 async def _feature(calls: _Calls, name: str) -> str:
     outcome, reply = await calls.send(**_FEATURES[name])
     if outcome.kind is Kind.TIMED_OUT:
-        return f"cannot be told ({outcome.detail})"
+        return f"cannot be determined ({outcome.detail})"
     if outcome.kind is not Kind.ANSWERED:
         return f"refused ({outcome.detail[:80]})"
     if name == "n":
@@ -299,7 +299,7 @@ async def _when(calls: _Calls) -> str:
     cool, hot = seen
     both = [name for name in cool if name in hot]
     if not both or max(abs(cool[name]) for name in both) < _CERTAIN:
-        return ", before or after temperature cannot be told"
+        return ", before or after temperature cannot be determined"
     apart = max(abs(cool[name] - hot[name]) for name in both)
     return ", before temperature" if apart < _SAME_LOGPROB else ", after temperature"
 
@@ -358,5 +358,5 @@ def _seed(hot: list[str], seeded: list[str]) -> str:
     if not seeded:
         return "refused"
     if len(set(hot)) < 2:
-        return "cannot be told (replies do not vary without it)"
+        return "cannot be determined (replies do not vary without it)"
     return "honoured" if len(set(seeded)) == 1 else "ignored"

@@ -49,7 +49,8 @@ def check_file(path: Path) -> None:
         )
     if not path.is_file():
         raise StoreError(
-            f"journal {path}: this is no ordinary file (a device or a pipe). Name another journal."
+            f"journal {path}: this is not an ordinary file (a device or a pipe). Name another "
+            "journal."
         )
     try:
         size = path.stat().st_size
@@ -61,7 +62,7 @@ def check_file(path: Path) -> None:
         raise StoreError(f"journal {path}: the file is empty (0 bytes): truncated? {_ASIDE}")
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         short = size < _HEADER_BYTES and _MAGIC.startswith(header[: len(_MAGIC)])
-        what = "is truncated" if short else "is no journal (not a SQLite file)"
+        what = "is truncated" if short else "is not a journal (not a SQLite file)"
         raise StoreError(f"journal {path}: the file {what}. {_ASIDE}")
     _check_header(path, header, size, log_exists=log.exists() and log.stat().st_size > 0)
     if not os.access(path, os.W_OK):
@@ -254,7 +255,7 @@ class Database:
         name = "journal (in memory)" if self.path is None else f"journal {self.path}"
         return StoreError(
             f"{name}: {what}. Nothing was changed. `judgestats doctor FILE` counts what is "
-            "damaged, with --drop it takes it out, to be asked again."
+            "damaged, with --drop it takes it out, to be requested again."
         )
 
 

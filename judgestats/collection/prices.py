@@ -225,7 +225,7 @@ def _no_price_file(name: str, why: str) -> InputError:
 
 def _price(entry: Mapping[str, Any]) -> Price:
     if unknown := set(entry) - {"input", "output", "cached", "up_to", "as_of", "source"}:
-        raise ValueError(f"{', '.join(sorted(map(str, unknown)))} is no part of a price")
+        raise ValueError(f"{', '.join(sorted(map(str, unknown)))} is not part of a price")
     price = Price(
         input=float(entry["input"]),
         output=float(entry["output"]),
@@ -347,7 +347,7 @@ class PricePlan:
         lines.append(
             f"total: {self._requests()} requests, {self._price()} "
             f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters a "
-            f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens a reply; models that "
+            f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens per reply; models that "
             "think before they answer use more; retries are not included."
         )
         lines += [f"{old}; look whether it still holds." for old in self.old_prices]

@@ -183,8 +183,8 @@ def message(
     more = {
         Stop.MAX_COST: " with a larger max_cost",
         Stop.MAX_REQUESTS: " with a larger max_requests",
-        Stop.REFUSED: ", once that is mended or that judge left out,",
-        Stop.FAILING: ", once what the server names is mended or that judge or condition left out,",
+        Stop.REFUSED: ", once that is fixed or that judge left out,",
+        Stop.FAILING: ", once what the server names is fixed or that judge or condition left out,",
     }.get(halt.why, "")
     return f"{done} Run the same command again{more} to go on: only what is missing is asked."
 
@@ -225,7 +225,7 @@ def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint])
             notes.append(
                 f"{', '.join(loose)}: no bound on a reply's cost is known (without max_tokens, or "
                 "at a server that does not keep to it), so max_cost is held by twice the worst "
-                "seen, which is no promise"
+                "seen, which is not a promise"
             )
     for endpoint in priced:
         if note := endpoint.usage_faults.note(endpoint.spec.name, capped=limit is not None):

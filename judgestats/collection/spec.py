@@ -475,7 +475,7 @@ def read_judges(
 def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
     """Add a judge that no other is interpreted as: the same requests would share their answers."""
     if one.name in judges:
-        raise InputError(f"judges: {one.name!r} stands there twice. Give each judge its own name.")
+        raise InputError(f"judges: {one.name!r} occurs twice. Give each judge its own name.")
     same = next(
         (n for n, other in judges.items() if other.capability_key == one.capability_key), None
     )
@@ -625,7 +625,7 @@ def _settings(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name, value in settings.items():
         if name not in FIELDS:
             raise InputError(
-                f"judges: {where}: settings has {name!r}, which is none of {', '.join(FIELDS)}."
+                f"judges: {where}: settings has {name!r}, which is not one of {', '.join(FIELDS)}."
                 f"{nearest(str(name), FIELDS)}"
             )
         settings[name] = None if value == "default" else value

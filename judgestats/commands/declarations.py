@@ -9,113 +9,40 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from judgestats.commands.arguments import Argument, Command, Option
+from judgestats.commands.collection_declarations import (
+    ENDPOINT,
+    EXPORT,
+    ITEMS,
+    REQUESTS,
+    RUN_COMMAND,
+    TRAINING,
+)
+from judgestats.commands.options import (
+    DECISION,
+    DRAWN,
+    DUPLICATES,
+    JUDGED,
+    LEVEL,
+    REQUIRE,
+    RESAMPLING,
+    RESULTS,
+    RUN,
+    SHOWN,
+    TABLE,
+)
 
 FRONT = ("analyze", "run", "drift", "check", "labels", "report")
 """Commands that ``judgestats --help`` explains."""
 
 # fmt: off
 # A table: an option in one line where it fits.
-_RUN = "MLflow run id (or its beginning), or folder of a run"
-
-SHOWN = (
-    Option("--all", "Output", "Every result instead of one screen", kind="switch"),
-    Option("--json", "Output", "One JSON document (summary and results), nothing else",
-        kind="switch"),
-)
-"""How results are shown."""
-
-REQUIRE = Option(
-    "--require", "Statistics", "Requirements of the judge, e.g. tpr=.9,sem=.5", repeated=True,
-    metavar="NAME=VALUE,...", common=True,
-)
-"""A threshold of a metric."""
-
-DECISION = (
-    Option("--for", "Statistics", "Purpose of the judge", common=True,
-        choices=("gate", "estimate", "compare", "rank", "score")),
-    Option("--looks", "Statistics", "Planned looks at a growing file of labels", kind="whole",
-        default=1),
-)
-"""What a judge is for."""
-
-RESULTS = (REQUIRE, *SHOWN)
-"""Thresholds, and how results are shown."""
-
-_RESAMPLING = (
-    Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
-        default=999),
-    Option("--seed", "Statistics", "Seed of resampling", kind="whole", default=0),
-    Option("--omega-model", "Statistics", "Factor model of omega, next to Cronbach's alpha",
-        default="parallel", choices=("parallel", "tau-equivalent", "congeneric")),
-)
-
-_DUPLICATES = Option(
-    "--duplicates", "Statistics", "Handling of items that repeat another item's text or replies: "
-    "one cluster, first item only, no change, or an error", default="cluster",
-    choices=("cluster", "drop", "keep", "refuse"),
-)
-
-_VALUES = Option(
-    "--values", "Labels", "Meaning of words, e.g. 'P=pass,F=fail,U=unparsed'; meanings are pass, "
-    "fail, a, b, tie, skip, unparsed, error, missing, or a number; label:P and verdict:P are words "
-    "of one side", repeated=True, metavar="WORD=MEANING,...", common=True,
-)
-
-_ROWS = (
-    Option("--human", "Labels", "Rows by human raters, e.g. source=ANNOTATION",
-        metavar="COLUMN=VALUE,..."),
-    Option("--judge-rows", "Labels", "Rows by the judge (others are left out), e.g. source=EVAL",
-        metavar="COLUMN=VALUE,..."),
-    Option("--rows", "Input", "Rows to read (others are left out), e.g. type=grade", repeated=True,
-        metavar="COLUMN=VALUE,..."),
-)
-
-_TABLE = (
-    Option("--reader", "Input", "Format of the file, e.g. table or promptfoo", default="auto"),
-    Option("--kind", "Input", "Kind of verdicts: score, pass-fail, preference, choice, or "
-        "category", common=True),
-    Option("--scale", "Input", "Lowest and highest score, e.g. 1-10", metavar="LOW-HIGH",
-        common=True),
-    Option("--wide", "Input", "Columns that hold one judge each, e.g. 'gpt*,claude*'; or "
-        "ROLE=PATTERNS (judge, run, criterion, system, order, person)", repeated=True,
-        metavar="PATTERNS", common=True),
-    Option("--parse", "Input", "Parser of verdicts in replies: pointwise, pairwise, or a "
-        "regular expression with one group, e.g. 'Score: ([0-9]+)'", metavar="PROTOCOL|REGEX"),
-    Option("--table", "Input", "Table (SQLite) or sheet (Excel) to read, e.g. Sheet1",
-        metavar="NAME"),
-    Option("--explode", "Input", "Columns with a list in each cell, e.g. scores", repeated=True,
-        metavar="COLUMNS"),
-    Option("--as-shown", "Input", "Preferences name the position (first or second), not the "
-        "response", kind="switch"),
-    Option("--map", "Columns", "Column of a role, or path into nested JSON, e.g. "
-        "verdict=rating,item=question+turn; roles are item, cluster, judge, system, criterion, "
-        "condition, order, repeat, run, label, rater, rater_kind, verdict, confidence, weight",
-        repeated=True, metavar="ROLE=COLUMN,...", common=True),
-    Option("--item", "Columns", "Columns that together name an item, e.g. question_id,turn",
-        repeated=True, metavar="COLUMNS", common=True),
-    Option("--factor", "Columns", "Columns whose values are conditions, e.g. prompt_version",
-        repeated=True, metavar="COLUMNS"),
-    Option("--ignore", "Columns", "Columns to leave out, e.g. id,time", repeated=True,
-        metavar="COLUMNS"),
-    Option("--judge", "Columns", "Name of the judge, where no column holds it, e.g. gpt-4o",
-        metavar="NAME"),
-    Option("--labels", "Labels", "File with human labels per item, e.g. labels.csv", kind="file",
-        common=True),
-    _VALUES,
-    Option("--pass", "Labels", "Words that mean pass, e.g. ship", repeated=True, metavar="WORDS"),
-    Option("--fail", "Labels", "Words that mean fail, e.g. hold; rest stands for all that "
-        "--pass does not name", repeated=True, metavar="WORDS"),
-    *_ROWS,
-)
-"""How a table is read."""
-
 _ANALYZE = Command(
     "Analyse judgments you already have", "audit:analyze_command",
     (
         Argument("file", "Log, table (CSV, TSV, JSON, JSON lines, Parquet, Excel, SQLite), "
             "folder of logs or of Parquet files, MLflow run id, or experiments:/NAME", kind="file"),
         Argument("further", "More MLflow runs, as repeats of the first", many="any", metavar="RUN"),
-        *_TABLE,
+        *TABLE,
         Option("--labels-drawn", "Labels", "Sampling of the labelled items; by default "
             "that of the labels' column chance, else random",
             choices=("random", "stratified", "by-verdict", "convenience")),
@@ -132,8 +59,8 @@ _ANALYZE = Command(
             "(specification curve)", kind="switch"),
         Option("--joint", "Statistics", "With --specs, one p over all combinations of choices",
             kind="switch"),
-        _DUPLICATES,
-        *_RESAMPLING,
+        DUPLICATES,
+        *RESAMPLING,
         *DECISION,
         *RESULTS,
         Option("--report", "Output", "Formats of the report, e.g. html,docx, or none",
@@ -172,13 +99,6 @@ Formats that are recognised (docs/readers.md):
 """,
 )
 
-_DRAWN = Option("--labels-drawn", "Labels", "Sampling of the labelled items",
-    choices=("random", "stratified", "by-verdict", "convenience"))
-
-_LEVEL = Option("--level", "Statistics", "Confidence of all claims together", kind="number",
-    default=0.95)
-
-_JUDGED = Argument("file", "File of judgments, as analyze reads", kind="file")
 
 _DECIDE = Command(
     "Decide on a cut-off, on automation, and on a panel",
@@ -187,9 +107,9 @@ _DECIDE = Command(
         "cutoff": Command(
             "Certify the cut-offs that keep TPR and TNR", "decide:cutoff_command",
             (
-                _JUDGED,
-                *_TABLE,
-                _DRAWN,
+                JUDGED,
+                *TABLE,
+                DRAWN,
                 Option("--tpr", "Statistics", "Required TPR, e.g. .9", kind="number", default=0.8,
                     common=True),
                 Option("--tnr", "Statistics", "Required TNR, e.g. .8", kind="number", default=0.8,
@@ -201,7 +121,7 @@ _DECIDE = Command(
                 Option("--lower-is-better", "Statistics", "A low score is good", kind="switch"),
                 Option("--prevalence", "Statistics", "Share of passes that the cost is for, e.g. "
                     ".7 (default: that of the labels)", kind="number", default=None),
-                _LEVEL,
+                LEVEL,
                 Option("--seed", "Statistics", "Seed of folds and redraws", kind="whole",
                     default=0),
                 *RESULTS,
@@ -215,14 +135,14 @@ _DECIDE = Command(
         "panel": Command(
             "Estimate how many independent votes several judges are", "decide:panel_command",
             (
-                _JUDGED,
-                *_TABLE,
-                _DRAWN,
+                JUDGED,
+                *TABLE,
+                DRAWN,
                 Option("--price", "Statistics", "Prices per item, of which the dearest judge goes "
                     "first, e.g. cheap=1,dear=10", metavar="NAME=PRICE,..."),
                 Option("--margin", "Statistics", "Loss of accuracy that does not matter, e.g. .01",
                     kind="number", default=0.01),
-                _LEVEL,
+                LEVEL,
                 *RESULTS,
             ),
             examples=("judgestats decide panel votes.csv --labels labels.csv",),
@@ -230,9 +150,9 @@ _DECIDE = Command(
         "automate": Command(
             "Certify which verdicts may count without a person", "decide:automate_command",
             (
-                _JUDGED,
-                *_TABLE,
-                _DRAWN,
+                JUDGED,
+                *TABLE,
+                DRAWN,
                 Option("--error", "Statistics", "Largest error rate of what is decided alone, "
                     "e.g. .05", kind="number", default=0.05, common=True),
                 Option("--per-class", "Statistics", "Certify passes and fails apart",
@@ -243,7 +163,7 @@ _DECIDE = Command(
                     "it on the other half", kind="switch"),
                 Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 7",
                     kind="number", default=None),
-                _LEVEL,
+                LEVEL,
                 Option("--out", "Output", "CSV file with one row per item: who decides it, e.g. "
                     "routes.csv", metavar="FILE"),
                 *RESULTS,
@@ -256,32 +176,20 @@ _DECIDE = Command(
     },
 )
 
-_EXPERIMENT = "EXPERIMENT [--PARAMETER VALUE]..."
 
-_RUN_COMMAND = Command(
-    "Run an experiment on a judge", "run:run_command",
-    RESULTS,
-    examples=(
-        "judgestats run temperature",
-        "judgestats run temperature --judges gpt-4o-mini --items my.jsonl --dry-run",
-    ),
-    open=_EXPERIMENT,
-    completes="run:completions",
-    explains=True,
-)
 
 _DRIFT = Command(
     "Compare two runs and test for drift", "drift:drift_command",
     (
         Argument("first", "MLflow run id, folder of a run, or file of judgments", kind="file"),
         Argument("second", "The later run or file", kind="file"),
-        *_TABLE,
+        *TABLE,
         Option("--pair", "Input", "Conditions to compare, e.g. 'T=0 -> T=1'; by default "
             "those of the same name", repeated=True, metavar="'FIRST -> SECOND'"),
         Option("--baseline", "Input", "Repeat of the first run with nothing changed; "
             "only larger changes count", kind="file", metavar="RUN"),
-        _DUPLICATES,
-        *_RESAMPLING,
+        DUPLICATES,
+        *RESAMPLING,
         *RESULTS,
         Option("--target", "Statistics", "Items that estimate, interval, and p hold for",
             default="new-items", choices=("new-items", "these-items")),
@@ -320,7 +228,7 @@ _CHECK = Command(
         Argument("file", "File of judgments (as analyze reads), MLflow run id, or folder of a run",
             kind="file"),
         *(o._replace(help="Only this judge, as one verdict, e.g. gpt-4o")
-            if o.flag == "--judge" else o for o in _TABLE),
+            if o.flag == "--judge" else o for o in TABLE),
         *DECISION,
         REQUIRE,
         Option("--at", "Input", "Only this condition, judge, or level of a factor, e.g. T=0.7",
@@ -357,7 +265,7 @@ _LABELS = Command(
                 Argument("file", "Table of judgments", kind="file", many="optional"),
                 Option("--items", "Input", "Number of judged items, e.g. 5000", kind="whole",
                     default=None),
-                *(option for option in _TABLE if option.flag != "--labels"),
+                *(option for option in TABLE if option.flag != "--labels"),
                 Option("--labels", "Labels", "Number of items to draw, e.g. 200", kind="whole",
                     default=None),
                 Option("--by", "Labels", "Column of verdicts to stratify the draw by, e.g. verdict",
@@ -399,7 +307,7 @@ _LABELS = Command(
             "Choose the items to label next, and bound what it saves", "label_choice:next_command",
             (
                 Argument("file", "File of judgments, as analyze reads", kind="file"),
-                *_TABLE,
+                *TABLE,
                 Option("--budget", "Statistics", "Labels in all, in four batches, e.g. 200",
                     kind="whole", default=200),
                 Option("--until", "Statistics", "Width of the 95% CI at which to stop, e.g. "
@@ -443,7 +351,7 @@ _LABELS = Command(
 _REPORT = Command(
     "Render the report of a run, or compare several runs", "report:report_command",
     (
-        Argument("run", f"{_RUN}; several are compared", kind="file", many="some"),
+        Argument("run", f"{RUN}; several are compared", kind="file", many="some"),
         Option("--document", "Input", "Name of a bundled document (brief, experiment, audit, "
             "compare, replication), or your own .qmd file, e.g. mine.qmd; a copy to edit is "
             "written there if it is not found", metavar="NAME|FILE.qmd"),
@@ -478,7 +386,7 @@ _DOCTOR = Command(
         Option("--timeout", "Installation", "Seconds per call", kind="number", default=30.0),
         Option("--drop", "Journal", "Remove damaged answers", kind="switch"),
         Option("--json", "Output", "The reading of the file as one JSON document", kind="switch"),
-        *_TABLE,
+        *TABLE,
     ),
     examples=(
         "judgestats doctor",
@@ -487,108 +395,8 @@ _DOCTOR = Command(
     ),
 )
 
-_ITEMS = Command(
-    "List, fetch, and show published item sets",
-    examples=("judgestats items list",),
-    actions={
-        "list": Command(
-            "List the published sets, or the files of one", "demo:list_command",
-            (
-                Argument("name", "Name of a set, e.g. mtbench", many="optional"),
-            ),
-            examples=("judgestats items list",),
-        ),
-        "fetch": Command(
-            "Download a published set and verify it", "demo:fetch_command",
-            (
-                Argument("name", "Name of a set, e.g. mtbench"),
-                Option("--out", "Output", "Folder (default: data/NAME)", kind="folder"),
-                Option("--overwrite", "Output", "Replace files that differ", kind="switch"),
-            ),
-            examples=("judgestats items fetch mtbench",),
-        ),
-        "show": Command(
-            "Describe the items of a set or a file", "demo:show_command",
-            (
-                Argument("name", "File, name of a set, or bank", kind="file"),
-                Option("--map", "Columns", "Column of a field, e.g. question=prompt", repeated=True,
-                    metavar="FIELD=COLUMN"),
-                Option("--options", "Columns", "Options of a published set, e.g. ties=drop,turn=1",
-                    metavar="NAME=VALUE,..."),
-            ),
-            examples=("judgestats items show my.jsonl --map question=prompt",),
-        ),
-    },
-)
 
-_REQUESTS = Command(
-    "Write requests for a batch runner, and read its answers",
-    examples=("judgestats requests export temperature --items my.jsonl",),
-    actions={
-        "export": Command(
-            "Write the requests that a run still needs", "requests:export_command",
-            (
-                Option("--to", "Output", "File to write; several judges or parts extend its name",
-                    default="requests.jsonl", kind="file"),
-                Option("--parts", "Output", "Number of files, for a cluster", kind="whole",
-                    default=1),
-            ),
-            details="""\
-EXPERIMENT is one of `judgestats run`, with its parameters, or the id of a run,
-with the parameters that change. `judgestats run EXPERIMENT --help` lists them.
-""",
-            examples=(
-                "judgestats requests export temperature --judges my-model@http://gpus/v1",
-                "judgestats requests export RUN --parts 8",
-                "vllm run-batch -i requests.jsonl -o results.jsonl --model my-model",
-                "judgestats requests import results.jsonl",
-                "judgestats run temperature --judges my-model@http://gpus/v1 --mode offline",
-            ),
-            open=_EXPERIMENT,
-            completes="run:completions",
-        ),
-        "import": Command(
-            "Read a batch runner's answers into the journal", "requests:import_command",
-            (
-                Argument("results", "Files of answers (JSON lines in OpenAI's form), or folders "
-                    "of them", kind="file", many="some", metavar="FILE"),
-                Option("--journal", "Output", "Journal of the run",
-                    default=".judgestats/journal.sqlite", kind="file"),
-            ),
-            examples=("judgestats requests import results.jsonl",),
-        ),
-    },
-)
 
-_EXPORT = Command(
-    "Export judgments as training data", "export:export_command",
-    (
-        Argument("runs", _RUN, kind="file", many="some", metavar="RUN"),
-        Option("--out", "Output", "Folder for the files, e.g. export", kind="folder",
-            required=True),
-        Option("--overwrite", "Output", "Replace files that exist", kind="switch"),
-        Option("--mode", "Training data", "Strategies to include: vanilla, crowd comparative "
-            "(cce), both, or any", default="mixed", choices=("vanilla", "cce", "mixed", "any")),
-        Option("--correct", "Training data", "Only judgments that agree with the label",
-            kind="switch"),
-        Option("--consistent", "Training data", "Only judgments equal in both orders",
-            kind="switch"),
-        Option("--verdict-only", "Training data", "Verdicts without reasoning", kind="switch"),
-        Option("--ties", "Training data", "Judgments that are ties", default="drop",
-            choices=("drop", "keep")),
-        Option("--condition", "Training data", "Only this condition, judge, or level of a "
-            "factor, e.g. T=0", repeated=True, metavar="NAME"),
-        Option("--balance", "Training data", "Equal numbers per strategy", kind="switch"),
-        Option("--prompt", "Training data", "Prompt of the student: name of a bundled one, or "
-            "file, e.g. mine.txt", metavar="NAME|FILE"),
-        Option("--validation", "Training data", "Share of questions held out", kind="number",
-            default=0.1),
-        Option("--seed", "Training data", "Seed of the split", kind="whole", default=0),
-    ),
-    examples=(
-        "judgestats export RUN --out training --correct",
-    ),
-)
 
 _MONITOR = Command(
     "Track rates of a stream with anytime-valid limits", "monitor:monitor_command",
@@ -601,7 +409,7 @@ _MONITOR = Command(
             repeated=True, metavar="NAME=COLUMN:WORD"),
         Option("--cluster", "Input", "Column whose rows belong together, e.g. user",
             metavar="COLUMN"),
-        Option("--anchors", "Input", "File of anchors judged before, which tells a change of "
+        Option("--anchors", "Input", "File of anchors judged before, which separates a change of "
             "the judge from one of the system, e.g. anchors.csv", kind="file"),
         Option("--tolerance", "Statistics", "Smallest change that raises an alarm, as a share of "
             "the range", kind="number", default=0.02),
@@ -609,7 +417,7 @@ _MONITOR = Command(
             kind="switch"),
         Option("--plan", "Output", "Periods until a change of the judge would show",
             kind="switch"),
-        Option("--per-period", "Statistics", "Anchors judged again per period, for --plan",
+        Option("--per-period", "Statistics", "Anchors rejudged per period, for --plan",
             kind="whole", default=20),
         Option("--label", "Columns", "Column of anchors with human pass / fail labels, in the word "
             "of --rate or as 0 and 1", metavar="COLUMN"),
@@ -622,7 +430,7 @@ _MONITOR = Command(
             "with anchors judge_changed=no"),
         Option("--level", "Statistics", "Confidence level over all updates", kind="number",
             default=0.95),
-        *_TABLE,
+        *TABLE,
     ),
     examples=(
         "judgestats monitor today.csv --state monitor.db --rate pass=verdict:pass",
@@ -630,27 +438,13 @@ _MONITOR = Command(
     ),
 )
 
-_ENDPOINT = Command(
-    "Test what a model's endpoint supports", "endpoint:endpoint_command",
-    (
-        Argument("model", "Model, e.g. gpt-4o-mini or llama3@http://host:8000/v1, or judges.yaml"),
-        Option("--base-url", "Input", "Address of the server, e.g. http://localhost:8000/v1"),
-        Option("--timeout", "Input", "Seconds per call", kind="number", default=60.0),
-        Option("--prices", "Input", "Price file (YAML), e.g. prices.yaml", metavar="FILE"),
-        Option("--against", "Input", "Earlier card to compare: file or run id", metavar="FILE|RUN"),
-        Option("--out", "Output", "JSON file for the card, e.g. card.json", metavar="FILE"),
-        Option("--track", "Output", "Where the card is kept", default="mlflow",
-            choices=("mlflow", "none")),
-    ),
-    examples=("judgestats endpoint llama3 --base-url http://localhost:8000/v1",),
-)
 
 _VIEW = Command(
     "Show every judgment on an interactive page", "view:view_command",
     (
-        Argument("file", f"{_RUN}, or file of judgments (as analyze reads)", kind="file"),
+        Argument("file", f"{RUN}, or file of judgments (as analyze reads)", kind="file"),
         *(o._replace(help="File with human labels per item, or decisions that the page saved, "
-            "e.g. labels.csv") if o.flag == "--labels" else o for o in _TABLE),
+            "e.g. labels.csv") if o.flag == "--labels" else o for o in TABLE),
         Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 6", kind="number",
             default=float("nan")),
         Option("--out", "Output", "File to write", kind="file", default="explore.html",
@@ -672,7 +466,7 @@ _VIEW = Command(
 COMMANDS: Mapping[str, Command] = MappingProxyType(
     {
         "analyze": _ANALYZE,
-        "run": _RUN_COMMAND,
+        "run": RUN_COMMAND,
         "drift": _DRIFT,
         "check": _CHECK,
         "labels": _LABELS,
@@ -682,7 +476,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "show": Command(
             "Show a run again, or one of its results", "show:show_command",
             (
-                Argument("run", _RUN, kind="file"),
+                Argument("run", RUN, kind="file"),
                 Argument("result", "Id of a result, or its beginning", many="any", metavar="ID"),
                 Option("--out", "Output", "CSV file for a table, e.g. crosscheck.csv",
                     metavar="FILE"),
@@ -694,7 +488,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "card": Command(
             "Write the verdict on one judge as a picture (SVG) or JSON", "show:card_command",
             (
-                Argument("run", _RUN, kind="file"),
+                Argument("run", RUN, kind="file"),
                 Option("--judge", "Input", "Judge or condition, if there are several, e.g. gpt-4o",
                     metavar="NAME", common=True),
                 Option("--out", "Output", "File to write, card.svg or card.json", kind="file",
@@ -707,7 +501,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             (
                 Argument("file", "File as for analyze, or MLflow run id", kind="file"),
                 Argument("further", "More MLflow runs, as repeats", many="any", metavar="RUN"),
-                *_TABLE,
+                *TABLE,
                 Option("--to", "Output", "Platform", choices=("mlflow", "langfuse", "phoenix"),
                     required=True, common=True),
                 Option("--yes", "Output", "Send; without it the scores are counted only",
@@ -724,15 +518,15 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             examples=("judgestats demo",),
         ),
         "compare": _COMPARE,
-        "items": _ITEMS,
-        "endpoint": _ENDPOINT,
-        "export": _EXPORT,
-        "requests": _REQUESTS,
+        "items": ITEMS,
+        "endpoint": ENDPOINT,
+        "export": EXPORT,
+        "requests": REQUESTS,
         "monitor": _MONITOR,
         "reparse": Command(
             "Parse the stored replies of a run again, without calls", "requests:reparse_command",
             (
-                Argument("run", _RUN, kind="file"),
+                Argument("run", RUN, kind="file"),
                 Option("--out", "Output", "CSV file for all differences, e.g. changed.csv",
                     metavar="FILE"),
             ),
@@ -760,44 +554,6 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
 )
 """Commands of ``judgestats``, those in front first."""
 
-TRAINING: Mapping[str, Command] = MappingProxyType(
-    {
-        "train": Command(
-            "Fine-tune a judge on exported judgments (extra: train)", "export:train_command",
-            (
-                Argument("data", "Folder that `judgestats export` wrote, or file of chats",
-                    kind="file"),
-                Option("--model", "Input", "Folder of a model, or its name on the hub",
-                    required=True),
-                Option("--max-length", "Input", "Longest example in tokens; longer ones are "
-                    "left out", kind="whole", default=4096),
-                Option("--epochs", "Training", "Passes over the examples", kind="number",
-                    default=1.0),
-                Option("--learning-rate", "Training", "Learning rate", kind="number",
-                    default=2e-05),
-                Option("--batch-size", "Training", "Examples per step", kind="whole", default=1),
-                Option("--accumulate", "Training", "Steps per update", kind="whole", default=8),
-                Option("--seed", "Training", "Seed of training", kind="whole", default=0),
-                Option("--out", "Output", "New folder for the judge, e.g. judge", kind="folder",
-                    required=True),
-            ),
-            examples=("python -m judgestats.training train training --model NAME --out judge",),
-        ),
-        "coverage": Command(
-            "Measure what explanations attend to (extra: coverage)", "export:coverage_command",
-            (
-                Argument("run", _RUN, kind="file"),
-                Option("--model", "Input", "Folder or name of an encoder-decoder", required=True),
-                Option("--threshold", "Statistics", "Attention that counts as covered",
-                    kind="number", default=0.1),
-                Option("--seed", "Statistics", "Seed of the comparison", kind="whole", default=0),
-                Option("--out", "Output", "CSV file with one row per judgment", metavar="FILE"),
-            ),
-            examples=("python -m judgestats.training coverage RUN --model NAME",),
-        ),
-    },
-)
-"""Commands of ``python -m judgestats.training``."""
 
 PROGRAMS: Mapping[str, Mapping[str, Command]] = MappingProxyType(
     {'judgestats': COMMANDS, 'python -m judgestats.training': TRAINING},

@@ -371,5 +371,5 @@ def doctor_journal(path: Path, *, drop: bool) -> int:
             f"{twice:,} judgments possibly billed twice"
         )
     if faults and not drop:
-        console.print_result("To take the damaged rows out, to be asked again: add --drop")
+        console.print_result("To take the damaged rows out, to be requested again: add --drop")
     return 1 if faults else 0

@@ -88,10 +88,10 @@ def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str,
     try:
         earlier: dict[str, Any] = decode_json(Path(against).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"endpoint: {against} is no card ({error}).") from None
+        raise InputError(f"endpoint: {against} is not a card ({error}).") from None
     whole = isinstance(earlier, dict) and isinstance(earlier.get("features"), dict)
     if not whole or not isinstance(earlier.get("asked_at"), str):
-        raise InputError(f"endpoint: {against} is no card (no features, or no time of asking).")
+        raise InputError(f"endpoint: {against} is not a card (no features, or no time of asking).")
     return earlier
 
 

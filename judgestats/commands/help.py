@@ -71,7 +71,7 @@ def overview(program: str = "judgestats") -> str:
     lines += ["", *textwrap.wrap(f"More: {more}", screen_width())] if more else []
     lines += ["", f"{program} COMMAND --help explains a command."]
     if program == "judgestats":
-        lines += ["judgestats --version tells the version. Shell completion: docs/first-minute.md"]
+        lines += ["judgestats --version shows the version. Shell completion: docs/first-minute.md"]
     return "\n".join([*lines, ""])
 
 

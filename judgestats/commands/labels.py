@@ -376,7 +376,7 @@ def _rates(text: str) -> dict[str, float]:
         try:
             out[name] = float(value)
         except ValueError:
-            raise InputError(f"labels plan: --rates {part!r} is no number.") from None
+            raise InputError(f"labels plan: --rates {part!r} is not a number.") from None
     return out
 
 

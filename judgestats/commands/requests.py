@@ -195,7 +195,7 @@ def reparse_command(arguments: Args) -> int:
     version = run.session.get("reader", "1")
     console.print_result(
         f"{len(finals)} judgments, read by version {version} of the reader, read again by "
-        f"version {READER_VERSION}: {len(differences)} differ. Nothing was asked."
+        f"version {READER_VERSION}: {len(differences)} differ. No call was made."
     )
     if causes := unparsed_causes(finals):
         console.print_result(f"Unparsed in the run: {causes}.")

@@ -7,8 +7,9 @@ import textwrap
 from typing import Any
 
 from judgestats.commands.arguments import Args
-from judgestats.commands.declarations import COMMANDS, RESULTS
+from judgestats.commands.declarations import COMMANDS
 from judgestats.commands.help import Entry, grouped, option_entry, screen_width, two_columns
+from judgestats.commands.options import RESULTS
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError
 from judgestats.runner import display as console

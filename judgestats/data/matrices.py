@@ -129,7 +129,7 @@ def several_orders(condition: str, n_items: int) -> str:
         f"1 item of {condition!r} was"
     )  # fmt: skip
     return (
-        f"{counted} scored in several orders of presentation, which are no repetitions of one "
+        f"{counted} scored in several orders of presentation, which are not repetitions of one "
         "judgment. Make the order a factor, so that every order is a condition "
         "(--factor order, read_judgments(..., factors=('order',))), or keep one order"
     )

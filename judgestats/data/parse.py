@@ -223,8 +223,9 @@ def form_of(frame: pd.DataFrame, scale: Scale | None) -> Form:
     if scale is not None and not words:
         return ScoreForm(scale)
     raise InputError(
-        "reread: what this run's judges were asked for cannot be told from its judgments; a run of "
-        "one verdict a reply (a score, a pair, a selection, correct or incorrect) can be reread."
+        "reread: what this run's judges were asked for cannot be inferred from its judgments; a "
+        "run of one verdict a reply (a score, a pair, a selection, correct or incorrect) can be "
+        "reread."
     )
 
 

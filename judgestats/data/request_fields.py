@@ -179,12 +179,12 @@ def field_of(name: str) -> RequestField:
             raise InputError(f"{name}: no extra; {_OURS.get(first, first)} sets it.")
         if any(map(_SECRET.fullmatch, name.split("."))):
             raise InputError(
-                f"{name}: a key or header is no field of a request, which a run records. Set it in "
-                "the environment, as OPENAI_API_KEY, or in a judges file."
+                f"{name}: a key or header is not a field of a request, which a run records. Set "
+                "it in the environment, as OPENAI_API_KEY, or in a judges file."
             )
         return RequestField(name=name, help="Field of some servers only")
     raise InputError(
-        f"{name!r} is no field of a request.{nearest(name, FIELDS)} There are: "
+        f"{name!r} is not a field of a request.{nearest(name, FIELDS)} There are: "
         f"{', '.join(FIELDS)}; and {EXTRA}NAME for what only some servers know."
     )
 
@@ -277,7 +277,7 @@ def placed(settings: Mapping[str, Any], *, max_tokens: str = "max_tokens") -> di
         for key in above:
             place = place.setdefault(key, {})
             if not isinstance(place, dict):
-                raise InputError(f"{name}: {key} is given a value of its own as well.")
+                raise InputError(f"{name}: {key} has its own value as well.")
         place[last] = value
     return body
 

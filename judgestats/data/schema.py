@@ -301,7 +301,7 @@ def validate_parsed(
             frame,
             outside,
             what,
-            f"the score lies outside the scale {low:g}-{high:g}. Correct the file, or state its "
+            f"the score is outside the scale {low:g}-{high:g}. Correct the file, or state its "
             "scale (scale=low-high)",
         )
     large = pd.Series(too_large(frame["score"]), index=frame.index)
@@ -343,7 +343,7 @@ def _validate(
         frame,
         duplicated,
         what,
-        f"the same ({', '.join(k.removesuffix('_id') for k in keys)}) stands in more than one row. "
+        f"the same ({', '.join(k.removesuffix('_id') for k in keys)}) occurs in more than one row. "
         "Number the repetitions in a replicate column, or drop the repeated rows",
     )
     frame.attrs = about
@@ -467,8 +467,8 @@ def read_frame(path: Path) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         why = " ".join(str(error).split())[:200]
         raise InputError(
-            f"{path}: it cannot be read as judgments ({why}). Only a finished run holds them; "
-            "repeat the run, which takes its answers from the journal."
+            f"{path}: it cannot be interpreted as judgments ({why}). Only a finished run holds "
+            "them; repeat the run, which takes its answers from the journal."
         ) from None
     return brought_up(frame, what=str(path))
 

@@ -424,7 +424,7 @@ def _undeclared(
     if (name in _SCORED or role == "score") and words:
         raise InputError(
             f"no entry of the column {column!r} is a number (the first is "
-            f"{_quote_text(str(distinct[0]))}). For verdicts in words: --map choice={column}."
+            f"{_quote_text(str(distinct[0]))}). For categorical verdicts: --map choice={column}."
         )
     lost = {normalised(w) for w in _statuses(counts, stated, any_column=True)}
     words = [w for w in counts if normalised(w) not in lost]
@@ -464,7 +464,7 @@ def _scores(
             first = _quote_text(str(next(iter(distinct))))
             raise InputError(
                 f"no entry of the column {column!r} is a number (the first is {first}). For "
-                f"verdicts in words: --map choice={column}."
+                f"categorical verdicts: --map choice={column}."
             )
     if own is not None:
         return Kind(name="score", scale=scale or own, description=f"a score out of {own[1]:g},")
@@ -529,8 +529,8 @@ def _preference(words: list[str], column: str, stated: Mapping[str, str]) -> Kin
         by_name = {w: v for w, v in by_name.items() if w not in strange}
     elif strange:
         raise InputError(
-            f"the column {column!r} holds {', '.join(map(repr, strange[:4]))}, which is no outcome "
-            "of a comparison (a, b, tie and their usual spellings). Say what they mean: "
+            f"the column {column!r} holds {', '.join(map(repr, strange[:4]))}, which is not an "
+            "outcome of a comparison (a, b, tie and their usual spellings). Say what they mean: "
             f"{values_option(dict.fromkeys(strange, 'WHAT'))} (WHAT is a, b, tie, skip, unparsed "
             "or error)."
         )

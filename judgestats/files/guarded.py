@@ -79,7 +79,7 @@ class Limits:
         if given := os.environ.get("JUDGESTATS_MAX_BYTES", ""):
             found = _SIZE.fullmatch(given.strip())
             if not found:
-                raise InputError(f"JUDGESTATS_MAX_BYTES={given[:40]!r} is no size such as 8GiB.")
+                raise InputError(f"JUDGESTATS_MAX_BYTES={given[:40]!r} is not a size such as 8GiB.")
             count, unit, binary = found.groups()
             step: int = (1024 if binary else 1000) ** " KMGT".index(unit.upper() or " ")
             return int(count) * step
@@ -235,7 +235,7 @@ def json_value(raw: str | bytes, where: str) -> Any:
         raise InputError(f"{where} is {error}. Nothing was read.") from None
     except ValueError as error:
         raise InputError(
-            f"{where} is no valid JSON ({shorten_text(str(error), 200)}). If the file was cut "
+            f"{where} is not valid JSON ({shorten_text(str(error), 200)}). If the file was cut "
             "short, write or download it again."
         ) from None
 
@@ -250,7 +250,7 @@ def plain_file(path: Path) -> None:
             f"{shorten_text(str(path), 200)!r} cannot be looked up ({error})."
         ) from None
     if not is_file:
-        raise InputError(f"{path} is no plain file.")
+        raise InputError(f"{path} is not a plain file.")
 
 
 class _Expanded(io.RawIOBase):
@@ -441,7 +441,7 @@ class Archive:
         if len(raw) > most:
             raise InputError(
                 f"{self.path}, member {short(name)} holds more than {size_text(most)} after "
-                "decompression. That is no log of judgments."
+                "decompression. That is not a log of judgments."
             )
         return raw
 
@@ -491,7 +491,7 @@ def archive(path: Path, limits: Limits = LOGS) -> Iterator[Archive]:
             zip_file = zipfile.ZipFile(file)
         except Exception as error:
             raise InputError(
-                f"{path} is no complete zip archive ({short(str(error))}). Write or download it "
+                f"{path} is not a complete zip archive ({short(str(error))}). Write or download it "
                 "again; Inspect repairs an interrupted log with `inspect log recover`."
             ) from error
         with zip_file:

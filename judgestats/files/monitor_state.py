@@ -255,7 +255,7 @@ class MonitorState:
                 "INSERT INTO observation VALUES (?, ?, ?, ?, ?)", _checked(rows, terms)
             )
         except sqlite3.IntegrityError:
-            raise InputError("monitor: a repeat of an item stands twice in the file.") from None
+            raise InputError("monitor: a repeat of an item occurs twice in the file.") from None
 
     def observations(self, kind: str = "") -> Iterator[Observation]:
         """Judgments of one kind (empty: of all), in the order given."""

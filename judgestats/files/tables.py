@@ -325,7 +325,7 @@ def _header(path: Path, separator: str, meter: Meter) -> tuple[str, list[str]]:
     start = codecs.getincrementaldecoder("utf-8-sig")().decode(head(path))
     if "\x00" in start:
         raise InputError(
-            f"{path} holds zero bytes: it is no text. Name the file that was exported."
+            f"{path} holds zero bytes: it is not text. Name the file that was exported."
         )
     lines = [line for line in start.splitlines(keepends=True) if line.strip()]
     if not lines:

@@ -56,7 +56,7 @@ def clean_json(value: Any, *, keep_last: bool = False) -> Any:
     if isinstance(value, dict):
         whole = {clean_json(k): clean_json(v, keep_last=keep_last) for k, v in value.items()}
         if len(whole) < len(value) and not keep_last:
-            raise ValueError("two keys of one object differ only in characters that are no text")
+            raise ValueError("two keys of one object differ only in characters that are not text")
         return whole
     return value
 
@@ -128,12 +128,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) < len(pairs):
         seen: set[str] = set()
         twice = next(n for n, _ in pairs if n in seen or seen.add(n))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {short(twice)} stands twice in one object")
+        raise ValueError(f"the key {short(twice)} occurs twice in one object")
     return mapping
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _bounded(digits: str) -> float:

@@ -283,8 +283,8 @@ def _fetch_file(
         place = target.parents[len(Path(file.name).parts) - 1] if several else target
         raise InputError(
             f"fetch: {file.url} cannot be downloaded ({short_repr(str(error), 120)}). Where there "
-            f"is no network: download it elsewhere (from {published.page or file.url}), put it at "
-            f"{target}, "
+            f"is not a network: download it elsewhere (from {published.page or file.url}), put "
+            f"it at {target}, "
             + (
                 f"likewise the others of the {len(published.files)} files of {name} (judgestats "
                 f"items list {name}), "
@@ -417,7 +417,7 @@ def parse_options(text: str | None) -> dict[str, Any]:
                 f"among {', '.join(_OPTIONS)}. Write for instance turn=1,ties=drop."
             )
         if name in options:
-            raise InputError(f"item_options: {name} stands twice. Give it once.")
+            raise InputError(f"item_options: {name} occurs twice. Give it once.")
         options[name] = _OPTIONS[name](name, value)
     return options
 

@@ -457,7 +457,7 @@ def _model_answers(
         file_of[path.stem] = path.stem
         file_of.setdefault(str(rows[0].values.get("model_id", path.stem)), path.stem)
     if not answers:
-        raise InputError("mt_bench_items: model_answer holds no .jsonl file. Give one a model.")
+        raise InputError("mt_bench_items: model_answer holds no .jsonl file. Give one per model.")
     if models is None:
         return answers
     wanted = [models] if isinstance(models, str) else list(models)

@@ -96,7 +96,8 @@ def _answers_by_model(*fields: str) -> Callable[[Source], bool]:
 
 LAYOUTS: Mapping[str, Layout] = {
     "judgestats": Layout(
-        about="judgestats' own: one item a line with id, turns, responses (as write_items writes)",
+        about="judgestats' own: one item per line with id, turns, responses (as write_items "
+        "writes)",
         fits=_is_own,
         load=_own,
         options=("empty_ok", "ties"),

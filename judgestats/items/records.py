@@ -176,7 +176,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{what} is no valid Unicode text (a lone surrogate at position {error.start}). "
+            f"{what} is not valid Unicode text (a lone surrogate at position {error.start}). "
             "Write the file as UTF-8."
         ) from error
     return value

@@ -92,7 +92,7 @@ def _check_fields(mapping: Mapping[str, str]) -> None:
     unknown = [field for field in mapping if field not in FIELDS]
     if unknown:
         raise InputError(
-            f"mapping: {short_repr(unknown[0])} is no field of an item. The fields are "
+            f"mapping: {short_repr(unknown[0])} is not a field of an item. The fields are "
             f"{', '.join(FIELDS)}; the file's own column name stands right of the equals sign."
         )
 
@@ -399,7 +399,7 @@ def _has_response(source: Source, columns: Mapping[str, str], *, needed: bool) -
     if needed and not answered:
         raise InputError(
             f"{source.name}: no column holds the responses; the file has "
-            f"{short_repr(list(source.columns), 300)}. Say which: response=COLUMN for one a row, "
+            f"{short_repr(list(source.columns), 300)}. Say which: response=COLUMN for one per row, "
             "responses=COLUMN for a list, response_a=COLUMN,response_b=COLUMN for pairs."
         )
     return answered

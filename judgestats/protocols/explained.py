@@ -236,7 +236,7 @@ def guideline_text(name_or_path: str, *, scale: Scale | None = None) -> str:
         if name_or_path != "none" and scale is not None and scale != GUIDELINE_SCALE:
             raise InputError(
                 f"guidelines: the bundled guideline {name_or_path!r} is written for the scale "
-                f"1-10, not {scale}. Use scale=1-10, or give text files of your own."
+                f"1-10, not {scale}. Use scale=1-10, or give your own text files."
             )
         folder = resources.files("judgestats.protocols").joinpath("guidelines")
         return folder.joinpath(f"{name_or_path}.txt").read_text(encoding="utf-8").strip()

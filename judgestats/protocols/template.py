@@ -221,7 +221,7 @@ class PromptTemplate:
             near = difflib.get_close_matches(name, offered, n=1, cutoff=0.75)
             if near:
                 raise InputError(
-                    f"prompt {self.name!r}: {{{name}}} is no placeholder; did you mean "
+                    f"prompt {self.name!r}: {{{name}}} is not a placeholder; did you mean "
                     f"{{{near[0]}}}? Other words in braces are left as they are."
                 )
 

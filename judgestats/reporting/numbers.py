@@ -295,7 +295,7 @@ def resolve(results: Results | Mapping[str, Results], where: str) -> Any:
     file, _, inner = where.rpartition("/")
     if not isinstance(results, Results):
         if file not in results:
-            raise InputError(f"results: no file is called {file!r}, of which {where} is to be.")
+            raise InputError(f"results: no file {file!r} for {where}.")
         return resolve(results[file], inner)
     record, _, field = where.partition("#")
     value: Any = results[unquote(record)] if record else results
@@ -314,7 +314,7 @@ def resolve(results: Results | Mapping[str, Results], where: str) -> Any:
             else:
                 value = getattr(value, step)
     except (AttributeError, KeyError, IndexError, ValueError) as error:
-        raise InputError(f"results: nothing stands at {where} ({error}).") from None
+        raise InputError(f"results: nothing is at {where} ({error}).") from None
     return value
 
 
@@ -404,7 +404,7 @@ class Measured:
         """The end of the interval of a number needed, which is on the safe side."""
         if not (math.isfinite(self.high) and self.high > self.value):
             return ()
-        return ((" (", ""), (integer(self.high), self.at[2]), (" to be safe)", ""))
+        return ((" (up to ", ""), (integer(self.high), self.at[2]), (")", ""))
 
     def _ends(self) -> tuple[float, float]:
         """The interval, or none where these data leave an end of it open."""

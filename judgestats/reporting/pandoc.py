@@ -132,7 +132,9 @@ def _reference(work_dir: Path) -> Path:
     command = [find_pandoc(), "--print-default-data-file=reference.docx"]
     done = run_program(command, PROGRAM_SECONDS, "pandoc")
     if done.returncode != 0:
-        raise RenderError("pandoc has no Word styles. Install it anew: pip install pypandoc_binary")
+        raise RenderError(
+            "pandoc has no Word styles. Install it again: pip install pypandoc_binary"
+        )
     with (
         zipfile.ZipFile(io.BytesIO(done.stdout)) as given,
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made,

@@ -195,7 +195,7 @@ def _design(run: Run, write: Write) -> str:
     if (times := design.get("replicates")) and int(times) > 1:
         sentences.append(
             f"Every answer was judged {int(times)} times in each condition"
-            + (", each time anew." if run.records.kind == "experiment" else ".")
+            + (", each time again." if run.records.kind == "experiment" else ".")
         )
     if scale := design.get("scale"):
         sentences.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
@@ -428,11 +428,11 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
      lambda r, _: _design_facts(r, "items", "clusters", "replicates"), "give the numbers"),
     ("Why that many", "GRRAS 6", lambda *_: "",
      "say how the size was chosen (judgestats labels plan)"),
-    ("Were repetitions made anew, not copied", "GRRAS 9",
+    ("Were repetitions made again, not copied", "GRRAS 9",
      lambda r, _: _design_facts(r, "choices_per_request"),
-     "say whether each repetition was a request of its own"),
+     "say whether each repetition was a separate request"),
     ("Replies that could not be read, and what was done", "GRRAS 8; LLM: traces", _unparsed_count,
-     "give the share of unread replies by condition"),
+     "give the share of unparsed replies by condition"),
     ("The tests, declared before the data", "GRRAS 10",
      lambda r, _: _DECLARED if r.plan.get("hypotheses") else "", "say which tests were planned"),
     ("Dependence between items of one question", "GRRAS 10", lambda r, _: _plan(r, "blocks"),
@@ -447,9 +447,9 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("Every p-value, not only small ones", "GRRAS 13",
      lambda r, _: "tables/results.csv" if any(True for _ in r.records.select(Test)) else "",
      "report all tests"),
-    ("Agreement with people, and who they are", "LLM: human validation", _people,
-     "validate the judge on people's labels (judgestats labels), and describe the people"),
-    ("An open model beside the closed one", "LLM: open model", lambda *_: "",
+    ("Agreement with human labels, and who they are", "LLM: human validation", _people,
+     "validate the judge on human labels (judgestats labels), and describe the people"),
+    ("An open model next to the closed one", "LLM: open model", lambda *_: "",
      "judge with an open model too, or say why not"),
     ("What the results mean for use", "GRRAS 14",
      lambda r, _: ", ".join(v.outcome for v in r.records.verdicts),

@@ -504,7 +504,7 @@ def own_reasoning(parameters: OwnReasoning, template: PromptTemplate, usual: str
     if wanted and wanted != usual and template.ours:
         raise InputError(
             f"reasoning: the bundled prompt {template.name} has its own (reasoning={usual}). Give "
-            "a prompt of your own with it, as in prompt=mine.txt."
+            "a custom prompt with it, e.g. prompt=mine.txt."
         )
     return wanted or usual
 
@@ -545,7 +545,7 @@ def check_own_prompts(
         if level not in levels:
             there = f"There are: {', '.join(levels)}." if levels else "All are asked alike."
             near = nearest(level, levels)
-            raise InputError(f"prompt.{level}: {level!r} is no level of this run.{near} {there}")
+            raise InputError(f"prompt.{level}: {level!r} is not a level of this run.{near} {there}")
     used = list(dict.fromkeys(t for p in protocols.values() for t in templates_of(p)))
     if parameters.reply_instruction == "none":
         _check_verbatim(parameters, used, judges)
@@ -567,6 +567,6 @@ def _check_verbatim(
         raise InputError(
             f"reply_instruction=none: with reply=auto, {unsaid[0]} may be asked for plain text, "
             "which needs a word on its form. Say reply=json_schema or reply=tool (the form is then "
-            "a field of the request, and nothing stands in the prompt), or reply=text where your "
+            "a field of the request, and nothing is in the prompt), or reply=text where your "
             "prompt says how the verdict is written."
         )

@@ -65,7 +65,7 @@ class StrategyParameters(AnswerParameters):
     )
     prompts: Pairs = parameter(
         "",
-        f"Text files of your own for stages, e.g. crowd=mine.txt,removal=other.txt; stages are "
+        f"Your own text files for stages, e.g. crowd=mine.txt,removal=other.txt; stages are "
         f"{', '.join(STAGE_PROMPTS)}",
         group="Judges",
     )
@@ -126,7 +126,7 @@ class CrowdParameters(StrategyParameters):
     )
     ties: Switch = parameter("false", "Ties as a possible verdict")
     key_points: Annotated[int, IntParam(0, _MOST_PAIRS)] = parameter(
-        "4", "Count key points on one pair in so many; 0 counts none", group="Analysis"
+        "4", "Count key points on one pair in this many; 0 counts none", group="Analysis"
     )
     repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "2",
@@ -341,14 +341,14 @@ CROWD_LEVELS = (
         parameter="strategies",
         count=lambda p: len(strategy_names(p)),
         example="vanilla,cce",
-        lost="One strategy: how often it is right is told by judge and set; strategies are not "
+        lost="One strategy: its accuracy is reported by judge and set; strategies are not "
         "compared.",
     ),
     Levels(
         parameter="strategies",
         fewest=1,
         count=lambda p: strategy_names(p).count("vanilla"),
-        lost="The vanilla judge is not asked, so no gain over it is told: strategies are compared "
-        "with one another only.",
+        lost="The vanilla judge is not asked, so no gain over it is reported: strategies are "
+        "compared with one another only.",
     ),
 )

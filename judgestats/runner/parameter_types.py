@@ -135,7 +135,7 @@ def _temperatures(name: str, value: str) -> tuple[float | None, ...]:
             number = float(part)
         except ValueError:
             raise InputError(
-                f"{name}: {part!r} is no number. Write for example {name}=0,0.5,1."
+                f"{name}: {part!r} is not a number. Write for example {name}=0,0.5,1."
             ) from None
         if not 0 <= number <= 2:
             raise InputError(f"{name}: {part} is out of range; a temperature lies in 0-2.")

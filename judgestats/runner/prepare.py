@@ -93,7 +93,7 @@ def units_of(
     if fewest >= 2:
         return {c: listed for c, listed in units.items() if n_items[c] >= 2}
     raise InputError(
-        "items: at least two things to be judged are needed; with one item nothing can be said "
+        "items: at least two things to judge are needed; with one item nothing can be said "
         f"about differences between items. {source!r} gave {fewest}."
     )
 
@@ -122,7 +122,7 @@ def draw_units(units: Sequence[Unit], *, per_item: int | None, seed: int) -> tup
         key = f"{unit.item_id}\0{unit.order}"
         if key in seen:
             raise InputError(
-                f"items: two things to be judged are both called {unit.item_id!r}. Give every item "
+                f"items: two things to judge are both called {unit.item_id!r}. Give every item "
                 "its own id."
             )
         seen[key] = unit.item.id
@@ -453,7 +453,7 @@ def _further_temperatures(
         return ()
     also = ", ".join(heat(t) for t in others)
     how = f" (methods_at={others[0]:g} sets it)" if "methods_at" in parameters else ""
-    return (f"Beside the temperatures named, {also} is asked too: all are compared there{how}.",)
+    return (f"Next to the temperatures named, {also} is asked too: all are compared there{how}.",)
 
 
 def _other_items(
@@ -472,7 +472,7 @@ def _other_items(
     text = (
         f"preset={given['preset']} on other items: {n_items} questions of "
         f"{source_name(parameters['items'])} are judged as the study judged {design.study_items} "
-        f"(items={theirs}). What is found is not a repetition of the study."
+        f"(items={theirs}). This is not a repetition of the study."
     )
     return (text,)
 

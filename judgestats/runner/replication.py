@@ -83,7 +83,7 @@ def _refuse_options(given: Mapping[str, str]) -> None:
     if unused:
         raise InputError(
             f"{unused[0]}: without data= the records that ship with judgestats are shown, computed "
-            "once. Give the study's data to compute anew: data=FOLDER or data=ARCHIVE.zip."
+            "once. Give the study's data to compute again: data=FOLDER or data=ARCHIVE.zip."
         )
 
 

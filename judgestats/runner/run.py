@@ -386,8 +386,8 @@ def _advice(asked: Iterable[JudgeSpec]) -> str:
     if not functions:
         return "Check the judge's name, its address and its key with `judgestats doctor`."
     return (
-        f"What {' and '.join(functions)} itself raised is said here: call it in Python on one "
-        "question and answer, and mend it there."
+        f"What {' and '.join(functions)} itself raised is reported here: call it in Python on one "
+        "question and answer, and fix it there."
     )
 
 
@@ -399,7 +399,7 @@ def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:
         invalid = sorted(set(raw.loc[refused, "condition"]))
         sentences.append(
             f"Left out, since the judge refuses {_refused_fields(raw)}: {'; '.join(invalid)}. "
-            "Nothing was asked otherwise instead."
+            "No other call was made."
         )
     answered = set(raw.loc[raw["transport"].eq("answered"), "condition"])
     mute = raw[~refused & ~raw["condition"].isin(answered)]

@@ -122,8 +122,9 @@ METHOD_LEVELS = (
     Levels(
         parameter="methods",
         count=_methods,
-        lost="One method: its agreement with people is described, beside always saying tie, a "
-        "random verdict and what people score against one another; methods are not compared.",
+        lost="One method: its agreement with human labels is described, next to always saying "
+        "tie, a random verdict and what human raters score against one another; methods are not "
+        "compared.",
     ),
     Levels(
         parameter="series",
@@ -241,7 +242,7 @@ def _sizes(name: str, text: str) -> dict[str, int]:
     for part in filter(None, map(str.strip, text.split(","))):
         source, sign, number = part.partition("=")
         if not sign:
-            raise InputError(f"{name}: expected SET=NUMBER[,...], as in squad=20, got {part!r}.")
+            raise InputError(f"{name}: expected SET=NUMBER[,...], e.g. squad=20, got {part!r}.")
         sizes[source.strip()] = IntParam(1).read(f"{name}: {source.strip()}", number.strip())
     return sizes
 
@@ -367,7 +368,7 @@ def benchmarks(parameters: BestOfParameters) -> tuple[Item, ...]:
     names = [layout_of(source) or source for source in sources]
     if strange := [name for name in sizes if name not in names]:
         raise InputError(
-            f"per_benchmark: {strange[0]!r} is none of the sets given ({', '.join(names)})."
+            f"per_benchmark: {strange[0]!r} is not one of the sets given ({', '.join(names)})."
         )
     for source, layout_of_source in zip(sources, map(layout_of, sources), strict=True):
         options = _options(parameters)
@@ -411,7 +412,7 @@ def referenced(parameters: AnswerParameters) -> tuple[Item, ...]:
     if not kept:
         raise InputError(
             f"items: none of the {len(items)} items of {parameters['items']!r} has both a "
-            "reference (the true answer) and a response to be judged. Give a file with both, or "
+            "reference (the true answer) and a response to judge. Give a file with both, or "
             "the responses as answers=FILE, or models that answer as answerers=MODEL,..."
         )
     return limited(kept, parameters)
@@ -552,7 +553,7 @@ def with_known_labels(parameters: LabelParameters) -> tuple[Item, ...]:
         if not any(r.quality is not None for item in items for r in item.responses):
             raise InputError(
                 f"labels=designed: no answer of {parameters['items']!r} has a designed quality. "
-                "Give people's labels as labels=FILE, with a column item_id and a column label."
+                "Give human labels as labels=FILE, with a column item_id and a column label."
             )
         return items
     from judgestats.data.readers.labels import labelled_ids

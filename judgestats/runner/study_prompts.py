@@ -85,7 +85,7 @@ class StudyWording:
 _NOTICES = {
     "llmasjudge": "Choices of one request (n) share one call, as in the study.",
     "llm_reliability": "The study shows five systems in one order, so position and system are "
-    "confounded: omega cannot tell a preferred letter from a preferred system.",
+    "confounded: omega cannot show a preferred letter from a preferred system.",
 }
 
 
@@ -120,7 +120,7 @@ def study_wording(
         return StudyWording()
     own = [name for name in given if name in _OWN or name.startswith("prompt.")]
     if own and (wanted or files):
-        raise InputError(f"wording: {own[0]} gives a prompt of your own. Leave one of them out.")
+        raise InputError(f"wording: {own[0]} gives a custom prompt. Leave one of them out.")
     if own:
         return StudyWording()
     if not study:
@@ -380,7 +380,8 @@ def _with_pairs(protocol: Any, texts: StudyTexts) -> JudgingProtocol:
     given: Wording = protocol.wording
     if given.orders == "balanced":
         raise InputError(
-            "orders=balanced: with wording=original every candidate keeps its place. Say orders=ab."
+            "orders=balanced: with wording=original every candidate keeps its position. Say "
+            "orders=ab."
         )
     values = {name: getattr(given, name) for name in given.__dataclass_fields__}
     own = OriginalPairs(**{**values, "orders": "ab"}, texts=texts)

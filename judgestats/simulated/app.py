@@ -347,7 +347,7 @@ class SimulatedServer:
         except ValueError:
             raise RefusedError(400, "the body is not JSON") from None
         if not isinstance(request, dict):
-            raise RefusedError(400, "the body is no JSON object")
+            raise RefusedError(400, "the body is not a JSON object")
         raw = not scope["path"].rstrip("/").endswith("/chat/completions")
         if raw:
             request = {**request, "messages": [{"role": "user", "content": request.get("prompt")}]}

@@ -128,7 +128,7 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-discerning",
-        about="tells answers apart better when it compares them; its scores scatter about twice as "
+        about="distinguishes answers better when it compares them; its scores vary about twice as "
         "much as those of sim-typical",
         stands_for="gpt-4o",
         noise=0.55,
@@ -165,13 +165,13 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-guided",
-        about="scatters a third as much as soon as it is given a scoring guideline",
+        about="varies a third as much as soon as it is given a scoring guideline",
         noise=0.4,
         guided=1 / 3,
     ),
     SimulatedJudge(
         name="sim-positional",
-        about="strongly prefers what stands first",
+        about="strongly prefers the first position",
         position_bias=2.0,
     ),
     SimulatedJudge(
@@ -187,8 +187,8 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-swayed",
-        about="swayed by citations, a cheerful tone, what others are said to think, an expert's or "
-        "a famous model's name, and by author-b of the bundled bank",
+        about="swayed by citations, a cheerful tone, what others are claimed to think, an "
+        "expert's or a famous model's name, and by author-b of the bundled bank",
         moved_by={
             "citation": 0.8,
             "tone": 0.5,
@@ -202,7 +202,7 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-credulous",
-        about="does what an answer tells it to, passes some empty answers, and likes what stands "
+        about="does what an answer instructs, passes some empty answers, and likes what stands "
         "last of several",
         moved_by={"order": 9.0, "forged verdict": 9.0, "authority": 4.0, "master key": 3.5},
         position_bias=0.0,
@@ -210,7 +210,7 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-fair",
-        about="as sim-typical, without its slight preference for the first place: nothing but "
+        about="as sim-typical, without its slight preference for the first position: only "
         "quality moves it, so every claim that it is moved should be missing",
         position_bias=0.0,
     ),
@@ -299,7 +299,7 @@ _JUDGES = (
     SimulatedJudge(
         name="sim-blind",
         about="its scores and its verdicts of pass or fail do not depend on how good an answer is: "
-        "every claim that it is right should be missing",
+        "every claim that it is correct should be missing",
         floor=6.0,
         span=0.0,
         answer_effect=1.5,

@@ -206,7 +206,7 @@ def _check_file(uri: str, *, existing: bool) -> None:
         return
     if file.exists() and not file.is_file():
         raise StoreError(
-            f"the tracking store {redact_uri(uri)} is no plain file. Set MLFLOW_TRACKING_URI to "
+            f"the tracking store {redact_uri(uri)} is not a plain file. Set MLFLOW_TRACKING_URI to "
             "another store."
         )
     if file.is_file() and file.stat().st_size:

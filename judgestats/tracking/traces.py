@@ -298,7 +298,9 @@ def stored_assessments(words: Sequence[str], *, judge: str = "") -> pd.DataFrame
     frame.attrs.update({"notes": [], "scale": None, **attrs})
     repeated = len(runs - {""})
     if repeated > 1:
-        frame.attrs["notes"].append(f"{repeated} runs were read as repetitions of one another.")
+        frame.attrs["notes"].append(
+            f"{repeated} runs were interpreted as repetitions of one another."
+        )
     frame.attrs.update(
         source=", ".join(words),
         reader="mlflow",
@@ -324,7 +326,7 @@ def _experiment_id(store: Store, word: str) -> str:
     named = _EXPERIMENT.fullmatch(word)
     if named is None:
         raise InputError(
-            f"{word!r} is no MLflow run id (32 hexadecimal digits) and no experiments:/NAME."
+            f"{word!r} is not an MLflow run id (32 hexadecimal digits) and no experiments:/NAME."
         )
     name = named.group(1)
     experiment = store.client.get_experiment_by_name(name)

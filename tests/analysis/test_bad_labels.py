@@ -40,7 +40,7 @@ def test_labels_that_are_not_understood_are_refused_and_those_without_a_verdict_
     assert found["people.sensitivity"].estimate == without["people.sensitivity"].estimate
     with pytest.raises(InputError, match=r"'lovely' \(\d+\), 'awful' \(\d+\)"):
         audited(labels().replace({"pass": "lovely", "fail": "awful"}))
-    with pytest.raises(InputError, match="beside pass / fail verdicts"):
+    with pytest.raises(InputError, match="next to pass / fail verdicts"):
         audited(labels().assign(label=RNG.integers(2, 11, 100)))
 
 

@@ -78,7 +78,7 @@ def test_a_low_score_among_high_ones_leaves_the_advice(workplace, capsys):
     lines = [f"q{i},j,{t},{(7 + i % 3) if i or t else 1}\n" for i in range(80) for t in range(3)]
     (workplace / "f.csv").write_text(HEAD + "".join(lines))
     text = said(capsys, "analyze", "f.csv")
-    assert "1 of 240 scores lies outside the range of all others (7 to 9): 1 in row 1" in text
+    assert "1 of 240 scores is outside the range of all others (7 to 9): 1 in row 1" in text
     assert "may be mistakes" not in text
 
 
@@ -103,7 +103,7 @@ def test_a_score_next_to_zero_is_a_score(workplace, capsys):
 def test_a_stated_scale_refuses_it_and_has_no_million_points(workplace, capsys):
     (workplace / "f.csv").write_text(rows("1764273600"))
     refusal = said(capsys, "analyze", "f.csv", "--scale", "1-10", code=2)
-    assert "the score lies outside the scale 1-10" in refusal
+    assert "the score is outside the scale 1-10" in refusal
     wide = said(capsys, "analyze", "f.csv", "--scale", "1-1000000000", code=2)
     assert "--scale 1-1000000000 has 1,000,000,000 points; at most 10,000" in wide
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch, capsys):
-    """What the server offers, by name; beside it, how each tool is described."""
+    """What the server offers, by name; next to it, how each tool is described."""
     offered, hints = {}, {}
 
     class MCPServer:

@@ -365,7 +365,7 @@ ELSEWHERE_HELD = {
     "logs of several tools": "test_log_readers.py",
     "read_judgments takes a path": "Python's door: test_readers.py",
     "is a folder; name the file": "a tool's log that is asked for by name",
-    "no Parquet file, or was cut": "Python's door: the command tries Parquet first",
+    "not a Parquet file, or was cut": "Python's door: the command tries Parquet first",
     "cannot be read (": "the disk's own faults",
     "cannot be looked up": "the disk's own faults",
     "not a JSON object": "test_log_readers.py",

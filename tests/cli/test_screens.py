@@ -100,7 +100,7 @@ def test_the_screen_of_runs_side_by_side(tmp_path):
 @pytest.mark.parametrize(
     ("judges", "options"),
     [(1, {}), (13, {}), (2, {"repeats": 1}), (1, {"score": "7"})],
-    ids=["one judge", "many judges", "asked once", "everything constant"],
+    ids=["one judge", "many judges", "judged once", "everything constant"],
 )
 def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
     found = audited(table(tmp_path / "t.csv", judges, **options))

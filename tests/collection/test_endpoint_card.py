@@ -111,7 +111,7 @@ def test_no_reply_in_time_names_the_option_and_is_no_refusal():
     with run_server(slow) as url:
         spec = parse_judge(f"m@{url}", environ={})
         features = asyncio.run(examined(spec, timeout_s=0.3)).features
-        why = "cannot be told (no reply within 0.3 s; --timeout allows more)"
+        why = "cannot be determined (no reply within 0.3 s; --timeout allows more)"
         assert set(features.values()) == {why}
         with pytest.raises(JudgeError, match=r"timed out \(no reply within 0.3 s; --timeout"):
             asyncio.run(first_answer(spec, timeout_s=0.3))
@@ -155,7 +155,7 @@ def test_a_file_that_is_no_card_is_named(text, server, tmp_path, capsys):
     (tmp_path / "old.json").write_text(text)
     against = ["--against", str(tmp_path / "old.json"), "--track", "none"]
     assert main(["endpoint", f"sim-noisy@{url}", *against]) == 2
-    assert "old.json is no card" in capsys.readouterr().err
+    assert "old.json is not a card" in capsys.readouterr().err
 
 
 def test_judges_of_a_file_are_looked_at_as_they_are_asked(server, workplace, tmp_path, capsys):

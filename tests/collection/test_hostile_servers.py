@@ -326,7 +326,7 @@ def test_what_the_journal_holds_of_a_failing_judge_is_handed_over(plan, server, 
     collected = collection.collect_judgments(tasks, **kept)
     assert collected.stopped_because is collection.Stop.FAILING
     assert collected.account.cached == 120
-    assert "once what the server names is mended" in collected.message
+    assert "once what the server names is fixed" in collected.message
 
 
 def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):

@@ -292,7 +292,7 @@ def test_a_foreign_file_with_a_log_is_found_out_under_the_lock(tmp_path):
 def test_pipes_and_reserved_names(tmp_path, monkeypatch):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(StoreError, match="no ordinary file"):
+    with pytest.raises(StoreError, match="not an ordinary file"):
         Journal(pipe)
     monkeypatch.chdir(tmp_path)
     with Journal(":memory:") as journal:  # to SQLite: no file at all

@@ -272,7 +272,7 @@ def test_two_names_for_one_judge_are_refused(tmp_path, two):
         read_judges_file(file, environ={})
     file.write_text("judges: [{name: a, model: m, base_url: 'http://h/v1'}]")
     other.write_text("judges: [{name: a, model: n, base_url: 'http://h/v1'}]")
-    with pytest.raises(InputError, match="'a' stands there twice"):
+    with pytest.raises(InputError, match="'a' occurs twice"):
         read_judges([str(file), str(other)], environ={})
     with pytest.raises(InputError, match="are asked the same"):
         read_judges([str(file), "m@http://h/v1"], environ={})

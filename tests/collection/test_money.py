@@ -28,14 +28,14 @@ def test_with_max_tokens_the_cap_holds_over_two_runs(server, mode):
 def test_a_server_that_bills_more_than_it_may_is_left_after_what_was_in_flight(server):
     first, twice, said = spent(SERVERS[server], mode="online", bound=BOUND, cap=CAP, replicates=4)
     assert twice == first <= CAP + 0.21  # one reply, of 0.16 or 0.20 dollars
-    assert said == ("overrun" if first > CAP else "no promise")
+    assert said == ("overrun" if first > CAP else "not a promise")
 
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_without_max_tokens_nothing_is_promised(server):
     first, twice, said = spent(SERVERS[server], mode="online", bound=None, cap=CAP, replicates=4)
     assert twice == first <= 3 * CAP  # what was in flight
-    assert said == ("overrun" if first > CAP + 1e-9 else "no promise")
+    assert said == ("overrun" if first > CAP + 1e-9 else "not a promise")
 
 
 @pytest.mark.parametrize("mode", ["online", "batch"])

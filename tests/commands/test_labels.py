@@ -468,7 +468,7 @@ def test_a_rate_that_falls_ends_with_one(tmp_path, monkeypatch, capsys):
              "--cluster", "q", "--require", "pass>=.8"]  # fmt: skip
     stream("one.csv", 0.9, 150, 1)
     assert main(["monitor", "one.csv", *words]) == 0
-    assert "at every look, 150 judgments" in capsys.readouterr().out
+    assert "at every update, 150 judgments" in capsys.readouterr().out
     assert main(["monitor", "one.csv", *words]) == 2
     assert "added before" in capsys.readouterr().err
     stream("two.csv", 0.3, 400, 2, first=1000)

@@ -58,7 +58,7 @@ def test_repeated_scores_of_rewardbench_2_are_recognised(tmp_path):
     assert found["reason"].tolist()[1] == "timeout"
     assert set(found["tokens_in"]) == {2}
     broken = written(tmp_path, "broken.jsonl", [record, {**record, "nano_scores": [7]}])
-    with pytest.raises(InputError, match="line 2: nano_scores is no list of each response's"):
+    with pytest.raises(InputError, match="line 2: nano_scores is not a list of each response's"):
         read_judgments(broken)
 
 
@@ -111,7 +111,7 @@ def test_label_studio_predictions_are_judged_by_peoples_annotations(tmp_path):
     people = read_judgments(written(tmp_path, "people.json", tasks))
     assert people["judge"].nunique() == 3
     assert set(people.loc[people["judge"] == "annotator 0", "score"]) == {4}
-    assert "every annotator is read as a judge" in people.attrs["notes"][0]
+    assert "every annotator is interpreted as a judge" in people.attrs["notes"][0]
 
 
 @pytest.mark.parametrize("snake", [False, True])

@@ -193,7 +193,7 @@ def test_an_export_without_one_column_is_read_alike_or_refused(name, tmp_path):
         except InputError:
             continue
         got, told = measured(frame), " ".join(frame.attrs["notes"])
-        if re.search("epochs are read as|every annotator is read as", told):
+        if re.search("epochs are interpreted as|every annotator is interpreted as", told):
             continue
         assert got[0] == items, path
         assert set(got[1].values()) <= known or not sum(n for n, *_ in got[1].values()), path

@@ -143,7 +143,7 @@ def test_a_log_scored_again_by_our_scorer_holds_repetitions_of_each_answer():
     other = frame[frame["factor_scorer"] == "correctness"]
     assert set(other["judge"]) == {"sim-stated"}
     assert set(other["choice"]) == {"correct", "incorrect"}
-    assert "each is an item of its own" in frame.attrs["notes"][0]
+    assert "each is a separate item" in frame.attrs["notes"][0]
 
 
 def test_a_folder_of_inspect_logs_pairs_the_answerers_within_the_question():

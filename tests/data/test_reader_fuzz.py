@@ -240,7 +240,7 @@ FASTCHAT = '{"question_id": 1, "model": "a", "judge": "j", "turn": 1, "judgment"
 def test_a_key_twice_is_refused(tmp_path):
     path = tmp_path / "twice.jsonl"
     path.write_text(f'{FASTCHAT}}}\n{FASTCHAT}, "score": 9}}\n')
-    refused(path, "line 2.*'score' stands twice")
+    refused(path, "line 2.*'score' occurs twice")
 
 
 def test_numbers_with_too_many_digits_are_refused(tmp_path):
@@ -291,7 +291,7 @@ def test_a_text_that_repeats_is_counted_as_often_as_it_stands(
     ("line", "said"),
     [
         ('{"item": "a", "mark": ' + "[" * 200_000 + "]" * 200_000 + "}", "nested deeper than 64"),
-        ('{"item": "a", "mark": 1, "mark": 9}', "'mark' stands twice"),
+        ('{"item": "a", "mark": 1, "mark": 9}', "'mark' occurs twice"),
     ],
 )
 def test_a_mapping_takes_no_care_away(tmp_path, line, said):
@@ -317,7 +317,7 @@ def test_names_that_climb_out_of_an_archive_are_refused(tmp_path):
 def test_a_pipe_is_no_log(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    refused(path, "no plain file")
+    refused(path, "not a plain file")
 
 
 def test_an_interrupted_log_is_read_as_far_as_it_was_written(tmp_path):

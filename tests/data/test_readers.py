@@ -76,7 +76,7 @@ def test_factors_tell_conditions_apart(tmp_path):
         ("thing,score\na,1\n", {}, "no column names items. The file has: thing, score"),
         ("item,score\na,b\n", {}, "no entry of the column 'score' is a number"),
         ("item,score\na,1\n", {"mapping": {"score": "rating"}}, "no column 'rating'"),
-        ("item,score\na,1\n", {"mapping": {"scores": "score"}}, "is no role"),
+        ("item,score\na,1\n", {"mapping": {"scores": "score"}}, "is not a role"),
         ("item,score\na,1\n", {"factors": ("x",)}, "no column 'x'"),
         ("item,score\na,1\n", {"reader": "nonsense"}, "unknown reader"),
         ("item,score,temperature\na,1,hot\n", {}, "no number"),
@@ -112,7 +112,7 @@ def test_a_spreadsheets_csv_with_byte_order_mark_semicolons_and_decimal_commas(t
 
 def test_bad_json_names_its_line(tmp_path):
     file = write(tmp_path / "a.jsonl", '{"item": "a", "score": 1}\n{oops\n')
-    with pytest.raises(InputError, match="line 2 is no valid JSON"):
+    with pytest.raises(InputError, match="line 2 is not valid JSON"):
         read_judgments(file)
 
 

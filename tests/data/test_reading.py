@@ -306,7 +306,7 @@ def test_rows_are_chosen_before_anything_else(workplace, capsys):
         (("--map", "raw_reply=by,raw_text=q"), "are one role"),
         (("--rows", "by"), "COLUMN=VALUE"),
         (("--map", "rater_kind=asked"), "names a judge"),
-        (("--map", "speaker=bot"), "no role"),
+        (("--map", "speaker=bot"), "not a role"),
     ],
 )
 def test_roles_that_cannot_be_are_refused(workplace, capsys, words, said):

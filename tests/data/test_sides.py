@@ -48,7 +48,7 @@ def test_a_model_of_another_row_is_unread_and_said() -> None:
     rows.loc[4, "winner"] = "gemini"
     frame = js.read_judgments(rows)
     assert frame.loc[4, "status"] == "unparseable"
-    assert "(1 name neither: unread)" in frame.attrs["understood"][1]
+    assert "(1 name neither: unparsed)" in frame.attrs["understood"][1]
 
 
 def test_letters_and_stated_kinds_stay_as_they_are() -> None:

@@ -122,7 +122,7 @@ def test_limits_hold_while_a_table_is_read(tmp_path, monkeypatch):
     # line ends within quotes are no rows
     assert len(separated_table(path, ",", lambda _: [], limits=Limits(rows=502))) == 500
     monkeypatch.setenv("JUDGESTATS_MAX_BYTES", "much")
-    with pytest.raises(InputError, match="JUDGESTATS_MAX_BYTES='much' is no size"):
+    with pytest.raises(InputError, match="JUDGESTATS_MAX_BYTES='much' is not a size"):
         separated_table(path, ",", lambda _: [])
 
 
@@ -184,12 +184,12 @@ def test_what_pandas_notes_in_parquet_is_not_followed(tmp_path):
     [
         ("[" * 65 + "]" * 65, "nested deeper than 64 levels"),
         ("[" * 200_000, "nested deeper than 64 levels"),
-        ('{"a": 1, "a": 2}', "'a' stands twice"),
+        ('{"a": 1, "a": 2}', "'a' occurs twice"),
         (f"[{'9' * 401}]", "a number has 401 digits"),
         (f"[0.{'9' * 500}]", "a number has 502 digits"),
         (json.dumps([1] * 200), "more than 100 values"),
-        ("[NaN]", "NaN is no JSON number"),
-        ("[-Infinity]", "-Infinity is no JSON number"),
+        ("[NaN]", "NaN is not a JSON number"),
+        ("[-Infinity]", "-Infinity is not a JSON number"),
     ],
 )
 def test_json_is_refused_by_its_shape(raw, said):

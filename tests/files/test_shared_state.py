@@ -122,7 +122,7 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path, kind):
         path.mkdir()
     else:
         path.symlink_to(kind)
-    with pytest.raises(InputError, match="no plain file"):
+    with pytest.raises(InputError, match="not a plain file"):
         add(path, "a", [0.5])
 
 

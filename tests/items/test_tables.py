@@ -219,7 +219,7 @@ ONE = {"question": "Why?", "response": "So."}
         ("t.json", "[]", r"must hold a list of objects \(at least one\)"),
         ("t.json", "3", r"must hold a list of objects"),
         ("t.json", "[1]", r"record 1 must be an object, not 1"),
-        ("t.jsonl", json.dumps(ONE) + "\n{oops\n", r"t\.jsonl, line 2 is no valid JSON"),
+        ("t.jsonl", json.dumps(ONE) + "\n{oops\n", r"t\.jsonl, line 2 is not valid JSON"),
         ("t.jsonl", "\n\n[1]\n", r"line 3 holds \[1\], not a JSON object"),
         ("t.jsonl", "[" * 100_000, r"line 1 is nested deeper than 64 levels"),
         ("t.jsonl", json.dumps({"question": "Why?", "response": ""}), r"'response' is empty"),
@@ -261,7 +261,7 @@ ONE = {"question": "Why?", "response": "So."}
         ("t.txt", "x", r"the format of 't\.txt' is not known"),
         ("noending", "x", r"the format of 'noending' is not known"),
         ("t.parquet", "PAR1 this is not parquet", r"not readable as Parquet"),
-        ("t.jsonl.gz", "this is not gzip", r"line 1 is no valid JSON"),
+        ("t.jsonl.gz", "this is not gzip", r"line 1 is not valid JSON"),
     ],
 )
 def test_bad_file(tmp_path: Path, name: str, content: str, message: str) -> None:
@@ -346,7 +346,7 @@ def test_options_without_effect_are_refused(tmp_path: Path) -> None:
         ("question=", "not of the form field=column"),
         ("=x", "not of the form field=column"),
         ("question=a,question=b", "mapped twice"),
-        ("prompt=a", "'prompt' is no field of an item"),
+        ("prompt=a", "'prompt' is not a field of an item"),
     ],
 )
 def test_bad_mapping(text: str, message: str) -> None:

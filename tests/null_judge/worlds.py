@@ -115,7 +115,7 @@ def labelled_items(
     labels: int = 2,
     authors: tuple[str, str] = ("author-a", "author-b"),
 ) -> tuple[Item, ...]:
-    """One item a pair of answers, with people's labels; lengths say nothing about quality.
+    """One item a pair of answers, with human labels; lengths say nothing about quality.
 
     Parameters
     ----------

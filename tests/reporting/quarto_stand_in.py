@@ -100,7 +100,7 @@ def in_body(header: dict, body: str, to: str) -> list[str]:
     if re.search(r"^```\{python", body, re.MULTILINE) or "`{python}" in free:
         out.append("cells are left")
     if ".js-fallback" in body:
-        out.append("every table stands twice")
+        out.append("every table occurs twice")
     if re.search(r"\{\{<", body):
         out.append("a shortcode would run")
     headings = re.findall(r"^#+ .*?\{([^}]*)\}\s*$", free, re.MULTILINE)

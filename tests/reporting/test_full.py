@@ -40,9 +40,9 @@ def test_of_many_tests_those_that_decide_are_told_and_the_table_has_all(run: Run
         counts.append(sum(len(t.rows) for t in shown if isinstance(t, Table)))
     assert counts == [3, 20]
     assert texts[0].count("**Test") == 3
-    assert "tests are told" not in texts[0]
+    assert "tests are reported" not in texts[0]
     assert texts[1].count("**Test") == 12
-    assert "12 of 20 tests are told, those that decide most; the table has all." in texts[1]
+    assert "12 of 20 tests are reported, the most decisive; the table has all." in texts[1]
 
 
 def test_points_have_no_place_among_shares() -> None:

@@ -131,7 +131,7 @@ def test_quarto_s_page_has_the_rules_of_the_built_in_one() -> None:
         ("picture", "file not found: none.svg"),
         ("reference", "Unable to resolve crossref @tbl-none"),
         ("cells", "cells are left"),
-        ("fallback", "every table stands twice"),
+        ("fallback", "every table occurs twice"),
         ("shortcode", "a shortcode would run"),
         ("appendix", "an appendix would be numbered on"),
         ("unnumbered", "Unable to resolve crossref @sec-more"),

@@ -39,10 +39,10 @@ SAID = {
         ({"distractor": "no"}, "what it changes is not asked"),
     ],
     "crowd": [
-        ({"strategies": "cce", "scaling": "none"}, "no gain over it is told"),
+        ({"strategies": "cce", "scaling": "none"}, "no gain over it is reported"),
         (
             {"strategies": "vanilla", "scaling": "none", "selections": "none"},
-            "One strategy: how often it is right",
+            "One strategy: its accuracy",
         ),
     ],
     "rejection_sampling": [({"strategies": "vanilla"}, "whether the other candidates help")],
@@ -77,7 +77,7 @@ def test_what_is_not_asked_stands_in_the_report_and_not_in_the_plan(workplace, c
     outcome = run_experiment(load_design("alignment"), given)
     said = capsys.readouterr().out
     assert said.index("Note: One method") < said.index("Account:")
-    assert outcome.analysis.limitations[0].startswith("One method: its agreement with people")
+    assert outcome.analysis.limitations[0].startswith("One method: its agreement with human labels")
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     declared = {h["id"] for h in json.loads((folder / "plan.json").read_text())["hypotheses"]}
     assert declared <= {r.id.split(".")[0] for r in outcome.analysis.results}

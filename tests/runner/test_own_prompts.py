@@ -80,7 +80,7 @@ def test_every_level_may_have_its_prompt(tmp_path):
     given = {"items": given["items"], "guidelines": "none,anchors,words", "judges": "sim-typical"}
     found = asked("guidelines", **given, **{"prompt.anchors": before})
     assert [("Think" in p.prompted.messages[-1]["content"]) for p in found] == [False, True, False]
-    with pytest.raises(InputError, match=r"prompt\.anchor: .*no level of this run.*anchors"):
+    with pytest.raises(InputError, match=r"prompt\.anchor: .*not a level of this run.*anchors"):
         asked("guidelines", **given, **{"prompt.anchor": before})
     with pytest.raises(InputError, match="All are asked alike"):
         asked("temperature", **{"prompt.before": before})

@@ -22,7 +22,7 @@ def parse(**given):
         ("repeats", "1", "from 2"),
         ("repeats", "many", "whole number"),
         ("repeats", "2.5", "whole number"),
-        ("temperatures", "warm", "is no number"),
+        ("temperatures", "warm", "is not a number"),
         ("temperatures", "nan", "out of range"),
         ("temperatures", "-0.1", "out of range"),
         ("temperatures", "2.1", "out of range"),

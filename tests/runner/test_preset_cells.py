@@ -192,7 +192,7 @@ def test_study_b_has_27_20_and_8_questions_in_one_order_of_options_each(whole):
 
 
 def test_a_size_of_a_set_that_is_not_judged_is_refused(whole):
-    with pytest.raises(InputError, match="per_benchmark: 'sqad' is none of the sets given"):
+    with pytest.raises(InputError, match="per_benchmark: 'sqad' is not one of the sets given"):
         paper("omega", base_url="http://h/v1", per_benchmark="sqad=20")
     with pytest.raises(InputError, match="per_benchmark: squad: must be at least 1"):
         paper("omega", base_url="http://h/v1", per_benchmark="squad=0")

@@ -199,7 +199,7 @@ def test_fetched_files_make_the_original_the_default(
     own = tmp_path / "mine.txt"
     own.write_text("{context} {question} {response}")
     assert prepared("temperature", items="bank", prompt=str(own)).wording.kind == ""
-    with pytest.raises(InputError, match="a prompt of your own"):
+    with pytest.raises(InputError, match="a custom prompt"):
         prepared("temperature", items="bank", prompt=str(own), wording="original")
 
 

@@ -61,7 +61,7 @@ def test_the_authors_zip_is_taken_as_it_is(tmp_path):
         found = examined(study, given, options)
         assert found.data_source == "the authors' JSON"
     (tmp_path / "not.zip").write_text("no")
-    with pytest.raises(InputError, match=r"not\.zip is no complete zip archive"):
+    with pytest.raises(InputError, match=r"not\.zip is not a complete zip archive"):
         examined(study, tmp_path / "not.zip", options)
 
 

@@ -81,7 +81,7 @@ def test_runs_or_their_experiment_are_repetitions(evaluations, capsys):
     assert main(["analyze", *evaluations, *words]) == 0
     said = capsys.readouterr().out
     assert "Read 12 judgments of 6 items" in said
-    assert "2 runs were read as repetitions of one another" in said
+    assert "2 runs were interpreted as repetitions of one another" in said
     assert main(["analyze", "experiments:/evals", *words]) == 0
     assert "Flip rate" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"no experiment .eval.*Did you mean evals"):
@@ -118,7 +118,7 @@ def production(workplace, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")  # of MLflow: one that is an error loses its traces
 def test_an_experiments_traces_are_audited_in_place(production, capsys):
-    """People's feedback are labels; the audit is a run of the same experiment with its traces."""
+    """Human feedback are labels; the audit is a run of the same experiment with its traces."""
     import judgestats as js
     from judgestats.cli import main
 
@@ -130,7 +130,7 @@ def test_an_experiments_traces_are_audited_in_place(production, capsys):
     words = ["--report", "none", "--resamples", "99", "--all"]
     assert main(["analyze", "experiments:/support bot", *words]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "People's feedback kind labels no judgment" in said
+    assert "Human feedback kind labels no judgment" in said
     assert "TPR" in said
     client = mlflow.MlflowClient()
     [run] = client.search_runs([experiment], "tags.`judgestats.kind` = 'audit'")

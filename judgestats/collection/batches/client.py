@@ -171,7 +171,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             value = _object(reply.http_response.content)
             data = value.get("data")
             if not isinstance(data, list):
-                raise _MalformedError("the list of batches is no list")
+                raise _MalformedError("the list of batches is not a list")
             return _states(data), value.get("has_more") is True
 
         return send
@@ -279,7 +279,7 @@ def _object(body: bytes) -> dict[str, Any]:
     except ValueError:
         raise _MalformedError(f"the reply is not JSON ({len(body)} bytes)") from None
     if not isinstance(value, dict):
-        raise _MalformedError("the reply is no object")
+        raise _MalformedError("the reply is not an object")
     return value
 
 
@@ -292,7 +292,7 @@ def _id(value: dict[str, Any]) -> str:
     ):
         raise _MalformedError("the reply names no id")
     if not identifier.replace("-", "").replace("_", "").isalnum():
-        raise _MalformedError("the reply's id is none that can stand in an address")
+        raise _MalformedError("the reply's id is none that can be in an address")
     return identifier
 
 

@@ -517,7 +517,7 @@ class BatchWork:
         why = "; ".join(state.errors[:3]) or "no reason given"
         raise JudgeError(
             f"judge {self._endpoint.spec.name!r}: batch {state.id} failed validation ({why}). "
-            "Nothing of it was run or billed. Mend what is named, or ask online (mode=online)."
+            "Nothing of it was run or billed. Fix what is named, or ask online (mode=online)."
         )
 
 

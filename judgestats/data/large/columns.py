@@ -87,8 +87,8 @@ def read_kind(
     if large:
         what = "an infinite score" if math.isinf(large[0]) else f"the score {large[0]:g}"
         raise InputError(
-            f"{opened.path}: column {column!r} holds {what}, which is no point of a "
-            "scale. Leave such cells empty, or use --stream no, which counts them as unread."
+            f"{opened.path}: column {column!r} holds {what}, which is not a point of a "
+            "scale. Leave such cells empty, or use --stream no, which counts them as unparsed."
         )
     kept = [(c, n) for c, n in zip(cells, rows, strict=True) if c is not None and c != ""]
     if not kept:
@@ -139,7 +139,7 @@ def _on_scale(opened: ParquetJudgments, number: float, scale: tuple[float, float
     if scale is not None and not scale[0] <= number <= scale[1]:
         low, high = scale
         raise InputError(
-            f"{opened.path}: the score {number:g} lies outside the scale {low:g}-{high:g}. Correct "
+            f"{opened.path}: the score {number:g} is outside the scale {low:g}-{high:g}. Correct "
             "the files, or state their scale (scale=low-high)."
         )
     return number
@@ -187,7 +187,7 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[
         raise _one_criterion(opened, rows, understanding.criterion)
     if further:
         raise InputError(
-            f"{opened.path}: the column {further[0]!r} tells conditions apart. Say so: --factor "
+            f"{opened.path}: the column {further[0]!r} distinguishes conditions. Say so: --factor "
             f"{further[0]}."
         )
     return unused_columns(understanding)
@@ -203,8 +203,8 @@ def _one_criterion(opened: ParquetJudgments, rows: Rows, column: str) -> InputEr
         for level in list(opened.levels(column))[:3]
     ]
     question = (
-        f"{column!r} tells criteria apart, and one pass counts one. Name it, or read all in memory "
-        "(--stream no)."
+        f"{column!r} distinguishes criteria, and one pass counts one. Name it, or read all in "
+        "memory (--stream no)."
     )
     return open_question(rows.source, question, answers, rows.read)
 

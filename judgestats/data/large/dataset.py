@@ -238,7 +238,7 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
         if not (number or (ours == "score" and pa.types.is_boolean(value))) and not (
             ours == "temperature" and _is_text(kind)
         ):
-            hint = " For verdicts in words map it as choice=COLUMN." if ours == "score" else ""
+            hint = " For categorical verdicts map it as choice=COLUMN." if ours == "score" else ""
             raise InputError(
                 f"{path}: column {theirs!r} serves as {ours} and must hold numbers, got {kind}."
                 f"{hint}"

@@ -91,7 +91,7 @@ class RowCoder:
             parts.append((name, len(codes)))
             if math.prod(n for _, n in parts) > MAX_COLUMNS**2:
                 raise self.refusal(
-                    f"{source!r} and the other columns that tell conditions apart have too many "
+                    f"{source!r} and the other columns that distinguish conditions have too many "
                     "different values. Map the right columns as judge, temperature and factors"
                 )
         width = math.prod(n for _, n in parts)
@@ -171,7 +171,7 @@ class RowCoder:
         if differs.any():
             which = self.items.values[int(item[int(np.argmax(differs))])]
             raise self.refusal(
-                f"item {which[:60]!r} stands in more than one cluster "
+                f"item {which[:60]!r} occurs in more than one cluster "
                 f"(column {self.names['cluster']!r}). Give every item one"
             )
 
@@ -188,7 +188,7 @@ def _number(value: Any) -> float | None:
     try:
         number = math.nan if value is None else float(value)
     except ValueError:
-        raise InputError(f"the temperature {text_of(value)[:40]!r} is no number.") from None
+        raise InputError(f"the temperature {text_of(value)[:40]!r} is not a number.") from None
     return None if math.isnan(number) else number
 
 
@@ -403,7 +403,7 @@ class _Pass:
             twice = self.rows - int(np.count_nonzero(self.board))
             raise self.coder.refusal(
                 f"{twice} rows repeat a judgment: the same (condition, item, order, replicate) "
-                "stands in more than one row. Number the repetitions in a replicate column, or "
+                "occurs in more than one row. Number the repetitions in a replicate column, or "
                 "drop the repeated rows"
             )
         verdicts = int(self.counts.sum(dtype=np.int64))

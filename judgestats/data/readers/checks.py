@@ -204,7 +204,7 @@ def check_table(
                 first, far = f"{value} in row {row}", f"{FAR}, "
             text = (
                 f"{n:,} {what}{'s' * (n > 1)} ({first}) {'are' if n > 1 else 'is'} {far}no point "
-                "of a scale and counted as unread."
+                "of a scale and counted as unparsed."
             )
             notes.append(Remark(text, "no_score", n))
     if "label" in out:
@@ -320,7 +320,7 @@ def repeated_note(n: int, unread: int, *, first: str = "") -> str:
     if unread:
         note += (
             f"; {unread:,} item{'s' * (unread > 1)} whose rows contradict each other "
-            f"{'are' if unread > 1 else 'is'} unread"
+            f"{'are' if unread > 1 else 'is'} unparsed"
         )
     return note + ". If the judge was asked again, number the repetitions in a column replicate."
 
@@ -336,7 +336,7 @@ def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, key: list[str]) -> li
     text = (
         f"{n:,} row{'s' * (n > 1)} repeat{'s' * (n == 1)} an earlier one to the letter (the first "
         f"is row {int(again.argmax()) + 1}), and no repetition says anything else. If the file was "
-        "exported twice, drop them; if the judge was asked again, number the repetitions in a "
+        "exported twice, drop them; if the judge gave repeats, number the repetitions in a "
         "column replicate."
     )
     return [text]
@@ -371,7 +371,7 @@ def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> p
         raise InputError(
             f"{source}: in the second order ({next(o for o in orders if o != first)!r}) the "
             f"verdict is the other letter for {100 * (1 - same):.0f}% of {len(pairs):,} pairs, "
-            "whichever response won in the first: it seems to name the place shown, not the "
+            "whichever response won in the first: it seems to name the position, not the "
             "response. Say so with --as-shown (Python: as_shown=True); if the letters do name "
             "responses, analyse each order by itself (--factor order)."
         )

@@ -93,11 +93,11 @@ def label_note(column: str) -> str:
     >>> label_note("human_label")
     "people's labels = human_label"
     >>> label_note("gold")
-    "labels = gold (whoever made them; called people's here)"
+    "labels = gold (whoever made them)"
     """
     if folded(column).startswith(("gold", "groundtruth", "reference")):
-        return f"labels = {column} (whoever made them; called people's here)"
-    return f"people's labels = {column}"
+        return f"labels = {column} (whoever made them)"
+    return f"human labels = {column}"
 
 
 class Remark(str):
@@ -175,7 +175,7 @@ def resolve_columns(
         near = difflib.get_close_matches(unknown[0], ALIASES, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise InputError(
-            f"mapping: {', '.join(unknown)} is no role.{hint} Map one of: item, condition, "
+            f"mapping: {', '.join(unknown)} is not a role.{hint} Map one of: item, condition, "
             f"repeat, {', '.join(ALIASES)} (as in score=my_column)."
         )
     names: dict[str, str] = {}
@@ -282,7 +282,7 @@ class MissingRoleError(NoTableError):
             hint = " Is its first row data? Then put a row with the columns' names above it."
         elif label and folded(by).startswith(("annotator", "rater")):
             hint = (
-                f" {label!r} by {by!r} seems to hold people's labels: give this file as --labels "
+                f" {label!r} by {by!r} seems to hold human labels: give this file as --labels "
                 "of the judge's file."
             )
         self.answered = bool(hint)

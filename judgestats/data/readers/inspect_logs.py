@@ -98,7 +98,7 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
         }
         if which:
             rows.note(
-                "Answers vary between the epochs of a sample: each is an item of its own, its "
+                "Answers vary between the epochs of a sample: each is a separate item, its "
                 "sample the cluster. Score the log again for repeated judgments of one answer "
                 "(inspect score, append)."
             )
@@ -112,8 +112,8 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
             _add(rows, name, score, calls, grader, place, stopped, scorers, named)
     if len(epochs) > 1 and not any(answers.values()):
         rows.note(
-            "No sample holds its answer: epochs are read as repeated judgments of one answer. "
-            "Where the answers differ, flip rate and SEM do not hold."
+            "No sample holds its answer: epochs are interpreted as repeated judgments of one "
+            "answer. Where the answers differ, flip rate and SEM do not hold."
         )
 
 
@@ -210,9 +210,7 @@ def _add(
     judge = text(ours.get("judge") or " + ".join(models) or grader.get("model"), 200) or named
     if not judge:
         judge = name
-        rows.note(
-            f"No model's call is recorded for the scorer {name!r}: it stands as the judge itself."
-        )
+        rows.note(f"No model's call is recorded for the scorer {name!r}: it is used as the judge.")
     choices = _listed(output.get("choices"))
     finish = text(object_of(choices[0]).get("stop_reason"), 40) if choices else ""
     raw = text(output.get("completion")) or _reply(output)

@@ -332,7 +332,7 @@ def _codes(
         told |= {w: m for w in counts if family(m := stated_meaning(w, stated)) == "preference"}
         strange = {w: n for w, n in counts.items() if not told[w] and w not in empty}
         if strange:
-            raise not_understood(column, strange, beside=" beside verdicts on pairs")
+            raise not_understood(column, strange, beside=" next to verdicts on pairs")
         return {**told, **empty}
     numbers = not np.isnan(numbers_of([w for w in counts if w not in empty])).any()
     if kind.name == "score" or (scores and numbers and found.unknown):
@@ -342,7 +342,7 @@ def _codes(
         words = {w: m for w, m in found.verdicts.items() if w not in {"1", "0", "-1"}}
         return {**(words if found.is_binary else {}), **points, **empty}
     if found.unknown:
-        raise not_understood(column, found.unknown, beside=" beside pass / fail verdicts")
+        raise not_understood(column, found.unknown, beside=" next to pass / fail verdicts")
     return {**found.verdicts, **empty}
 
 
@@ -426,7 +426,7 @@ def with_labelled_rows(
         elif factor == read.criterion and len(read.kinds) > 1:
             raise InputError(
                 f"{source}: the judge's rows are of {len(read.kinds)} criteria ({factor}), and "
-                "people's rows name none. Fill the column, or leave one criterion."
+                "human rows name none. Fill the column, or leave one criterion."
             )
     said = rows[list(columns)].bfill(axis=1).iloc[:, 0]
     filled = text_column(said).str.strip().ne("")
@@ -577,7 +577,7 @@ def joined_labels(
     )
     notes = [*told, *notes]
     if labelled["label"].eq("").all():
-        text = f"No label in {name} can be used: each is no verdict, or as many people say another."
+        text = f"No label in {name} can be used: none is a verdict, or as many people say another."
         notes.append(Remark(text, "no_label_used", len(people)))
     return labelled, notes
 
@@ -628,7 +628,7 @@ def _people(
     if not columns:
         raise InputError(
             f"{where}: no column holds the labels. The file has: {', '.join(rest[:30])}. Call "
-            "it label, or one column a person annotator1, annotator2, ..."
+            "it label, or one column per person annotator1, annotator2, ..."
         )
     cells = table[columns]
     given = (cells.notna() & cells.astype(str).apply(lambda c: c.str.strip()).ne("")).any(axis=1)
@@ -650,7 +650,7 @@ def _pivot_raters(where: Path | str, long: pd.DataFrame) -> pd.DataFrame:
         row = long[twice].iloc[0]
         raise InputError(
             f"{where}: {row['person']!r} labelled {row['key']!r} more than once "
-            f"({int(twice.sum())} such rows). Keep one label a person and item."
+            f"({int(twice.sum())} such rows). Keep one label per person and item."
         )
     return long.pivot(index="key", columns="person", values="label")
 

@@ -238,7 +238,7 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
         both = [str(c) for c in inner.columns.intersection(out.columns)]
         if both:
             raise InputError(
-                f"{source}: the column {both[0]!r} stands in the records and in the entries of "
+                f"{source}: the column {both[0]!r} is in the records and in the entries of "
                 f"{name!r}. Name each by its path, as in --map item_id=id,score={name}[].score."
             )
         out = pd.concat([out, inner], axis=1)
@@ -278,8 +278,8 @@ def _listed(value: object, source: Path | str, name: str, row: int) -> list[Any]
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return []
     raise InputError(
-        f"{source}, row {row}: the column {name!r} holds {short(value)}, which is no list. Leave "
-        "it out of --explode."
+        f"{source}, row {row}: the column {name!r} holds {short(value)}, which is not a list. "
+        "Leave it out of --explode."
     )
 
 
@@ -316,7 +316,7 @@ def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series
             values = [follow_path(json_cell(v), steps[n:]) for v in table[column]]
             if all(v is None for v in values) and values:
                 raise InputError(
-                    f"{source}: nothing stands at {path!r}. The column {column!r} holds "
+                    f"{source}: nothing is at {path!r}. The column {column!r} holds "
                     f"{short(table[column].iloc[0])}."
                 )
             return pd.Series(values, index=table.index, dtype=object).infer_objects()

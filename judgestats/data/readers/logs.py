@@ -62,7 +62,7 @@ class Log:
         listed = self.document if isinstance(self.document, list) else [self.document]
         for i, value in enumerate(listed, start=1):
             if not isinstance(value, dict):
-                raise InputError(f"{self.path}, record {i} is no JSON object.")
+                raise InputError(f"{self.path}, record {i} is not a JSON object.")
             yield f"record {i}", value
 
 
@@ -107,7 +107,7 @@ def understood_log(frame: pd.DataFrame, reader: Reader) -> str:
     counted = f"{low} to {high}" if low < high else f"{low}"
     parts.append(f"{counted} repeat{'s' * (high > 1)}")
     if "label" in frame and (frame["label"] != "").any():
-        parts.append("with people's labels")
+        parts.append("with human labels")
     return "; ".join(parts)
 
 

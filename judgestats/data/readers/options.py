@@ -36,7 +36,7 @@ def scale_of(given: object) -> tuple[float, float] | None:
         scale = (math.nan, math.nan)
     if not all(map(math.isfinite, scale)):
         raise InputError(
-            f"--scale: expected LOWEST-HIGHEST, as in 1-10 or 0-1, got {str(given)[:40]!r}."
+            f"--scale: expected LOWEST-HIGHEST, e.g. 1-10 or 0-1, got {str(given)[:40]!r}."
         )
     points = abs(scale[1] - scale[0]) + 1
     if points > MOST_POINTS:
@@ -138,7 +138,7 @@ class TableOptions:
                 )
         other = "--labels" if self.labels is not None else "--map label="
         if self.human and (self.labels is not None or "label" in self.mapping):
-            raise InputError(f"--human and {other} both give people's labels. Drop one.")
+            raise InputError(f"--human and {other} both give human labels. Drop one.")
         raters = "rater_kind" in self.mapping
         if raters and (self.human or self.judge_rows):
             option = "human" if self.human else "judge-rows"

@@ -236,7 +236,7 @@ def _judgebench_read(log: Log) -> pd.DataFrame:
     model = log.judge or (named[1] if named else "")
     if not model:
         rows.note(
-            "The judge's model stands in the name of JudgeBench's files, and not in this one's "
+            "The judge's model is in the name of JudgeBench's files, and not in this one's "
             "(--judge NAME)."
         )
     for _, record in log.records():
@@ -380,7 +380,7 @@ def _line_rows(place: str, record: dict[str, Any], temperature: float) -> list[t
             continue
         short = match.group(1)
         if not _two_deep(responses):
-            raise InputError(f"{place}: {field} is no list of each response's scores.")
+            raise InputError(f"{place}: {field} is not a list of each response's scores.")
         errors = record.get(f"{short}_errors")
         tokens = _tokens(record.get("cost"), short, sum(len(scores) for scores in responses))
         judge = _JUDGES.get(short, short)

@@ -288,13 +288,14 @@ def _rater_options(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOp
         if "human" in kinds and not rows.options.human:
             human = replace(labelled, human=found.format_kind("human"))
             only = replace(human, judge_rows=judged) if set(kinds) - {"human", judge} else human
-            yield "people's rows are labels", only
+            yield "human rows are labels", only
         yield f"only {judge} rows are judged", replace(keyed, judge_rows=judged)
         if judge == "judge" and unclear:
             either = {k: ",".join([*filter(None, kinds.get(k, ())), *unclear]) for k in
                       ("human", "judge")}  # fmt: skip
             people = f"{found.column}={either['human']}"
-            yield "unclear rows are people's", replace(labelled, human=people, judge_rows=judged)
+            human = replace(labelled, human=people, judge_rows=judged)
+            yield "unclear rows are the human ones", human
             more = replace(keyed, judge_rows=f"{found.column}={either['judge']}")
             yield "unclear rows are the judge's", more
 
@@ -397,7 +398,7 @@ def _copies(rows: Rows) -> None:
         first = next(w for w in ("false", "0") if w in words)
         raise open_question(
             rows.source,
-            f"{name!r} marks replies that were copied from a cache. Copies are no repeats: they "
+            f"{name!r} marks replies that were copied from a cache. Copies are not repeats: they "
             "say nothing of consistency.",
             [("without the copies", replace(rows.options, judge_rows=f"{name}={first}"))],
             rows.read,

@@ -76,7 +76,7 @@ def table_of(
     _refuse_others(path, start)
     opening = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if name.endswith(".parquet"):
-        raise InputError(f"{path}: the file cannot be read (it is no Parquet file, or was cut).")
+        raise InputError(f"{path}: the file cannot be read (it is not a Parquet file, or was cut).")
     if name.endswith((".csv", ".tsv", ".txt")) or not name.endswith(ENDINGS):
         if not name.endswith((".csv", ".tsv", ".txt")) and opening not in {b"{", b"["}:
             raise NoTableError(
@@ -96,7 +96,7 @@ def table_of(
         return pd.DataFrame(value)
     value = _unpack_records(value)
     if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
-        raise NoTableError(f"{path}: expected a JSON list of objects, one a judgment.")
+        raise NoTableError(f"{path}: expected a JSON list of objects, one per judgment.")
     return pd.DataFrame([_cells(row) for row in value])
 
 

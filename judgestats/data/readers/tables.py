@@ -675,7 +675,7 @@ def _numbers(source: Path | str, column: pd.Series, name: str) -> pd.Series:
         row = int(bad.to_numpy().argmax())
         raise InputError(
             f"{source}: column {name!r} holds {str(column.iloc[row])[:40]!r} in row {row}, which "
-            "is no number."
+            "is not a number."
         )
     return numbers.astype(float)
 

@@ -232,9 +232,7 @@ def _anchors(path: Path, rows: Rows) -> dict[str, dict[str, str]]:
                 }
                 for _, r in records(file)
             }
-    rows.note(
-        "There is no anchors.jsonl beside the run or above it: no labels of people are known."
-    )
+    rows.note("There is no anchors.jsonl next to the run or above it: no human labels are known.")
     return {}
 
 
@@ -305,7 +303,7 @@ def _lm_eval_read(log: Log) -> pd.DataFrame:
     if not judge:
         judge = log.path.resolve().parent.name or "model"
         rows.note(
-            f"There is no results_*.json beside {log.path.name}, so the judge is named after its "
+            f"There is no results_*.json next to {log.path.name}, so the judge is named after its "
             f"folder: {judge!r} (--judge NAME says otherwise)."
         )
     task = _task(log.path, about)
@@ -437,7 +435,7 @@ def _ranked(kept: list[Any]) -> int | None:
 LM_EVAL = Reader(
     name="lm-eval",
     about="lm-evaluation-harness samples_*.jsonl: doc_id, doc, resps, filtered_resps (with "
-    "results_*.json beside)",
+    "results_*.json next to it)",
     item="document; cluster: its question_id or id",
     roles={
         "item": ("doc_id",),

@@ -78,7 +78,7 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
         people |= _add_trace(rows, trace_id, asked, answered, said, judges, rules, judge)
     if judges and (unmatched := sorted(people - set(judges))):
         rows.note(
-            f"People's feedback {', '.join(unmatched[:8])} labels no judgment: labels are what "
+            f"Human feedback {', '.join(unmatched[:8])} labels no judgment: labels are what "
             f"people say under a judge's own name ({', '.join(sorted(judges)[:8])})."
         )
     left = sorted(rules - set(judges))
@@ -335,7 +335,9 @@ def _label_studio_read(log: Log) -> pd.DataFrame:
     if judged and lost and not rows.holds("label"):
         rows.note(f"No human label has the name of a prediction: {', '.join(sorted(lost)[:8])}.")
     if not judged:
-        rows.note("The export holds no predictions of a model: every annotator is read as a judge.")
+        rows.note(
+            "The export holds no predictions of a model: every annotator is interpreted as a judge."
+        )
     return rows.frame()
 
 

@@ -133,7 +133,7 @@ def read_verdicts(
                 as_scores = dataclasses.replace(options, kind="score")
                 kind = kind_of_column(source, values, column, role, as_scores)
             if name in kinds and kind.name != "score" and kinds[name].name != "score":
-                text = f"The column {column!r} is not used beside the other verdicts."
+                text = f"The column {column!r} is not used next to the other verdicts."
                 notes.append(Remark(text, "column_unused"))
                 continue
             kinds.setdefault(name, kind)
@@ -392,7 +392,7 @@ def _describe_scale(
     fits = (low, high) if (low, high) in _SHORT_SCALES and _are_whole(most) else fits
     if len(set(most)) < _SEVERAL:
         fits = None  # one value, or two, do not tell a scale
-    they = f"all but {n:,}" if n else "they"
+    they = f"all except {n:,}" if n else "they"
     range_text = (
         f"on the scale {fits[0]:g}-{fits[1]:g}, assumed since {they} run from {low:g} to {high:g} "
         "(--scale states it)"
@@ -644,7 +644,7 @@ def map_model_names(
         # A model that is not in the row is no verdict on it.
         table = table.assign(**{column: cells.mask(other, "unparsed")})
         n = int(other.sum())
-        unread = f" ({n:,} name neither: unread)" if n else ""
+        unread = f" ({n:,} name neither: unparsed)" if n else ""
         parts.append(
             f"{column} names models: a is the one of {sides[0]}, b the one of {sides[1]}{unread}"
         )

@@ -77,7 +77,7 @@ def _object(pairs: list[tuple[str, Any]]) -> Object:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 # strict=False lets raw line breaks and tabs stand in strings, which changes no meaning.
@@ -669,10 +669,10 @@ def _verdict(
         return Verdict(status=Status.OK, choice=reading.value, explanation=explanation)
     if reading.status is Status.UNPARSEABLE:
         shown = f" ({reading.shown})" if reading.shown else ""
-        why = f"what stands in the verdict's place is nothing that was asked for{shown}"
+        why = f"the content of the verdict's place is nothing that was asked for{shown}"
         return no_verdict(text, "", why)
     why = {
-        Status.OUT_OF_SCALE: "the score is no whole number of the scale",
+        Status.OUT_OF_SCALE: "the score is not a whole number of the scale",
         Status.AMBIGUOUS: "the reply says more than one thing",
     }[reading.status]
     return Verdict(

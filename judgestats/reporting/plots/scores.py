@@ -55,7 +55,7 @@ class ScoreDistribution(Figure):
         if len(self.labels) != len(self.scores):
             raise InputError(
                 f"ScoreDistribution: scores must be as many as labels, but came "
-                f"{len(self.scores)} for {len(self.labels)}. Give one array a condition."
+                f"{len(self.scores)} for {len(self.labels)}. Give one array per condition."
             )
 
     def _edges(self) -> tuple[np.ndarray[Any, Any], list[str]]:
@@ -165,7 +165,7 @@ class SpreadPanel:
         if len(shape) != 2 or shape[1] != len(self.conditions):
             raise InputError(
                 f"SpreadPanel: values must have shape (items, {len(self.conditions)}), but has "
-                f"{shape}. Give one column a condition."
+                f"{shape}. Give one column per condition."
             )
 
 

@@ -37,7 +37,7 @@ _BY_DEFAULT = (
     ("as_judged",), ("mean",),
 )  # fmt: skip
 _MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
-_BARS = " Upright bars join what is not told apart, which does not show that it is equal."
+_BARS = " Upright bars join what is not distinguished, which does not show that it is equal."
 _FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
 
 

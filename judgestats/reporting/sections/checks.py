@@ -104,7 +104,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
         yield (
             "Conditions in which repeating changes nothing",
             f"{len(still)} of {present}" if present else "not known",
-            "their reliability near 1 says that sampling was off, not that the judge is right"
+            "their reliability near 1 says that sampling was off, not that the judge is correct"
             if still
             else "every condition has some spread"
             if present == len(table)
@@ -132,7 +132,7 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
         yield (
             "Scores at an end of the scale",
             "the scale is not known",
-            "cannot be told; name it (--scale 1-10) to see whether its ends limit the spread",
+            "cannot be determined; name it (--scale 1-10) to see whether its ends limit the spread",
         )
 
 
@@ -186,8 +186,8 @@ def warnings(run: Run) -> Table | Markdown:
         ),
         rows=tuple(rows),
         caption=(
-            "Kinds of warnings, each as the first of its results says it. All stand with their "
-            "results in `results.json`."
+            "Kinds of warnings, each as the first of its results says it. All are listed with "
+            "their results in `results.json`."
         ),
         label="tbl-warnings",
     )
@@ -239,7 +239,7 @@ _POLICIES: tuple[tuple[Mapping[str, str], str], ...] = (
             "as_judged_unread_not_correct": "Judged correct, unparsed as not",
         },
         (
-            "Two policies for unparsed verdicts: left out, and as a category of their own. A judge "
+            "Two policies for unparsed verdicts: left out, and as a separate category. A judge "
             "that often gives no verdict on the same items is repeatable in that, which is no "
             "agreement."
         ),
@@ -300,7 +300,7 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
     return Table(
         columns=(
             Column(key="condition", label="Condition"),
-            Column(key="unread", label="No verdict", format="integer"),
+            Column(key="unparsed", label="No verdict", format="integer"),
             *(Column(key=k, label=_OF_VERDICTS[k], format="coefficient:3") for k in known),
         ),
         rows=tuple(rows),

@@ -88,8 +88,8 @@ _CORRECTED = {
 }
 """Estimands corrected for chance, with their sources."""
 _VOTE_SHARE = (
-    "The reliability of one verdict is the share of the variance of the verdicts' indicators that "
-    "lies between items [@fleiss1979]."
+    "The single-verdict reliability is the share of the variance of the verdicts' indicators that "
+    "is between items [@fleiss1979]."
 )
 _GRADE = (
     "The Grade Score is the harmonic mean of position entropy and modal share over the rotations "
@@ -257,7 +257,7 @@ def _crosschecked(run: Run) -> str:
 _CSV = {
     "tests": "every test, with statistic, degrees of freedom, p and adjusted p",
     "pairs": "every pair, with interval, p and adjusted p",
-    "estimates": "every estimate, with interval and what chance gives",
+    "estimates": "every estimate, with interval and the null value",
     "conditions": "everything that describes the conditions, at full precision",
     "flagged_without": "results with and without the texts that address the judge",
     "disagreements": "every item on which judge and people differ, the widest gap first",

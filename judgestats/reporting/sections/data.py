@@ -387,9 +387,9 @@ def position_shares(run: Run) -> Table | None:
         ),
         rows,
         caption=(
-            "Share of the selections at each place, over the items with the most common number of "
-            "options. Every option stood at every place once, so a judge that follows content "
-            "selects all places equally often."
+            "Share of the selections at each position, over the items with the most common "
+            "number of options. Every option was at every position once, so a judge that follows "
+            "content selects all places equally often."
         ),
         label="tbl-places",
     )
@@ -402,7 +402,7 @@ def prices(run: Run) -> Table | Markdown:
         return Markdown("")
     if "factor_strategy" in table and "calls" in table:  # one call is not what a verdict costs
         return Markdown(
-            "What a final verdict takes, with all the calls behind it, stands in @tbl-strategies."
+            "What a final verdict takes, with all the calls behind it, is in @tbl-strategies."
         )
     name = next((c for c in ("icc1", "vote_share") if c in table), "")
     # A mean of k is made of the judgments of another condition, whose price stands there.
@@ -438,7 +438,7 @@ def prices(run: Run) -> Table | Markdown:
         note = _SIMULATED_PRICE if run.all_simulated else _NO_PRICE + " "
     tail = "" if not name else "Reliability is not validity: a judge can be consistent and wrong."
     what = (
-        "How many judgments an item must be averaged for a reliability of .80 and .90"
+        "How many judgments per item must be averaged for a reliability of .80 and .90"
         if name == "icc1"
         else "How many verdicts an item needs for shares with a reliability of .80 and .90"
         if name

@@ -80,7 +80,7 @@ def _answered_by(run: Run) -> str:
         f"The answers were given in this run by {escape_markdown(', '.join(models))} at "
         f"{escape_markdown(sampling)} ({integer(int(answerers.get('answers') or 0))} "
         f"answers{lost}); the prompt is `{answerers.get('prompt_sha', '')}` in the "
-        f"appendix, the answers stand in "
+        f"appendix, the answers are in "
         f"{escape_markdown(str(answerers.get('file', '')))}."
     )
 
@@ -239,7 +239,7 @@ def judges(run: Run) -> Table | Markdown:
     }  # fmt: skip
     shown_keys = [k for k in labels if k in {"name", "model"} or any(r[k] for r in rows)]
     if all(r["model"] in {None, r["name"]} for r in rows) and shown_keys == ["name", "model"]:
-        return Markdown("Nothing but the judges' names is known of them.")
+        return Markdown("Only the judges' names is known of them.")
     return Table(
         columns=tuple(Column(key=k, label=labels[k]) for k in shown_keys),
         rows=tuple(rows),
@@ -249,7 +249,7 @@ def judges(run: Run) -> Table | Markdown:
             else "The judges, as asked for and as their servers reported themselves."
         )
         + (
-            " Prompts are named by the hash of their text, which stands in the appendix."
+            " Prompts are named by the hash of their text, which is in the appendix."
             if run.prompts
             else ""
         ),

@@ -91,7 +91,7 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
     columns = [
         Column(key="pair", label="Pair"),
         Column(key="size", label="Size", align="right"),
-        *([Column(key="hangs", label="Influential item")] if full else []),
+        *([Column(key="depends", label="Influential item")] if full else []),
         Column(key="p", label="p, adjusted", align="right"),
         Column(key="verdict", label="Verdict"),
     ]
@@ -101,7 +101,7 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
     notes = [
         "Open: neither a difference nor equality is shown." * is_open,
         f"Equivalence within a margin: two one-sided tests, {' and '.join(levels)} intervals; "
-        "alike: shown to lie within it. All others: tests of a difference, 95% intervals."
+        "alike: established to be within it. All others: tests of a difference, 95% intervals."
         if levels
         else "",
         omission_note(len(rows), n_pairs, "pairs", "pairs"),

@@ -262,7 +262,7 @@ def categories(run: Run) -> Table | Markdown:
         ),
         rows,
         caption=(
-            "Where verdicts agree least and most with people's: shares of the same verdict with "
+            "Where verdicts agree least and most with human ones: shares of the same verdict with "
             f"{100 * run.level:g}% intervals, categories of at least {LEAST_IN_CATEGORY} items. "
             "The least and the most of many categories look more extreme than they are."
         ),
@@ -295,7 +295,7 @@ def confidences(run: Run) -> list[Showable]:
                 x_label="Stated confidence",
             ),
             label="fig-confidences",
-            caption="A calibrated judge lies on the dashed line. Accuracy by stated confidence, in "
+            caption="A calibrated judge is on the dashed line. Accuracy by stated confidence, in "
             "bins with intervals.",
         ),
         text,

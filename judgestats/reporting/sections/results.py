@@ -272,7 +272,7 @@ def table_of_tests(
                             for t in single)  # fmt: skip
     notes = [
         "Open: neither shown nor ruled out." * any(r["verdict"] == "open" for r in rows),
-        "Alike: p is that of a difference; by tests of equivalence all pairs lie within the margin."
+        "Alike: p is that of a difference; by tests of equivalence all pairs are within the margin."
         * any(r["verdict"] == "alike" for r in rows),
         f"Methods: {'; '.join(methods)}." if full else "",
         _SMALLEST if full and any(test.p <= test.p_floor for test in single) else "",
@@ -378,7 +378,7 @@ def estimates_table(
     with_chance = any(r["chance"] is not NOTHING for r in rows)
     notes = [
         omission_note(len(shown), n, "estimates", "estimates"),
-        "What chance gives for some of them stands in tables/estimates.csv."
+        "The null value for some of them is in tables/estimates.csv."
         * (with_chance and "chance" not in [c.key for c in columns]),
     ]
     return Table(
@@ -408,7 +408,7 @@ def sentences(run: Run, *roles: str) -> Markdown:
     if len(told) < len(listed):
         n = len(tests)
         lines += [
-            f"\n{_MOST_SPOKEN} of {n} tests are told, those that decide most; the table has all."
+            f"\n{_MOST_SPOKEN} of {n} tests are reported, the most decisive; the table has all."
         ]
     return Markdown("\n".join(lines))
 

@@ -81,7 +81,7 @@ _COEFFICIENTS: dict[str, _Coefficient] = {
         lambda r, q: chance_corrected.least_against_even_chance(r, n_categories=q),
     ),
     "vote_share_reliability": _Coefficient(
-        label="Vote-share reliability of one judgment",
+        label="Vote-share reliability",
         per_item=pair_terms,
         ratio=disagreements,
         one_minus=True,
@@ -202,7 +202,7 @@ def _tables(orders: Sequence[ArrayLike | CountTable], *, where: str) -> list[Cou
     if not first or len({t.n_items for t in first}) > 1:
         raise InputError(
             f"{where}: orders must be tables of the same items, got "
-            f"{[t.n_items for t in first]} items. Give one row an item in every order."
+            f"{[t.n_items for t in first]} items. Give one row per item in every order."
         )
     names = sorted({c for t in first for c in t.categories}, key=str)
     out = []

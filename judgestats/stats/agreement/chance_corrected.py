@@ -19,7 +19,7 @@ from judgestats.stats.inference.sum_statistics import CountedCodes, SumStatistic
 Chance = Callable[[NDArray[Any]], NDArray[Any]]
 
 ONE_VERDICT = (
-    "every verdict is {only}: chance agreement is 1, so agreement beyond chance is undefined "
+    "every verdict is {only}: chance agreement is 1, so chance-corrected agreement is undefined "
     "(raw agreement is 1)"
 )
 """Why a kappa is undefined for a judge that always says the same."""

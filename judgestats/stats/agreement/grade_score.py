@@ -113,8 +113,8 @@ def _positions(positions: ArrayLike, where: str) -> Ints:
     read = ~np.isnan(values)
     if np.isinf(values).any() or np.any(values[read] % 1 != 0) or np.any(values[read] < -1):
         raise InputError(
-            f"{where}: positions must be whole numbers from 0, NaN where unread. Give the position "
-            "chosen (0 = shown first), not a letter."
+            f"{where}: positions must be whole numbers from 0, NaN where unparsed. Give the "
+            "position chosen (0 = shown first), not a letter."
         )
     return np.asarray(np.where(read, values, -1), dtype=np.int64)
 
@@ -125,7 +125,7 @@ def _options_per_item(n_options: ArrayLike | None, chosen: Ints, where: str) -> 
     per_item = np.broadcast_to(np.asarray(width if n_options is None else n_options), (n_items,))
     if np.any(per_item < 2) or np.any(per_item > width):
         raise InputError(
-            f"{where}: n_options must lie between 2 and the number of rotation columns {width}, "
+            f"{where}: n_options must be between 2 and the number of rotation columns {width}, "
             f"got {np.unique(per_item).tolist()}. Give one column for each cyclic rotation."
         )
     if np.any(chosen >= per_item[:, None]):

@@ -257,12 +257,12 @@ def correlation_by_level(
 
     pooled = term(
         "pooled",
-        "Correlation with people, all items",
+        "Correlation with human labels, all items",
         lambda keep: correlate(x[keep], y[keep], "pearson"),
     )
     between = term(
         "between_systems",
-        "Correlation with people between systems' means",
+        "Correlation with human labels between systems' means",
         lambda keep: _system_correlation(x[keep], y[keep], systems[keep]),
     )
     mean = float(inside[usable].mean()) if usable.any() else math.nan
@@ -270,7 +270,7 @@ def correlation_by_level(
     left_out = (total - inside[usable]) / (count - 1) if count > 1 else np.empty(0)
     within = _term(
         "within_source",
-        "Correlation with people within questions (mean)",
+        "Correlation with human labels within questions (mean)",
         mean,
         left_out,
         np.ones(count),
@@ -280,7 +280,7 @@ def correlation_by_level(
     )
     return Estimates(
         name=where,
-        label="Correlation with people by level",
+        label="Correlation with human labels by level",
         terms=(pooled, within, between),
         sample=sample,
         details={"n_sources_used": count, "n_systems": int(np.unique(systems).size)},

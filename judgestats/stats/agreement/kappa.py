@@ -342,7 +342,7 @@ def krippendorff_alpha(
         reason = "no item has two verdicts"
     else:
         reason = (
-            f"every verdict is {seen[0]}: nothing can be told apart, expected disagreement is 0 "
+            f"every verdict is {seen[0]}: nothing can be distinguished, expected disagreement is 0 "
             "(raw agreement is 1)"
         )
     return sum_statistics.estimate_from_sums(

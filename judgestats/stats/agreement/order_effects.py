@@ -432,12 +432,12 @@ def accuracy_by_slot(
     )
     result = TestResult(
         name=where,
-        method="Permutation test of the right option's place",
+        method="Permutation test of the correct option's position",
         statistic=math.nan,
         statistic_name="X-squared",
         p_value=math.nan,
         sample=sample,
-        null_hypothesis="the place of the right option does not matter",
+        null_hypothesis="the place of the correct option does not matter",
         alternative="accuracy differs between places",
         why="judgments of one item are not independent, so places are exchanged within items",
     )
@@ -447,11 +447,11 @@ def accuracy_by_slot(
             if not read.any()
             else "every judgment is alike right"
             if correct[0]
-            else "no judgment is right"
+            else "no judgment is correct"
         )
     everywhere = np.ones(slot.size)
     columns: list[tuple[str, str, int, NDArray[Any], NDArray[Any]]] = [
-        ("accuracy", "Accuracy where the right option stands at", s, slot == s,
+        ("accuracy", "Accuracy where the correct option is at", s, slot == s,
          correct * (slot == s)) for s in range(k)
     ]  # fmt: skip
     columns += [("choices", "Share of choices of", s, everywhere, choice == s) for s in range(k)]
@@ -463,7 +463,7 @@ def accuracy_by_slot(
             label=f"{words} place {s + 1}",
             estimator="judgments read",
             sample=sample,
-            reason="the right option never stood there",
+            reason="the correct option never was there",
             where=where,
             cluster=groups,
             level=inference["level"],
@@ -474,7 +474,7 @@ def accuracy_by_slot(
     several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1
     if not several:
         message = (
-            "No item was judged with the right option at several places: places are compared "
+            "No item was judged with the correct option at several places: places are compared "
             "between items, which may differ in difficulty."
         )
         notes.append(Note(code="between_items", message=message))

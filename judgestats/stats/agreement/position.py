@@ -68,7 +68,7 @@ def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Inte
     """
     if not 0 <= successes <= trials:
         raise InputError(
-            f"clopper_pearson: successes must lie between 0 and trials, got {successes} of "
+            f"clopper_pearson: successes must be between 0 and trials, got {successes} of "
             f"{trials}. Give counts."
         )
     if trials == 0:
@@ -417,7 +417,7 @@ def first_position_preference(
         statistic_name=f"{unit}s leaning first",
         p_value=math.nan,
         sample=sample,
-        null_hypothesis="the first and the second place are preferred equally often",
+        null_hypothesis="the first and the second position are preferred equally often",
         alternative="one place is preferred",
         why="both orders of the same pair are compared, so the quality of the responses cancels",
         effects=(conditional, share),

@@ -145,7 +145,7 @@ def preference_effects(
     y, h, x, *rest = (np.asarray(v, dtype=float) for v in given)
     if y.ndim != 1 or any(v.shape != y.shape for v in (h, x, *rest)):
         raise InputError(
-            f"{where}: give one number a pair for each variable, got shapes "
+            f"{where}: give one number per pair for each variable, got shapes "
             f"{', '.join(str(v.shape) for v in (y, h, x, *rest))}."
         )
     if rest and not set(np.unique(rest[0])) <= {-1.0, 0.0, 1.0}:
@@ -167,7 +167,7 @@ def preference_effects(
         out[name] = Comparisons(
             name=f"{name}_effect",
             symbol="t",
-            method="Least squares on the preference, people's preference held constant",
+            method="Least squares on the preference, human preference held constant",
             adjust="holm",
             family=f"effect of {name}",
             rows=with_adjusted([row], "holm"),

@@ -218,7 +218,7 @@ def _shares(shares: ArrayLike, where: str) -> Floats:
     x = np.asarray(shares, dtype=float)
     if x.ndim != 1 or x.size == 0 or np.any((x < 0) | (x > 1)):
         raise InputError(
-            f"{where}: shares must be a list of numbers in 0-1, one an item, got shape {x.shape}. "
+            f"{where}: shares must be a list of numbers in 0-1, one per item, got shape {x.shape}. "
             "Average within items first."
         )
     return x

@@ -33,7 +33,8 @@ _NAMES = {
     "flips": "change_of_flips",
 }
 _UNREPEATED = {
-    "verdicts": "neither run repeated its verdicts, so change cannot be told from repetition",
+    "verdicts": "neither run repeated its verdicts, so change cannot be distinguished from "
+    "repetition",
     "flips": "a flip rate needs repeats in both runs",
     "scores": "no item was read in both runs",
 }

@@ -211,7 +211,7 @@ def vote_share_reliability(
         single,
         table.counts,
         name="vote_share_reliability",
-        label="Vote-share reliability of one judgment",
+        label="Vote-share reliability",
         estimator=f"{estimator}; pairs of judgments weigh equally",
         sample=table.sample(),
         reason=reason,
@@ -252,7 +252,7 @@ def _stepped(one: Estimate, k: float) -> Estimate:
     value = float(_stepped_values(np.array(one.estimate), k))
     reason = one.reason
     if math.isnan(value) and not reason:
-        reason = f"one judgment's reliability {one.estimate:.4g} is below -1 / (k - 1)"
+        reason = f"single-judgment reliability {one.estimate:.4g} is below -1 / (k - 1)"
     interval, notes = _step(one.interval, k, value) if math.isfinite(value) else (None, [])
     return one.replace(
         label=f"Vote-share reliability of {k:.4g} judgments",

@@ -60,7 +60,7 @@ class BestConditions(Comparisons):
         if len(shown) == 1:
             text = f"{shown[0]} is the best"
         else:
-            text = f"The best is among {', '.join(shown)}: these are not told apart at this size"
+            text = f"The best is among {', '.join(shown)}: these are not distinguished at this size"
         if self.recommended:
             within = f" within {apa_number(self.margin)}" if self.margin else ""
             cheapest = "the cheapest that is shown" if len(self.non_inferior) > 1 else "shown to be"
@@ -137,7 +137,7 @@ def comparisons_with_best(
     prices = None if cost is None else np.asarray(cost, dtype=float)
     if prices is not None and (prices.shape != (k,) or not np.isfinite(prices).all()):
         raise InputError(
-            f"{where}: cost must be {k} finite numbers, one a condition, got {cost!r}. Leave it "
+            f"{where}: cost must be {k} finite numbers, one per condition, got {cost!r}. Leave it "
             "out where a cost is unknown, or give tokens."
         )
     if margin is not None and not (margin > 0 and math.isfinite(margin)):

@@ -104,7 +104,7 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
     # The share is never below what chance alone makes it on average; under a smaller F the
     # noncentrality that fits ends below it, or there is none.
     if not high > share:
-        message = "F is smaller than chance alone makes it: no noncentrality fits the share."
+        message = "F is smaller than expected under the null: no noncentrality fits the share."
         notes = (Note(code="no_interval", message=f"No interval: {message}"),)
     return Estimate(
         name="partial_eta_squared",

@@ -197,7 +197,7 @@ def matched_estimate(
         else:
             limits = _matched_jackknife(d, r, level, codes)
             if limits is None:
-                message = "No interval: the jackknife is undefined with so few pairs or clusters."
+                message = "No interval: the jackknife is undefined with this few pairs or clusters."
                 notes.append(Note(code="no_interval", message=message))
     return Estimate(
         name="rank_biserial_paired",

@@ -49,7 +49,7 @@ def walsh_averages(d: Floats) -> Floats:
 def _level_note(level: float, reached: float) -> list[Note]:
     if reached >= level - 1e-12:
         return []
-    message = f"The level {level:g} cannot be reached with so few values; this is {reached:g}."
+    message = f"The level {level:g} cannot be reached with too few values; this is {reached:g}."
     return [Note(code="level_not_reached", message=message)]
 
 
@@ -63,7 +63,7 @@ def _unless_collapsed(
     if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
         message = (
             f"No interval: both limits are {low:g}, the scores being too coarse to resolve the "
-            "shift further. The rank effect tells more here."
+            "shift further. The rank effect says more here."
         )
         return None, [Note(code="collapsed_interval", message=message)]
     return Interval(low=low, high=high, level=level, method=method), []

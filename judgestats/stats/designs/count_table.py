@@ -143,7 +143,7 @@ def encode_verdicts(
         if len(set(named)) != len(named) or any(_is_text(c) and not c.strip() for c in named):
             raise InputError(
                 f"{where}: categories must be distinct and not empty, got {list(named)}. Name each "
-                "category once; missing verdicts are no category."
+                "category once; missing verdicts are not a category."
             )
         unknown = [value for value in kept if value not in set(named)]
         if unknown:
@@ -307,6 +307,6 @@ def rare_category_notes(counts: ArrayLike) -> tuple[Note, ...]:
     message = (
         f"Only {minority:.2g} items' worth of verdicts leave the most frequent category: in "
         "simulations, 95% intervals of chance-corrected coefficients then cover .69 to .91, and "
-        "the estimate is too low on average. Read raw agreement and AC1 beside it."
+        "the estimate is too low on average. Read raw agreement and AC1 next to it."
     )
     return (Note(code="rare_categories", message=message),)

@@ -143,7 +143,7 @@ class SpreadResult(Result):
             text += f"; {widest}" if widest else ""
         moved = _largest(self.shifts) if self.shifts else ""
         if moved:
-            text += f"; beside it, {moved}"
+            text += f"; next to it, {moved}"
         return f"{text} ({self.sample})."
 
     def __str__(self) -> str:

@@ -88,8 +88,8 @@ class EquivalenceResult(Comparisons):
                 f"{row.b}: {where}{tail} ({self.sample})."
             )
         n_shown = sum(self.shown)
-        text = f"{head}two one-sided tests a pair, {self.adjust}-adjusted) is shown for {n_shown} "
-        text += f"of {count_noun(len(self.rows), 'pair', 'pairs')}"
+        text = f"{head}two one-sided tests per pair, {self.adjust}-adjusted) is shown for "
+        text += f"{n_shown} of {count_noun(len(self.rows), 'pair', 'pairs')}"
         if self.all_shown:
             text += (
                 f"; that all pairs are equivalent is shown (largest p {format_p(self.p_all)}, "
@@ -100,7 +100,7 @@ class EquivalenceResult(Comparisons):
         n_beyond = sum(self._is_outside(row) for row in self.rows)
         n_undefined = sum(math.isnan(row.p_value) for row in self.rows)
         if n_beyond:
-            text += f"; for {n_beyond} the whole interval lies beyond the margin"
+            text += f"; for {n_beyond} the whole interval is beyond the margin"
         if n_undefined:
             text += f"; {n_undefined} could not be computed"
         if n_shown + n_beyond + n_undefined < len(self.rows):

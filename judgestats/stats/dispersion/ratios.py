@@ -354,7 +354,7 @@ def ratio_of_ratios(
     if v1.shape != v0.shape:
         raise InputError(
             f"{function}: treated and control must have the same items and groups, got shapes "
-            f"{v1.shape} and {v0.shape}. Give items in the same order, one column a group."
+            f"{v1.shape} and {v0.shape}. Give items in the same order, one column per group."
         )
     rows = []
     notes = []

@@ -112,11 +112,11 @@ def distribution_interval(
             moved, centre = forward(defined), float(forward(np.array([estimate]))[0])
         outside = int(np.sum(~np.isfinite(moved)))
         if not math.isfinite(centre) or outside > defined.size / 2:
-            message = f"No interval: {label} lies outside the {transform} scale."
+            message = f"No interval: {label} is outside the {transform} scale."
             notes.append(Note(code="outside_transform", message=message))
             return nothing, notes
         if outside:
-            message = f"{outside} resamples of {label} lie outside the {transform} scale."
+            message = f"{outside} resamples of {label} are outside the {transform} scale."
             notes.append(Note(code="outside_transform", message=message))
         moved = moved[np.isfinite(moved)]
         z = distributions.norm.ppf(np.array(tails))

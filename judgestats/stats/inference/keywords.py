@@ -102,7 +102,7 @@ _DOCUMENTATION = {
     "n_resamples": "n_resamples : int\n    Resamples of the bootstrap intervals.",
     "n_permutations": "n_permutations : int\n"
     "    Permutations of the null distribution; 0 for none.",
-    "seed": "seed : int or None\n    Of every draw; None draws anew each time.",
+    "seed": "seed : int or None\n    Of every draw; None draws new numbers each time.",
 }
 
 P = ParamSpec("P")

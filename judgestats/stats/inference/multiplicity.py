@@ -184,8 +184,7 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
     if np.any((p[present] < 0) | (p[present] > 1)):
         bad = p[present][(p[present] < 0) | (p[present] > 1)][0]
         raise InputError(
-            f"p_adjust: p_values must lie between 0 and 1, got {bad}. "
-            "Give p-values, not statistics."
+            f"p_adjust: p_values must be between 0 and 1, got {bad}. Give p-values, not statistics."
         )
     out = np.full(p.size, np.nan)
     if present.any():

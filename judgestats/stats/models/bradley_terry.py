@@ -278,7 +278,7 @@ def _read_pairs(
     for name, v in zip(covariates, columns, strict=True):
         if v.shape != outcome.shape or not np.all(np.isfinite(v)):
             raise InputError(
-                f"{where}: covariate {name!r} must be one finite number a pair, got shape "
+                f"{where}: covariate {name!r} must be one finite number per pair, got shape "
                 f"{v.shape}."
             )
     codes = cluster_codes(cluster, outcome.size, where=where)
@@ -348,7 +348,7 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> ordinal.Fit:
     x = np.column_stack([*([np.ones(n)] if order else []), signed[:, : k - 1], pairs.extra])
     if np.linalg.matrix_rank(x) < x.shape[1]:
         raise InputError(
-            "bradley_terry: a covariate, the order and the systems cannot be told apart here. "
+            "bradley_terry: a covariate, the order and the systems cannot be distinguished here. "
             "Leave the covariate out, or use order=False."
         )
     design = np.zeros((n, 3 if with_ties else 2, x.shape[1] + with_ties))
@@ -416,7 +416,7 @@ def _result(
                     estimate_name="strength_difference",
                     interval=ordinal.wald_interval(d, se, df=df, level=level),
                     effect=float(distributions.norm.cdf(-abs(t))), effect_name="other_order_share",
-                    reason="" if se > 0 else "the judgments leave no room for error",
+                    reason="" if se > 0 else "the judgments leave no space for error",
                 )
             )  # fmt: skip
     ordered = tuple(pairs.systems[i] for i in by_strength)

@@ -28,10 +28,10 @@ _SHARES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "wording": (
         "the wording", ("prompt", "item_prompt", "judge_prompt", "item_judge_prompt"),
     ),
-    "repeats": ("asking again", ("repeat",)),
+    "repeats": ("repetition", ("repeat",)),
 }  # fmt: skip
 _PLANS: Mapping[str, tuple[str, tuple[int, int, int]]] = {
-    "prompt_twice": ("one judge, one prompt, asked twice", (1, 1, 2)),
+    "prompt_twice": ("one judge, one prompt, judged twice", (1, 1, 2)),
     "two_prompts": ("one judge, two prompts once each", (1, 2, 1)),
     "two_judges": ("two judges, one prompt, once each", (2, 1, 1)),
 }
@@ -106,7 +106,7 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     if len(x) < 2:
         reason = "fewer than two items have a score in every cell"
     elif columns[:, 1].sum() == 0:
-        reason = "nothing was asked twice in the same words"
+        reason = "no item was judged twice in the same wording"
     elif np.ptp(x[~np.isnan(x)]) == 0:
         reason = "no score varies"
     if reason:

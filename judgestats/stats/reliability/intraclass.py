@@ -324,7 +324,7 @@ def icc(
     if float(ms.within) == 0:
         message = (
             "Every item got the same score from all its replications, as it happens at temperature "
-            "0: reliability 1 then says that one draw was repeated, not that the judge is right."
+            "0: reliability 1 then says that one draw was repeated, not that the judge is correct."
         )
         notes.append(Note(code="no_within_item_variance", message=message))
     if value < 0:

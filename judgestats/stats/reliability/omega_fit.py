@@ -170,7 +170,7 @@ def _count(n: float) -> str:
 
 EQUAL_SPREAD = (
     "The chi-squared of the fit takes items to be equally spread: where they are not, it rejects "
-    "exchangeable replications too, and is no reason to choose another model."
+    "exchangeable replications too, and is not a reason to choose another model."
 )
 
 

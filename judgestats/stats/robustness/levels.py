@@ -90,8 +90,8 @@ def levels_used(
     low, high = (float(read.min()), float(read.max())) if scale is None else scale
     if read.min() < low or read.max() > high or not low <= high:
         raise InputError(
-            f"{where}: a score of {read.min() if read.min() < low else read.max():g} lies outside "
-            f"the scale {low:g} to {high:g}. Give the scale that the judge was told."
+            f"{where}: a score of {read.min() if read.min() < low else read.max():g} is outside "
+            f"the scale {low:g} to {high:g}. Give the scale that the judge was given."
         )
     levels = np.unique(read)
     counts = np.stack([(x == v).sum(axis=1) for v in levels], axis=1).astype(float)
@@ -208,7 +208,7 @@ def _half_point_note(
     scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     there = 1 - float(np.mean(_multiple(scale, 1.0)))
     asked = (
-        "nothing was asked twice, so that what such a step is worth is not known"
+        "no item was judged twice, so that what such a step is worth is not known"
         if again is None
         else f"two scores of one item differ by {step:g} or more in {100 * again:.0f}% of cases"
     )

@@ -99,7 +99,7 @@ def recoding_loss(
     codes = cluster_codes(inference["cluster"], len(x), where=where)[used]
     x, read = x[used], read[used]
     if np.unique(x[read]).size > _MOST_LEVELS:
-        return estimate.replace(reason=f"more than {_MOST_LEVELS} different scores are no levels")
+        return estimate.replace(reason=f"more than {_MOST_LEVELS} different scores are not levels")
     parts, coded = _groups(x[read], groups, where)
     if len(parts) < 2:
         return estimate.replace(reason="the scores fall into one group")
@@ -185,7 +185,7 @@ def _groups(
     else:
         stated = {float(v): k for k, group in enumerate(groups) for v in group}
         if len(stated) != sum(len(g) for g in groups):
-            raise InputError(f"{where}: a level stands in two groups. Give each level once.")
+            raise InputError(f"{where}: a level occurs in two groups. Give each level once.")
         lost = [v for v in levels.tolist() if v not in stated]
         if lost:
             raise InputError(f"{where}: no group holds the score {lost[0]:g}. Add it to one.")

@@ -19,7 +19,7 @@ from judgestats.stats.models import ordinal
 
 NOISY = "label_noise"
 _NOISE = (
-    "Noise in people's labels alone can make this difference: at equal scores the labels do not "
+    "Noise in human labels alone can make this difference: at equal scores the labels do not "
     "differ the other way round."
 )
 LEAST = 30
@@ -201,8 +201,8 @@ def _check_separation(z: Floats, who: Floats) -> None:
     related = math.sqrt(max(1 - left / total, 0.0))
     if related > MOST_RELATED:
         raise InputError(
-            f"{where}: quality and source correlate at {related:.3f}: they cannot be told apart. "
-            "Compare sources on outputs of overlapping quality."
+            f"{where}: quality and source correlate at {related:.3f}: they cannot be "
+            "distinguished. Compare sources on outputs of overlapping quality."
         )
 
 
@@ -227,7 +227,7 @@ def _tested(
     notes: list[Note] = []
     p_cross = float(distributions.f.sf(cross, q, df))
     if p_cross < 1 - level:
-        message = f"The difference changes with quality (p {p_cross:.3g}): no one number tells it."
+        message = f"The difference changes with quality (p {p_cross:.3g}): no one number shows it."
         notes.append(Note(code="non_uniform", message=message))
     effects = [
         Estimate(

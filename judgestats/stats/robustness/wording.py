@@ -88,7 +88,7 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     if not len(x):
         reason = "no item has scores under two prompts"
     elif sums[1] == 0:
-        reason = "no prompt was asked twice about an item"
+        reason = "no prompt was judged twice about an item"
     wording, repeat = (math.nan, math.nan) if reason else _variances(sums)
     if not reason and repeat <= 0 and wording <= 0:
         reason = "no score varies"
@@ -216,7 +216,7 @@ def _ratio(x: Floats) -> Floats:
 
 
 _EFFECTS: tuple[tuple[str, str, Callable[[Floats], Floats], Scale], ...] = (
-    ("wording_share", "Share of the scatter that is the wording's", _share, "log_complement"),
+    ("wording_share", "Share of the variance that is the wording's", _share, "log_complement"),
     ("sd_repeated", "Standard deviation, same wording", _same, "identity"),
     ("sd_reworded", "Standard deviation, another wording", _reworded, "identity"),
     ("flips_repeated", "Another score, same wording", _flips_repeated, "identity"),
@@ -258,8 +258,8 @@ _NOTHING = 1e-12
 _TERMS = (
     ("rank_loss", "Order lost by the other scale"),
     ("rank_agreement", "Agreement of the orders on both scales"),
-    ("rank_repeated", "Agreement asked again on the first scale"),
-    ("rank_repeated_changed", "Agreement asked again on the other scale"),
+    ("rank_repeated", "Agreement repeated on the first scale"),
+    ("rank_repeated_changed", "Agreement repeated on the other scale"),
     ("kappa_matched", "Kappa after matching the scales"),
 )
 
@@ -340,7 +340,7 @@ def scale_agreement(
     )
     result = TestResult(
         name=where,
-        method="Order of items on two scales beside asking again, over clusters",
+        method="Order of items on two scales next to repetition, over clusters",
         statistic=math.nan,
         statistic_name="t",
         p_value=math.nan,
@@ -353,7 +353,7 @@ def scale_agreement(
     orders, reason = _orders(one, other, codes), ""
     whole = np.append(orders[0], _kappas(one, other))
     if min(one.shape[1], other.shape[1]) < 2:
-        reason = "a scale asked once cannot be told from repetition"
+        reason = "a scale judged once cannot be distinguished from repetition"
     elif present.size < 3:
         reason = "an order is compared over three questions or more"
     elif np.isnan(whole).any():

@@ -104,9 +104,9 @@ class AlternativeAnnotator(Report):
         )
         others = [f"{k} {v.winning_rate:.0%}" for k, v in self.beside.items() if not v.reason]
         if others:
-            text += f"; beside it: {', '.join(others)}"
+            text += f"; next to it: {', '.join(others)}"
         if self.power == self.power:
-            text += f"; a person in its place would pass in {self.power:.0%} of such samples"
+            text += f"; a human rater would pass in {self.power:.0%} of such samples"
         listed = ", ".join(f"{k:g}: {v:.0%}" for k, v in self.sweep.items())
         return f"{text} ({self.sample}). Won by epsilon: {listed}."
 
@@ -214,7 +214,7 @@ def alternative_annotator_test(
             ),
             key=lambda r: (r.winning_rate, r.advantage),
         ),
-        "the people's majority": _test(_majority(y, scoring), y, codes, names, settings, sample),
+        "the human majority": _test(_majority(y, scoring), y, codes, names, settings, sample),
     }
     notes = list(result.notes)
     if y.shape[1] == 2:
@@ -402,13 +402,13 @@ def _power(
 
 _SHARES = (
     ("judge_person_agreement", "Judge agrees with one person"),
-    ("person_agreement", "Two people agree"),
-    ("agreement_gap", "Judge's agreement less people's own"),
+    ("person_agreement", "Two human raters agree"),
+    ("agreement_gap", "Judge's agreement minus human agreement"),
 )
 _DISTANCES = (
     ("judge_person_distance", "Distance of the judge from one person"),
-    ("person_distance", "Distance of two people"),
-    ("distance_gap", "Judge's distance less people's own"),
+    ("person_distance", "Distance of two human raters"),
+    ("distance_gap", "Judge's distance minus human distance"),
 )
 
 
@@ -455,9 +455,9 @@ def agreement_ceiling(
     several = np.sum(~np.isnan(y), axis=1) >= 2
     used = several & ~np.isnan(f)
     if not used.any():
-        raise InputError(f"{where}: no judged item has the labels of two people.")
+        raise InputError(f"{where}: no judged item has the labels of two human raters.")
     out = {
-        "fewer than two people": int(np.sum(~several)),
+        "fewer than two human raters": int(np.sum(~several)),
         "no verdict of the judge": int(np.sum(several & np.isnan(f))),
     }
     sample = Sample.from_mask(used, out, None if inference["cluster"] is None else codes)

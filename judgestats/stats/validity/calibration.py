@@ -67,7 +67,7 @@ class ConfidenceCalibration(inputs.Report):
     area: float
     diagram: pd.DataFrame
     sample: Sample
-    TITLE = "Stated confidence against people"
+    TITLE = "Stated confidence against human labels"
 
     def tidy(self) -> pd.DataFrame:
         """One row per score."""
@@ -548,5 +548,5 @@ def _null_error(a: float, passed: int, failed: int) -> float:
 def _few(rarer: float) -> tuple[Note, ...]:
     if rarer >= 5:
         return ()
-    message = f"The rarer label stands in {rarer:.3g} clusters: the interval is rough."
+    message = f"The rarer label is in {rarer:.3g} clusters: the interval is rough."
     return (Note(code="few_clusters", message=message),)

@@ -119,7 +119,7 @@ class CorrectedScore(Report):
     representative: TestResult
     labels_drawn: str
     unread: int
-    TITLE = "What people would give on average"
+    TITLE = "What human raters would give on average"
 
     def tidy(self) -> pd.DataFrame:
         """One row per estimator, the reported one first."""
@@ -133,7 +133,7 @@ class CorrectedScore(Report):
         """The corrected number next to the raw one, and what the judge saved."""
         c = self.corrected
         if math.isnan(c.estimate):
-            return f"What people would give on average is not estimated: {c.reason}."
+            return f"What human raters would give on average is not estimated: {c.reason}."
         text = f"People would give {c.short()}"
         if not self.labels_drawn:
             text += " (assumes random)"
@@ -376,7 +376,7 @@ def corrected_mean(
             people = _undefined_estimate(people, reason)
     elif items.n < FEW_LABELS or math.isnan(corrected.estimate):
         why = corrected.reason or f"there are fewer than {FEW_LABELS} labels"
-        note = Note(code="people_only", message=f"The people's labels alone are used: {why}.")
+        note = Note(code="people_only", message=f"The human labels alone are used: {why}.")
         notes.append(note)
         if not math.isnan(corrected.estimate):
             others["greg"] = corrected
@@ -454,7 +454,7 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
         name="judge_only",
         label="Judge alone",
         estimator="share of pass verdicts",
-        sample=Sample.from_mask(read, "unread or tied"),
+        sample=Sample.from_mask(read, "unparsed or tied"),
         reason="" if read.any() else "no verdict could be read",
     )
 

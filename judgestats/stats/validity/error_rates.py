@@ -51,7 +51,7 @@ class ErrorRates(inputs.Report):
     rates: Mapping[str, Estimate]
     constant: Mapping[str, float]
     sample: Sample
-    TITLE = "Judge against people"
+    TITLE = "Judge against human labels"
 
     def tidy(self) -> pd.DataFrame:
         """One row per rate, with the constant judge's value next to it."""
@@ -62,7 +62,7 @@ class ErrorRates(inputs.Report):
         """The two rates that matter, and what a constant judge would reach."""
         se, sp, acc = (self.rates[k] for k in ("sensitivity", "specificity", "accuracy"))
         return (
-            f"Against people the judge has sensitivity {se.short()} and specificity "
+            f"Against human labels the judge has sensitivity {se.short()} and specificity "
             f"{sp.short()}; accuracy {acc.short()}, where a judge that always says the same "
             f"reaches {self.constant['accuracy']:.2f} ({self.sample})."
         )
@@ -193,7 +193,7 @@ def error_rates(
     lost = judged.human[~read]
     drawn_in_parts = part[lab] if part is not None else None
     table = _table(y, f, lost)
-    excluded = {"not labelled": judged.n_items - judged.n, "unread": int(np.sum(~np.isnan(lost)))}
+    excluded = {"not labelled": judged.n_items - judged.n, "unparsed": int(np.sum(~np.isnan(lost)))}
     sample = Sample.from_mask(lab, excluded, items.codes if items.clustered else None)
     weighted = part is not None or weights is not None
     share = partial(
@@ -388,8 +388,8 @@ def _no_better(rates: Mapping[str, Estimate]) -> list[Note]:
     if math.isnan(youden) or youden > 0:
         return []
     message = (
-        f"Sensitivity + specificity is {youden + 1:.2f}, not above 1: the verdicts tell no more of "
-        "people's than a coin, or they are coded the other way round."
+        f"Sensitivity + specificity is {youden + 1:.2f}, not above 1: the verdicts predict the "
+        "labels no better than a coin, or they are coded the other way round."
     )
     return [Note(code="no_better_than_chance", message=message)]
 

@@ -147,7 +147,7 @@ def labels_needed(
     notes: tuple[Note, ...] = ()
     if prevalence is not None and sensitivity is not None and specificity is not None:
         if not (0 < prevalence < 1 and 0 <= sensitivity <= 1 and 0 <= specificity <= 1):
-            raise InputError(f"{where}: rates must lie within 0-1, the prevalence inside.")
+            raise InputError(f"{where}: rates must be within 0-1, the prevalence inside.")
         w, ppv, fo = verdict_shares(prevalence, sensitivity, specificity)
         inside = w * ppv * (1 - ppv) + (1 - w) * fo * (1 - fo)
         between = (ppv - fo) ** 2 * w * (1 - w)
@@ -156,7 +156,7 @@ def labels_needed(
         weights = (w, 1 - w)
         youden = sensitivity + specificity - 1
         if youden <= 0:
-            message = "Sensitivity and specificity do not exceed 1 together: the judge is no help."
+            message = "Sensitivity and specificity do not exceed 1 together: the judge is not help."
             notes = (Note(code="useless_judge", message=message),)
     else:
         if sd is None or correlation is None or sd <= 0 or not -1 <= correlation <= 1:

@@ -110,7 +110,7 @@ class Panel(Report):
             if not share:  # the smaller the better
                 low, high = -high, -low
             verdict = (
-                "better than" if low > 0 else "worse than" if high < 0 else "not told apart from"
+                "better than" if low > 0 else "worse than" if high < 0 else "not distinguished from"
             )
             more = "".join(f"; {note.message.rstrip('.')}" for note in gain.notes)
             parts.append(f"the {name} is {verdict} its best member ({shown}{more})")
@@ -226,7 +226,7 @@ def _panel_of(
         )  # fmt: skip
         return found.replace(label=f"{panel} minus its best member", sample=sample)
 
-    message = f"{unread} unread {what} count as wrong, and have no vote."
+    message = f"{unread} unparsed {what} count as wrong, and have no vote."
     return Panel(
         accuracy={n: part(v, n) for n, v in {**members, **panels}.items()},
         against_best={n: gain(v, n) for n, v in panels.items()},

@@ -111,7 +111,7 @@ def _classes(items: inputs.LabelledItems, verdict: Ints) -> _Classes:
             people_only = True
             message = (
                 f"No item{within} with the judge's verdict {_WORDS[empty[0]]} has a label: there "
-                "the people's labels alone are used."
+                "the human labels alone are used."
             )
             # Labels drawn at random speak for all items without the judge: a rare class that none
             # of them met is no sign of anything wrong, a common one is.
@@ -227,7 +227,7 @@ def poststratified_rate(
         if few and not classes.people_only:
             message = (
                 f"{len(few)} of the judge's verdict classes have fewer than {FEW_IN_CLASS} labels: "
-                "what people say there is hardly known."
+                "what human raters say there is hardly known."
             )
             notes.append(Note(code="few_in_class", message=message))
         ones = float(np.sum(items.human[lab]))
@@ -255,7 +255,7 @@ def poststratified_rate(
     )
 
 
-_PEOPLE = ("people_only", "People's labels alone")
+_PEOPLE = ("people_only", "Human labels alone")
 _WORDS = {FAIL: "fail", PASS: "pass", UNREAD: "unread", TIE: "tie"}
 
 
@@ -428,16 +428,16 @@ def corrected_by_rates(
     where = "corrected_by_rates"
     if not (n > 0 and 0 <= passes <= n and 0 <= tp <= positives and 0 <= tn <= negatives):
         raise InputError(
-            f"{where}: counts must lie within their numbers, got {passes} of {n}, {tp} of "
+            f"{where}: counts must be within their numbers, got {passes} of {n}, {tp} of "
             f"{positives}, {tn} of {negatives}."
         )
     name, label = "rogan_gladen", "Corrected pass rate (rates measured elsewhere)"
     sample = Sample(n_items=int(n))
     note = Note(
         code="assumes_equal_rates",
-        message="Takes for granted that the judge errs on these items as in the other study.",
+        message="Assumes that the judge errs on these items as in the other study.",
     )
-    none = "" if positives and negatives else "one of people's verdicts never occurs in the study"
+    none = "" if positives and negatives else "one of the human verdicts never occurs in the study"
     if none:
         return Estimate(name=name, label=label, estimate=math.nan, sample=sample, reason=none)
     se, sp = tp / positives, tn / negatives

@@ -12,7 +12,7 @@ from judgestats.stats.inference.estimate import Estimate, Interval, Note
 from judgestats.stats.validity import inputs
 
 _LABELS = {
-    "people_only": "People's labels alone",
+    "people_only": "Human labels alone",
     "greg": "Corrected mean (regression)",
     "difference": "Corrected mean (difference)",
     "ppi": "PPI",

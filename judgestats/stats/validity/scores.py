@@ -118,7 +118,7 @@ def graded_agreement(
     )
     used = items.labelled & ~np.isnan(items.judge)
     if not used.any():
-        raise InputError(f"{where}: no item has both a score of the judge and one of people.")
+        raise InputError(f"{where}: no item has both a score of the judge and one of human raters.")
     x, y, codes = items.judge[used], items.human[used], items.codes[used]
     sample = Sample.from_mask(
         used, "no score or no label", items.codes if items.clustered else None
@@ -136,7 +136,7 @@ def graded_agreement(
     ends = np.isin(y, (y.min(), y.max()))
     if np.ptp(y) > 0 and ends.mean() > 0.5:
         message = (
-            "More than half of the people's scores stand at an end of their scale: correlations "
+            "More than half of the human scores are at an end of their scale: correlations "
             "say little there, read the table."
         )
         notes.append(Note(code="scale_ends", message=message))
@@ -211,7 +211,7 @@ def _slope(s: NDArray[Any]) -> NDArray[Any]:
 _COEFFICIENTS = (
     ("concordance", "Lin's concordance", _concordance, "all scores are one and the same"),
     ("pearson_correlation", "Pearson's r", _pearson, "judge or people give one score only"),
-    ("slope", "Slope of people's score on the judge's", _slope, "the judge gives one score only"),
+    ("slope", "Slope of the human score on the judge's", _slope, "the judge gives one score only"),
 )
 
 
@@ -464,7 +464,7 @@ def accuracy_by_k(
     right = np.sum(v[used] == y[used][:, None], axis=1)
     codes = cluster_codes(inference["cluster"], y.size, where=where)
     clusters = None if inference["cluster"] is None else codes
-    sample = Sample.from_mask(used, "unread or no label", clusters, n_replications=most)
+    sample = Sample.from_mask(used, "unparsed or no label", clusters, n_replications=most)
     by_k = {k: majority_credit(right, most, k) for k in sorted({*range(1, most + 1, 2), most})}
     return accuracy_of_credits(by_k, codes[used], sample, level=inference["level"])
 
@@ -598,7 +598,7 @@ def choice_accuracy_by_k(
     kept = usable[codes]
     if not kept.any():
         raise InputError(
-            f"{where}: no question has exactly one right answer among several with all {most} "
+            f"{where}: no question has exactly one correct answer among several with all {most} "
             "scores read."
         )
     order = np.argsort(codes[kept], kind="stable")
@@ -610,7 +610,7 @@ def choice_accuracy_by_k(
     sample = Sample(
         n_items=start.size,
         n_replications=most,
-        excluded={"not one right answer, or a score not read": n_out},
+        excluded={"not one correct answer, or a score not read": n_out},
     )
     return accuracy_of_credits(by_k, np.arange(start.size), sample, level=level)
 

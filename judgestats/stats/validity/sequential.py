@@ -78,7 +78,7 @@ class RunningAverage:
         x = as_numbers(cluster, "cluster", "RunningAverage.add").reshape(-1)
         x = x[~np.isnan(x)]
         if np.any((x < 0) | (x > 1)):
-            raise InputError("RunningAverage.add: values must lie within 0 to 1.")
+            raise InputError("RunningAverage.add: values must be within 0 to 1.")
         if not x.size:
             return self
         s, m = float(x.sum()), float(x.size)
@@ -224,8 +224,8 @@ def anchored_change(
     }  # fmt: skip
     if anchors.sum() < 2:
         reason = (
-            "fewer than two earlier answers were judged again: without anchors the judge's change "
-            "cannot be told from the system's"
+            "fewer than two earlier answers were rejudged: without anchors the judge's change "
+            "cannot be distinguished from the system's"
         )
         for name, label in _PARTS.items():
             out[name] = Estimate(

@@ -257,7 +257,7 @@ def corrected_differences(
     return Comparisons(
         symbol="t",
         name=where,
-        method="Differences of systems, the judge corrected by people's labels",
+        method="Differences of systems, the judge corrected by human labels",
         adjust="holm",
         family="pairs of systems",
         rows=rows,
@@ -405,7 +405,7 @@ def _outcomes(values: ArrayLike, name: str, where: str) -> Floats:
             continue
         if v not in OUTCOME:
             raise InputError(
-                f"{where}: {name} holds {str(v)!r}, which is none of win, tie and loss. Recode it."
+                f"{where}: {name} holds {str(v)!r}, which is not one of win, tie and loss. Recode it."
             )
         out[i] = OUTCOME[v]
     return out.reshape(array.shape)

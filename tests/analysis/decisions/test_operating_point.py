@@ -127,7 +127,7 @@ def test_what_cannot_be_claimed_is_refused_or_has_a_reason():
         operating_point(s[:30], y[:30], tpr=0.9, tnr=0.8)
     with pytest.raises(InputError, match=r"AUC \.0.*Then add --lower-is-better"):
         operating_point(-s, y)
-    with pytest.raises(InputError, match="must lie between 0 and 1"):
+    with pytest.raises(InputError, match="must be between 0 and 1"):
         operating_point(s, y, tpr=1.0)
     with pytest.raises(InputError, match=r"fn=3,fp=1"):
         operating_point(s, y, cost={"fn": 3})

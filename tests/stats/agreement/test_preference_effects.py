@@ -83,7 +83,7 @@ def test_what_cannot_be_fitted_is_said():
     assert np.isnan(equivalence_of_effects(
         preference_effects([0.5] * 8, [0.5] * 8, log_length_ratio=[0.0] * 8)["length"], margin=1
     ).rows[0].p_value)  # fmt: skip
-    with pytest.raises(InputError, match="one number a pair"):
+    with pytest.raises(InputError, match="one number per pair"):
         preference_effects([0.5], [0.5, 1], log_length_ratio=[0.0])
     with pytest.raises(InputError, match="-1, 0 and 1"):
         preference_effects([0.5, 1], [0.5, 1], log_length_ratio=[0.0, 1], own=[2, 0])

@@ -170,7 +170,7 @@ def test_a_pair_beyond_the_margin_is_not_called_open() -> None:
     made = np.random.default_rng(3)
     scores = made.normal(size=(60, 3, 8)) * np.array([1.0, 1.05, 4.0])[None, :, None]
     text = equivalence_of_spread(scores, margin=1.5).sentence()
-    assert "for 2 the whole interval lies beyond the margin" in text
+    assert "for 2 the whole interval is beyond the margin" in text
     scores[:, 2, :] = 5.0
     text = equivalence_of_spread(scores, margin=1.5).sentence()
     assert "2 could not be computed" in text

@@ -46,7 +46,7 @@ def test_what_was_not_read_is_left_out():
 def test_wrong_input_is_told():
     with pytest.raises(InputError, match="clean must hold the 2 items"):
         attack_success([1, 2], [1], success_from=10)
-    with pytest.raises(InputError, match="tolerance must lie between 0 and 1"):
+    with pytest.raises(InputError, match="tolerance must be between 0 and 1"):
         attack_success([1, 2], success_from=10, tolerance=1.0)
 
 

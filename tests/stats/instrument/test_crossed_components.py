@@ -95,7 +95,7 @@ def test_unequal_repeats_are_weighed_and_items_with_an_empty_cell_left_out():
 
 def test_what_has_no_such_model_is_told_why(judged):
     scores, _ = judged
-    assert "asked twice" in crossed_components(scores[..., :1])["variance_of_item"].reason
+    assert "judged twice" in crossed_components(scores[..., :1])["variance_of_item"].reason
     assert "no score varies" in crossed_components(scores * 0)["variance_of_item"].reason
     with pytest.raises(InputError, match="at least 2 judges"):
         crossed_components(scores[:, :1])

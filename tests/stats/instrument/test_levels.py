@@ -79,7 +79,7 @@ def test_no_loss_is_estimated_where_repeats_share_nothing_or_there_are_none():
     x = rng.integers(1, 11, (40, 3)).astype(float)
     for scores, reason in (
         (x[:, :1], "needs repeats"), (x, "share"), (np.full((40, 3), 5.0), "one group"),
-        (rng.normal(size=(100, 3)), "no levels"),
+        (rng.normal(size=(100, 3)), "not levels"),
     ):  # fmt: skip
         out = recoding_loss(scores)
         assert out.interval is None
@@ -102,7 +102,7 @@ def test_a_judge_that_uses_three_of_a_hundred_levels_is_told_so():
 
 
 def test_what_cannot_be_said_is_said():
-    with pytest.raises(InputError, match="a score of 11 lies outside the scale 1 to 10"):
+    with pytest.raises(InputError, match="a score of 11 is outside the scale 1 to 10"):
         levels_used([1, 11], scale=(1, 10))
     with pytest.raises(InputError, match="at least one score"):
         levels_used([math.nan])
@@ -122,5 +122,5 @@ def test_half_points_are_told_by_what_asking_again_does_to_them():
         "item differ by 0.5 or more in 50% of cases."
     )
     once = levels_used([3, 3.5, 4, 2], scale=(1, 5))
-    assert "nothing was asked twice" in once.notes[-1].message
+    assert "no item was judged twice" in once.notes[-1].message
     assert not levels_used([3, 4, 2], scale=(1, 5)).notes

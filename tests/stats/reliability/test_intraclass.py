@@ -122,5 +122,5 @@ def test_step_up_edges():
     np.testing.assert_allclose(spearman_brown(np.array([0.5, -1.0]), k=2), [2 / 3, np.nan])
     with pytest.raises(InputError, match="k must be positive"):
         spearman_brown(0.5, k=0)
-    with pytest.raises(InputError, match="target must lie"):
+    with pytest.raises(InputError, match="target must be"):
         exact_replications(0.5, target=1)

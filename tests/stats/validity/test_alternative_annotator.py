@@ -63,10 +63,10 @@ def test_a_constant_can_win_and_stands_beside():
     _, wide, llm = load("mtbench")
     mine = llm[llm["llm"] == "sim_middle"].set_index("item")["label"].reindex(wide.index)
     out = alternative_annotator_test(mine, wide.to_numpy(dtype=object), epsilon=0.2, n_resamples=10)
-    assert set(out.beside) == {"always the same", "the people's majority"}
-    assert out.beside["the people's majority"].advantage > out.beside["always the same"].advantage
+    assert set(out.beside) == {"always the same", "the human majority"}
+    assert out.beside["the human majority"].advantage > out.beside["always the same"].advantage
     assert math.isnan(out.power)  # a third label stands on six items only
-    assert "beside it" in out.sentence()
+    assert "next to it" in out.sentence()
 
 
 def test_power_grows_with_the_margin():

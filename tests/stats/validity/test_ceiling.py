@@ -30,7 +30,7 @@ def test_clusters_widen_and_scores_are_distances():
 
 
 def test_what_cannot_be_compared_is_refused():
-    with pytest.raises(InputError, match="two people"):
+    with pytest.raises(InputError, match="two human raters"):
         agreement_ceiling(["a", "b"], [["a", None], [None, "b"]])
     with pytest.raises(InputError, match="shapes"):
         agreement_ceiling(["a"], [["a"]])

@@ -47,7 +47,7 @@ def test_questions_without_one_right_answer_are_counted_out_and_none_is_refused(
     found = stats.choice_accuracy_by_k(scores, correct, ["p", "p", "q", "q", "r", "r"])
     assert found.sample.n_items == 1
     assert found.sample.n_excluded == 2
-    with pytest.raises(InputError, match="exactly one right answer"):
+    with pytest.raises(InputError, match="exactly one correct answer"):
         stats.choice_accuracy_by_k(scores, [0] * 6, ["p", "p", "q", "q", "r", "r"])
 
 

@@ -76,7 +76,7 @@ def test_win_rate_is_corrected_by_class_and_orders_are_averaged():
     both = stats.corrected_win_rate([["win", "loss"], ["win", "win"]] * 20, ["tie", "win"] * 20)
     assert both.details["judge"] == pytest.approx(0.75)
     assert {c["class"] for c in both.details["classes"]} == {"tie", "pass"}
-    with pytest.raises(InputError, match="none of win, tie and loss"):
+    with pytest.raises(InputError, match="not one of win, tie and loss"):
         stats.corrected_win_rate(["won"], ["win"])
 
 
