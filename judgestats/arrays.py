@@ -171,11 +171,11 @@ def check_between(where: str, name: str, value: float, low: float = 0, high: flo
     >>> check_between("replications_needed", "target", 1.5)
     Traceback (most recent call last):
     ...
-    judgestats.errors.InputError: replications_needed: target must lie between 0 and 1, got 1.5...
+    judgestats.errors.InputError: replications_needed: target must be between 0 and 1, got 1.5...
     """
     if not low < value < high:
         raise InputError(
-            f"{where}: {name} must lie between {low:g} and {high:g}, got {value}. "
+            f"{where}: {name} must be between {low:g} and {high:g}, got {value}. "
             "Give a number inside."
         )
 

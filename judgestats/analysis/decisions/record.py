@@ -315,7 +315,7 @@ def check_level(where: str, **shares: float) -> None:
     """
     for name, value in shares.items():
         if not 0 < value < 1:
-            raise InputError(f"{where}: {name} must lie between 0 and 1, got {value:g}.")
+            raise InputError(f"{where}: {name} must be between 0 and 1, got {value:g}.")
 
 
 def vote_confidence(passes: Floats, repeats: Ints) -> tuple[Floats, Floats]:

@@ -463,7 +463,7 @@ def accuracy_by_slot(
             label=f"{words} place {s + 1}",
             estimator="judgments read",
             sample=sample,
-            reason="the correct option never was there",
+            reason="the correct option was never there",
             where=where,
             cluster=groups,
             level=inference["level"],

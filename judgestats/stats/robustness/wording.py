@@ -258,8 +258,8 @@ _NOTHING = 1e-12
 _TERMS = (
     ("rank_loss", "Order lost by the other scale"),
     ("rank_agreement", "Agreement of the orders on both scales"),
-    ("rank_repeated", "Agreement repeated on the first scale"),
-    ("rank_repeated_changed", "Agreement repeated on the other scale"),
+    ("rank_repeated", "Agreement of repeats on the first scale"),
+    ("rank_repeated_changed", "Agreement of repeats on the other scale"),
     ("kappa_matched", "Kappa after matching the scales"),
 )
 

@@ -156,7 +156,7 @@ def labels_needed(
         weights = (w, 1 - w)
         youden = sensitivity + specificity - 1
         if youden <= 0:
-            message = "Sensitivity and specificity do not exceed 1 together: the judge is not help."
+            message = "Sensitivity + specificity is at most 1: the judge does not help."
             notes = (Note(code="useless_judge", message=message),)
     else:
         if sd is None or correlation is None or sd <= 0 or not -1 <= correlation <= 1:

@@ -405,7 +405,8 @@ def _outcomes(values: ArrayLike, name: str, where: str) -> Floats:
             continue
         if v not in OUTCOME:
             raise InputError(
-                f"{where}: {name} holds {str(v)!r}, which is not one of win, tie and loss. Recode it."
+                f"{where}: {name} holds {str(v)!r}, which is not one of win, tie and loss. "
+                "Recode it."
             )
         out[i] = OUTCOME[v]
     return out.reshape(array.shape)

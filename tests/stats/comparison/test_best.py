@@ -83,7 +83,7 @@ def test_identical_conditions_and_order_of_columns() -> None:
         ({"conditions": ["a", "a"]}, "different names"),
         ({"cost": [1.0]}, "one per condition"),
         ({"margin": -1.0}, "positive number"),
-        ({"level": 2.0}, "level must lie between 0 and 1"),
+        ({"level": 2.0}, "level must be between 0 and 1"),
     ],
 )
 def test_unusable_options_are_refused(change, words) -> None:

@@ -179,7 +179,7 @@ def test_one_cluster_shows_no_variation() -> None:
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"level": 95}, r"level must lie between 0 and 1, got 95"),
+        ({"level": 95}, r"level must be between 0 and 1, got 95"),
         ({"reference": "x"}, "reference must be one of"),
     ],
 )

@@ -66,7 +66,7 @@ def test_a_misspelled_keyword_is_refused_with_the_right_one() -> None:
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ({"level": 95}, r"fleiss_kappa: level must lie between 0 and 1, got 95"),
+        ({"level": 95}, r"fleiss_kappa: level must be between 0 and 1, got 95"),
         ({"n_resamples": 1}, "fleiss_kappa: n_resamples must be at least 2, got 1"),
         ({"n_permutations": -1}, r"fleiss_kappa: n_permutations must be at least 0"),
     ],

@@ -142,7 +142,7 @@ def test_transforms_keep_intervals_inside_their_range():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"level": 1.0}, "level must lie"),
+        ({"level": 1.0}, "level must be"),
         ({"n_resamples": 1}, "n_resamples must be"),
         ({"method": "bootstrap-t"}, "method must be one of"),
         ({"transform": "sqrt"}, "transform must be one of"),

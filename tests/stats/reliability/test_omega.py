@@ -258,7 +258,7 @@ def test_missing_rows_are_left_out_and_counted():
         (scores(), {"interval": "x"}, "interval must be one of"),
         (scores(), {"lower": 1.0}, "lower must lie in"),
         (scores(), {"lower": "none"}, "lower must be a share"),
-        (scores(), {"level": 95}, "level must lie between"),
+        (scores(), {"level": 95}, "level must be between"),
         (scores(), {"cluster": [1, 2]}, "cluster must hold one label"),
     ],
 )
