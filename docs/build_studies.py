@@ -203,10 +203,11 @@ def designs() -> list[str]:
 
 _BOTH = [
     (
-        "`-P wording=both` (temperature, judges, guidelines, reasoning) sends every arm twice: as the study wrote it, and as a "
-        "paraphrase. The table *Does the claim survive rewording?* gives the ratio of variances under each wording, the ratio of "
-        "the two with a 95% CI over items, and one of four verdicts: same direction and equivalent within the margin (90% CI "
-        "within 1/1.5 to 1.5), same direction, opposite, not estimable."
+        "`-P wording=both` sends every arm as the study wrote it, and as a paraphrase. Experiments that score single answers "
+        "send all eight bundled wordings. The table *Does the claim survive rewording?* has a row per contrast and wording. It "
+        "gives the contrast under both, their ratio or difference with a 95% CI over items, and one of four verdicts: same "
+        "direction and equivalent within the margin, same direction, opposite, not estimable. The margins are declared in "
+        "`experiments/`: 1/1.5 to 1.5 for ratios of variances, .05 for shares. MLflow has the counts as `rewording/...`."
     ),
     "",
 ]

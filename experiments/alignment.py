@@ -7,7 +7,7 @@ method and costs no further call.
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.design import Design
@@ -59,6 +59,15 @@ DESIGN = Design(
     },
     compares=METHOD_LEVELS,
     study="llmasjudge",
+    contrasts=(
+        Contrast(
+            vary="method",
+            base="pointwise",
+            margin=0.05,
+            levels=("pointwise-before", "pointwise-after", "pointwise-guideline"),
+        ),
+        Contrast(vary="method", base="pairwise", levels=("pairwise-before",), margin=0.05),
+    ),
     study_items=STUDY_PAIRS,
     presets={
         "paper": {

@@ -6,7 +6,7 @@ against the crowd, repeated votes) are requested once and used by each of them.
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.strategies import Strategy
 from judgestats.runner.crowd_parameters import (
     CROWD_LEVELS,
@@ -50,6 +50,14 @@ DESIGN = Design(
     },
     compares=CROWD_LEVELS,
     study="cce",
+    contrasts=(
+        Contrast(
+            vary="strategy",
+            base="vanilla",
+            margin=0.05,
+            levels=("majority", "aggregate", "criteria", "cce-criticising"),
+        ),
+    ),
     study_items="RewardBench, HelpSteer2, MT-Bench human, JudgeBench and EvalBias's training data",
     presets={
         "paper": {

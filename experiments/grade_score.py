@@ -6,7 +6,7 @@ unrelated option answers another question; it is drawn once for an item and rota
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.selection import SELECTION_PROMPTS, Selection
 from judgestats.runner.common_parameters import own_reasoning, prompt_of
 from judgestats.runner.design import Design, crossed
@@ -51,6 +51,10 @@ DESIGN = Design(
     defaults={"judges": "sim-typical,sim-positional", "temperatures": "0.3", "limit": "16"},
     compares=SELECTION_LEVELS,
     study="gradelab",
+    contrasts=(
+        Contrast(vary="unrelated", base="no", levels=("yes",), margin=0.05),
+        Contrast(vary="prompt", base="4", levels=("1", "2"), margin=0.05),
+    ),
     study_items="OASST's first-turn prompts with their replies, 3,482 in all",
     presets={"paper": {**_STUDY, "repeats": "1"},
              "repeats": {**_STUDY, "prompts": "1", "distractor": "no", "repeats": "5"}},

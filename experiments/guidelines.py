@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.explained import (
     GUIDELINES,
     guideline_level,
@@ -62,6 +62,7 @@ DESIGN = Design(
     defaults={"judges": "sim-typical,sim-guided", "temperatures": "1"},
     compares=(Levels(parameter="guidelines", example="none,anchors"),),
     study="llmasjudge",
+    contrasts=(Contrast(vary="guideline", base="none"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {

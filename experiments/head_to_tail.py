@@ -6,7 +6,7 @@ reference; without a file the bundled questions that have one are taken.
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.pointwise import Correctness
 from judgestats.runner.common_parameters import (
     AnswerParameters,
@@ -46,6 +46,7 @@ DESIGN = Design(
         "responses": "3",
     },
     study="llm_reliability",
+    contrasts=(Contrast(vary="judge", margin=0.05),),
     study_items="the head questions of Head-to-Tail's academic domain with Vicuna-7B's answers",
     presets={
         "paper": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
 from judgestats.runner.design import Design, Levels, VaryParameters
@@ -44,6 +44,7 @@ DESIGN = Design(
         ),
     ),
     study="llmasjudge",
+    contrasts=(Contrast(vary="judge"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {

@@ -7,7 +7,7 @@ the answer under the study's presets only: it answers another question.
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.selection import Selection
 from judgestats.runner.common_parameters import own_reasoning, prompt_of
 from judgestats.runner.design import Design, Levels
@@ -56,6 +56,10 @@ DESIGN = Design(
         Levels(parameter="judges", lost="One judge: judges are not compared."),
     ),
     study="llm_reliability",
+    contrasts=(
+        Contrast(vary="temperature", margin=0.05),
+        Contrast(vary="category", base="BBH", levels=("SQuAD",), margin=0.05),
+    ),
     study_items="one question a category of BBH, SQuAD and MT-Bench, 55 in all",
     presets={
         "paper": {

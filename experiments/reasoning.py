@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.pointwise import REASONING, Pointwise
 from judgestats.runner.common_parameters import prompt_of
 from judgestats.runner.design import Design, Levels, crossed
@@ -63,6 +63,7 @@ DESIGN = Design(
         ),
     ),
     study="llmasjudge",
+    contrasts=(Contrast(vary="reasoning", base="none"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "paper": {

@@ -6,7 +6,7 @@ The item is the block of every test: all conditions judge the same items.
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.common_parameters import OwnReasoning, own_reasoning, prompt_of
 from judgestats.runner.design import Design, Levels, VaryParameters
@@ -46,6 +46,7 @@ DESIGN = Design(
         ),
     ),
     study="llmasjudge",
+    contrasts=(Contrast(vary="temperature"),),
     study_items="MT-Bench's 80 questions with GPT-4's first-turn answers",
     presets={
         "distribution": {

@@ -115,7 +115,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     )  # fmt: skip
     asked = {str(c.factors["method"]) for c in conditions}
     methods = len(asked | {pair_methods.AVERAGE}) if "pointwise" in asked else len(asked)
-    temperatures = max(Counter((c.judge, c.factors["method"]) for c in conditions).values())
+    temperatures = max(Counter((c.judge, *c.factors.values()) for c in conditions).values())
     left: set[str] = set()
     if methods < 2:
         left |= {"methods", "difference", "ranks_of_credit", "best", "published"}
@@ -495,7 +495,7 @@ def _headlines(
     for judge, p, bound, p_alike in zip(judges, apart, bounds, alike, strict=True):
         one, own = compared[judge], _own(table, judge, at)
         about = About(
-            judge=judge,
+            judge=str(own["judge"].iloc[0]),
             stratum=f"{judge} at {heat(at)}",
             conditions=tuple(own["condition"]),
             varied="method",
@@ -545,7 +545,8 @@ def _widest(judge: str, compared: _Compared) -> str:
 
 def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
     """A judge's methods at the temperature, the best first."""
-    own = table[(table["judge"] == judge) & np.isclose(table["temperature"], at, equal_nan=True)]
+    judged = pair_methods.judge_in_wording(table) == judge
+    own = table[judged & np.isclose(table["temperature"], at, equal_nan=True)]
     return own[own["alignment"].notna()].sort_values("alignment", ascending=False, kind="stable")
 
 

@@ -276,7 +276,7 @@ def _across_temperatures(
     """
     tests: dict[str, families.ClaimedTest] = {}
     rises: dict[str, families.ClaimedTest] = {}
-    for judge, own in table[table["temperature"] > 0].groupby("judge", sort=False):
+    for (judge, *wording), own in families.by_levels(table[table["temperature"] > 0], "judge"):
         if len(own) < 2:
             continue
         own = own.sort_values("temperature")  # noqa: PLW2901 (the same rows, in order)
@@ -287,9 +287,10 @@ def _across_temperatures(
             continue
         data, names = data[kept], [heat(t) for t in own["temperature"]]
         common: dict[str, Any] = {"names": names, "cluster": clusters[kept]}
+        where = " at ".join(map(str, (judge, *wording)))
         about = About(
-            judge=str(judge), stratum=str(judge), varied="temperature",
-            conditions=tuple(table.loc[table["judge"] == judge, "condition"]),
+            judge=str(judge), stratum=where, varied="temperature",
+            conditions=tuple(own["condition"]),
         )  # fmt: skip
         direction = families.direction_of(float(np.mean(data[:, -1] - data[:, 0])))
         found: dict[str, tuple[str, TestResult]] = {}
@@ -302,12 +303,12 @@ def _across_temperatures(
             found["temperature.rise"] = ("Disagreement rises with temperature", rise)
         found["temperature"] = (across, test)
         for key, (title, result) in found.items():
-            [named] = named_results(str(judge), "secondary", (key, title, result))
+            [named] = named_results(where, "secondary", (key, title, result))
             claimed = families.ClaimedTest(result=named, about=about, direction=direction)
             if key == "temperature":
-                tests[str(judge)] = claimed
+                tests[where] = claimed
             else:
-                rises[f"{judge}, rising"] = claimed
+                rises[f"{where}, rising"] = claimed
     return families.claimed_tests(
         "temperature.family", {**tests, **rises},
         "disagreement across temperatures, one test of each kind per judge", estimand="",
@@ -319,7 +320,7 @@ def _across_judges(
 ) -> list[NamedResult]:
     """Agreement of the judges at each temperature, per replication and overall."""
     results = []
-    for temperature, own in table.groupby("temperature", sort=False, dropna=False):
+    for (temperature, *wording), own in families.by_levels(table, "temperature"):
         if len(own) < 2:
             continue
         judged = [choices[str(c)] for c in own["condition"]]
@@ -330,11 +331,12 @@ def _across_judges(
         )  # fmt: skip
         numbers = result.details["five_numbers"].values()
         five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
+        where = " and ".join(map(str, (heat(temperature), *wording)))
         title = (
-            f"Agreement of {len(own)} judges at {heat(temperature)} (least, quartiles and "
+            f"Agreement of {len(own)} judges at {where} (least, quartiles and "
             f"greatest over replications: {five})"
         )
-        identity = f"judges.{heat(temperature)}"
+        identity = f"judges.{where}"
         results.append(NamedResult(identity, title, "secondary", result))
     return results
 

@@ -189,7 +189,7 @@ def analyse(
         limitations=tuple(_limits(frame, pipelines, table, items)),
         condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
-        rows=_rows(table, gains),
+        rows=_rows(judges, gains),
         arrays={
             "scaling": _curve_rows(table, declared),
             "selection": _selection_rows(table, declared),
@@ -198,11 +198,16 @@ def analyse(
     )
 
 
-def _rows(table: pd.DataFrame, gains: Mapping[str, Comparisons]) -> tuple[Row, ...]:
+def _rows(
+    judges: Sequence[crowd_strategies.StrategyVerdicts], gains: Mapping[str, Comparisons]
+) -> tuple[Row, ...]:
     """How often each strategy is right, and more often than the plain prompt."""
     called = {
-        str(r["condition"]): f"{r['factor_strategy']}, {r['judge']}"
-        for r in table.to_dict("records")
+        str(condition): f"{strategy}, {judged.name}"
+        for judged in judges
+        for condition, strategy in dict.fromkeys(
+            judged.rows[["condition", "factor_strategy"]].itertuples(index=False, name=None)
+        )
     }
     better = {
         label: f"gain.{judge}/{pair.a}:{pair.b}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import AnalysisPlan
+from judgestats.analysis.families import AnalysisPlan, by_levels
 from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.selections import (
     condition_row,
@@ -141,13 +141,12 @@ def strategy_verdicts(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[
     pipelines = pipelines.assign(right=right, words=words)
     several = pipelines.groupby("judge")["temperature"].nunique(dropna=False).max() > 1
     by_judge = []
-    for (judge, temperature), rows in pipelines.groupby(
-        ["judge", "temperature"], sort=False, dropna=False
-    ):
+    for (judge, temperature, *wording), rows in by_levels(pipelines, "judge", "temperature"):
         once = rows.drop_duplicates("item_id")
+        at = [f"T={_number(temperature)}"] if several else []
         by_judge.append(
             StrategyVerdicts(
-                name=f"{judge} at T={_number(temperature)}" if several else str(judge),
+                name=" at ".join(map(str, (judge, *at, *wording))),
                 rows=rows,
                 pairs=tuple(once["item_id"]),
                 cluster=once["cluster"].to_numpy(object),

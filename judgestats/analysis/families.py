@@ -892,6 +892,20 @@ def strata_of(cells: pd.DataFrame, *, vary: str, ordered: bool = False) -> tuple
     return tuple(strata)
 
 
+def by_levels(table: pd.DataFrame, *columns: str) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """Conditions by the levels of some columns, and by the wording where there are several.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"judge": ["j", "j"], "factor_wording": ["original", "paraphrase"]})
+    >>> [(levels, len(own)) for levels, own in by_levels(cells, "judge")]
+    [(('j', 'original'), 1), (('j', 'paraphrase'), 1)]
+    """
+    wording = ["factor_wording"] if "factor_wording" in table else []
+    grouped = table.groupby([*columns, *wording], sort=False, dropna=False)
+    return ((tuple(levels), own) for levels, own in grouped)
+
+
 def _factor(column: str) -> str:
     return column.removeprefix("factor_")
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.summary_rows import declared_row, ranked
+from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
 from judgestats.protocols.selection import UNRELATED
@@ -25,7 +25,7 @@ from judgestats.stats.agreement.grade_score import (
     grade_score_items,
 )
 from judgestats.stats.agreement.order_effects import option_win_rate, position_test
-from judgestats.stats.agreement.raw_agreement import flip_rate
+from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, TestResult
@@ -33,7 +33,7 @@ from judgestats.terminal import option
 
 _FAMILY = "places, prompts and the unrelated option, one test per comparison"
 _ESTIMATED = "none: estimates with intervals over items"
-_PROMPT, _OPTION = "factor_prompt", "factor_unrelated"
+_PROMPT, _OPTION, _WORDING = "factor_prompt", "factor_unrelated", "factor_wording"
 _FEWEST = 3
 """Items that a comparison of prompts needs."""
 _METRICS = {
@@ -141,6 +141,15 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         limitations=(*_limits(frame, table, rotations), *selections.unanswered(results, declared)),
         rows=(
             declared_row("grade_score", names, ids="grade.{}"),
+            results_row("llm_score", "LLM score", "LLM score", "llm_score", "parts.llm.{}", names),
+            results_row(
+                "choice_score",
+                "Choice score",
+                "Choice score",
+                "choice_score",
+                "parts.choice.{}",
+                names,
+            ),
             declared_row("flip_rate", names, ids="noise.{}", note=""),
             declared_row("option_win_rate", names, ids="wins.{}"),
         ),
@@ -153,7 +162,8 @@ def _condition(
 ) -> list[NamedResult]:
     common: dict[str, Any] = {"cluster": rotations.cluster, "level": declared.level}
     shown: dict[str, Any] = {"n_options": rotations.n_options}
-    complete = np.asarray(grade_score_items(rotations.positions, **shown)["complete"], dtype=bool)
+    items = grade_score_items(rotations.positions, **shown)
+    complete = np.asarray(items["complete"], dtype=bool)
     kinds: tuple[Literal["grade", "corrected"], ...] = ("grade", "corrected")
     grade, corrected = (
         _count_items(
@@ -170,7 +180,17 @@ def _condition(
         ("grade_score", "primary", "grade", "Grade Score", grade),
         ("corrected", "primary", "grade.corrected", "Corrected for chance", corrected),
     )  # fmt: skip
-    for key in ("llm_score", "choice_score", "chance", "harmonic_of_means"):
+    for part, title in (("llm", "LLM score"), ("choice", "Choice score")):
+        key = f"{part}_score"
+        share = mean_share(
+            np.asarray(items[key], dtype=float)[complete], name=key, label=title,
+            cluster=rotations.cluster[complete], level=declared.level,
+        )  # fmt: skip
+        share = _count_items(share, rotations, complete)
+        results += selections.entered(
+            row, name, (key, "descriptive", f"parts.{part}", title, share)
+        )
+    for key in ("chance", "harmonic_of_means"):
         row[key] = float(grade.details[key])
     row["least_if_read"], row["most_if_read"] = (float(grade.details[k]) for k in ("low", "high"))
     if row["n_replications"] > 1:
@@ -297,7 +317,9 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
     """Conditions that differ in one factor only: what they share, and level to condition."""
     if vary not in table:
         return []
-    rest = [c for c in ("judge", "temperature", _PROMPT, _OPTION) if c in table and c != vary]
+    rest = [
+        c for c in ("judge", "temperature", _PROMPT, _OPTION, _WORDING) if c in table and c != vary
+    ]
     out = []
     for key, own in table.groupby(rest, sort=False):
         factors = dict(zip(rest, key, strict=True))
@@ -306,6 +328,7 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
             words.append(f"prompt {factors[_PROMPT]}")
         if _OPTION in factors:
             words.append("with unrelated" if factors[_OPTION] == "yes" else "without unrelated")
+        words += [str(factors[_WORDING])] if _WORDING in factors else []
         levels = {str(v): str(c) for v, c in zip(own[vary], own["condition"], strict=True)}
         out.append((", ".join(words), levels))
     return out

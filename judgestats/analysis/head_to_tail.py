@@ -179,10 +179,10 @@ def _judges(
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Pairs of judges at one temperature, tested on each answer's share, and what is claimed."""
     tests: dict[str, families.ClaimedTest] = {}
-    for temperature, own in table.groupby("temperature", sort=False, dropna=False):
+    for (temperature, *_), own in families.by_levels(table, "temperature"):
         listed = own[["condition", "judge"]].astype(str).itertuples(index=False)
         for (one, first), (two, second) in combinations(listed, 2):
-            shares = np.column_stack([_item_shares(choices[c]) for c in (one, two)])
+            shares = np.column_stack([correct_shares(choices[c]) for c in (one, two)])
             kept = np.isfinite(shares).all(axis=1)
             if kept.sum() < 3:
                 continue
@@ -218,7 +218,8 @@ def _difference(shares: Floats, cluster: Any, names: tuple[str, str], level: flo
     )
 
 
-def _item_shares(choices: selections.Choices) -> Floats:
+def correct_shares(choices: selections.Choices) -> Floats:
+    """Share of each answer's verdicts that call it correct; NaN where none was read."""
     read = (choices.values != "").sum(axis=1)
     right = (choices.values == "correct").sum(axis=1)
     return np.where(read > 0, right / np.maximum(read, 1), np.nan)

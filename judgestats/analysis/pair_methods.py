@@ -204,6 +204,12 @@ def _words(verdicts: NDArray[Any]) -> Objects:
     return np.array([v or "" for v in verdicts], dtype=object)
 
 
+def judge_in_wording(rows: pd.DataFrame) -> pd.Series:
+    """The judge of each row, with the wording where the run has several."""
+    judge = rows["judge"].astype(str)
+    return judge.str.cat(rows["factor_wording"], " at ") if "factor_wording" in rows else judge
+
+
 def _method(
     condition: object,
     asked: pd.DataFrame,
@@ -213,7 +219,7 @@ def _method(
     **more: Any,
 ) -> Method:
     return Method(
-        condition=str(condition), judge=str(asked["judge"].iloc[0]), method=name,
+        condition=str(condition), judge=judge_in_wording(asked).iloc[0], method=name,
         temperature=float(asked["temperature"].iloc[0]), asked=asked, verdicts=verdicts,
         credit=credit_by_pair(verdicts, pairs.table.labels), **more,
     )  # fmt: skip

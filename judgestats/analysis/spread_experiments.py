@@ -14,11 +14,11 @@ from judgestats.analysis import dispersion_comparison, families
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
 from judgestats.analysis.scores import cell_arrays
-from judgestats.analysis.summary_rows import factor_curve, ranked, score_rows
+from judgestats.analysis.summary_rows import factor_curve, ranked, results_row, score_rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.request_fields import EXTRA, sort_levels
-from judgestats.results import About, Headline, name_of
+from judgestats.results import About, Headline, Row, name_of
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.ratios import ratio_of_ratios
@@ -212,7 +212,7 @@ class SpreadExperiment:
             ),
             headlines=(*headlines, *claims),
             described=described.estimates,
-            rows=score_rows(cells["condition"]),
+            rows=(*_contrast_row(cells, self.vary), *score_rows(cells["condition"])),
             condition_records=described.conditions,
             conditions=cells,
             results=(
@@ -485,6 +485,20 @@ judges = SpreadExperiment(
     hypotheses=varied_hypotheses,
 )
 """Consistency of judges at each temperature, paired by item."""
+
+
+def _contrast_row(cells: pd.DataFrame, vary: str) -> tuple[Row, ...]:
+    """How much each level's repeats differ, relative to those of the level without any."""
+    ids = {
+        label: f"gmd.{stratum.name}/{level}:{WITHOUT}"
+        for stratum in families.strata_of(cells, vary=vary)
+        if WITHOUT in stratum.labels
+        for level, label in stratum.levels.items()
+        if level != WITHOUT
+    }
+    head = f"{name_of('gmd_ratio')} to {WITHOUT}"
+    return (results_row("gmd_ratio", head, head, "gmd_ratio", "{}", ids),) if ids else ()
+
 
 guidelines = SpreadExperiment(
     experiment="guidelines",

@@ -4,6 +4,7 @@ from judgestats.data.columns import KEY_COLUMNS as KEY_COLUMNS
 from judgestats.data.columns import PARSED_COLUMNS as PARSED_COLUMNS
 from judgestats.data.columns import RAW_COLUMNS as RAW_COLUMNS
 from judgestats.data.columns import Condition as Condition
+from judgestats.data.columns import Contrast as Contrast
 from judgestats.data.columns import Task as Task
 from judgestats.data.demo import demo_file as demo_file
 from judgestats.data.demo import demo_judgments as demo_judgments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -103,6 +103,69 @@ class Condition:
         """The level of every factor but judge and temperature, as text."""
         settings = {k.removeprefix(EXTRA): as_text(v) for k, v in self.settings.items()}
         return {**settings, **self.factors}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast:
+    """What a study's claim compares: the rows of the first screen, and what rewording may change.
+
+    Attributes
+    ----------
+    vary : str
+        ``judge``, ``temperature``, ``category``, or a factor of the conditions.
+    base : str
+        Level that the others are compared with; empty: the first, of temperatures above 0.
+    levels : tuple of str
+        The others; empty: all. A strategy is named without its number of judgments: the largest
+        is taken.
+    margin : float
+        How far two wordings may differ: above 1 of a ratio of variances, else of a difference.
+    """
+
+    vary: str
+    base: str = ""
+    levels: tuple[str, ...] = ()
+    margin: float = 1.5
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the contrast is a ratio of variances."""
+        return self.margin > 1
+
+    def chosen(self, levels: Iterable[str]) -> list[str]:
+        """The levels that are compared, the base first.
+
+        Examples
+        --------
+        >>> Contrast(vary="strategy", base="vanilla", levels=("cce",)).chosen(
+        ...     ["cce@2", "cce@16", "cce-raw@16", "vanilla"])
+        ['vanilla', 'cce@16']
+        """
+        there = list(levels)
+        named: dict[str, list[str]] = {}
+        for level in there:
+            named.setdefault(level.rpartition("=")[2].partition("@")[0], []).append(level)
+        if self.base and self.base not in named:
+            return []
+        wanted = [self.base or next(iter(named), ""), *(self.levels or named)]
+        found = [named[name] for name in dict.fromkeys(wanted) if name in named]
+        return [max(own, key=_judgments_before) for own in found]
+
+    def groups(self, conditions: Iterable[Condition]) -> list[list[str]]:
+        """Labels of the conditions that are compared, the base first, per what they share."""
+        found: dict[tuple[object, ...], dict[str, str]] = {}
+        for one in conditions:
+            factors = {k: v for k, v in one.factors.items() if k != self.vary}
+            key = (one.judge, one.temperature, *factors.items(), str(one.settings))
+            if self.vary in one.factors:
+                found.setdefault(key, {})[str(one.factors[self.vary])] = one.label
+        listed = ([own[level] for level in self.chosen(own)] for own in found.values())
+        return [labels for labels in listed if len(labels) > 1]
+
+
+def _judgments_before(strategy: str) -> int:
+    number = strategy.rpartition("@")[2]
+    return int(number) if number.isdecimal() else 0
 
 
 @dataclass(frozen=True, kw_only=True)

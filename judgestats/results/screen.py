@@ -442,8 +442,18 @@ def _cell_text(cell: Cell, *, bounds: bool = True) -> str:
     return f"{cell.number} {cell.bounds}" if bounds and cell.bounds else cell.number
 
 
-def condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
-    """A row a condition, as many questions beside it as fit, the first ones with intervals."""
+def condition_table(
+    brief: Summary,
+    width: int,
+    most: int,
+    more: str,
+    contrast: Sequence[Sequence[str]] = (),
+) -> Lines:
+    """A row per condition, as many questions next to it as fit, the first ones with intervals.
+
+    Of a declared `contrast` (labels of conditions, the baseline first) its rows alone are shown;
+    pairs that find no room stand in one row each.
+    """
     names = [_name(c.name, max(16, width // 2)) for c in brief.columns]
     first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2
     columns: list[tuple[SummaryRow, list[str], int]] = []
@@ -456,17 +466,25 @@ def condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
                 columns.append((line, texts, wide))
                 used += wide
                 break
+    places = {column.label: i for i, column in enumerate(brief.columns)}
     lines: Lines = [
         [
             Span(f" {_name(brief.shared, width // 2):<{first}}", "dim"),
             *(Span(f"{line.short:<{wide}}", "bold") for line, _, wide in columns),
         ]
     ]
-    cut = len(names) + 1 > most
-    groups = [column.group for column in brief.columns]
-    places = {column.label: i for i, column in enumerate(brief.columns)}
     told = [places[label] for label in brief.told]
-    shown = shared_out(groups, max(1, most - 2), told) if cut else range(len(names))
+    own = [[places[label] for label in labels if label in places] for labels in contrast]
+    flat = list(dict.fromkeys(i for labels in own for i in labels))
+    if flat and len(flat) + 2 > most and all(len(labels) == 2 for labels in own):
+        return _pair_table(brief, own, width, most, more)
+    cut = len(names) + 1 > most or 0 < len(flat) < len(names)
+    groups = [column.group for column in brief.columns]
+    room = max(1, most - 2)
+    shown = shared_out(groups, room, told) if cut else range(len(names))
+    if cut and flat:
+        kept = [labels for k, labels in enumerate(own) if sum(map(len, own[: k + 1])) <= room]
+        shown = [i for labels in kept or own[:1] for i in labels]
     for i in shown:
         spans = [Span(f" {names[i]:<{first}}")]
         for _, texts, wide in columns:
@@ -474,6 +492,41 @@ def condition_table(brief: Summary, width: int, most: int, more: str) -> Lines:
         lines.append(spans)
     if cut:
         lines.append([Span(_more(len(names) - len(shown), "condition", more), "dim")])
+    return lines
+
+
+def _pair_table(
+    brief: Summary, pairs: Sequence[Sequence[int]], width: int, most: int, more: str
+) -> Lines:
+    """A row per pair of conditions: each number of the baseline, then of the other level."""
+    named = [[brief.columns[i].name.split(", ") for i in pair] for pair in pairs]
+    names = [", ".join(p for p in one if p in other) or "" for one, other in named]
+    [before], [after] = ([p for p in a if p not in b] for a, b in (named[0], named[0][::-1]))
+    shared = ", ".join(filter(None, [brief.shared, f"{before} → {after.rpartition('=')[2]}"]))
+    texts = [
+        [" → ".join(_cell_text(line.cells[i], bounds=False) for i in pair) for line in brief.lines]
+        for pair in pairs
+    ]
+    first = max([*map(len, names), len(shared)]) + 2
+    sizes, used = [], 1 + first
+    for k, line in enumerate(brief.lines):
+        wide = max(len(line.short), *(len(row[k]) for row in texts)) + 2
+        if (used := used + wide) - 2 > width:
+            break
+        sizes.append(wide)
+    heads = [f"{line.short:<{wide}}" for line, wide in zip(brief.lines, sizes, strict=False)]
+    lines: Lines = [
+        [
+            Span(f" {shared:<{first}}", "dim"),
+            *(Span(head, "bold") for head in heads),
+        ]
+    ]
+    shown = len(names) if len(names) < most else max(1, most - 2)
+    for name, row in zip(names[:shown], texts, strict=False):
+        cells = (Span(f"{text:<{wide}}") for text, wide in zip(row, sizes, strict=False))
+        lines.append([Span(f" {name:<{first}}"), *cells])
+    if left := 2 * (len(names) - shown):
+        lines.append([Span(_more(left, "condition", more), "dim")])
     return lines
 
 

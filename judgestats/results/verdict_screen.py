@@ -39,6 +39,7 @@ _STYLES: Mapping[Outcome, str] = {
     "USE": "good", "USE_WITH_CARE": "good", "DO_NOT_USE": "bad", "CANNOT_TELL": "bold"
 }  # fmt: skip
 _MOST_LINES, _MOST_VERDICTS, _MOST_CARE, _MOST_NAMES = 20, 3, 3, 3
+_FEW_ROWS = 6
 _LONGEST_NOTE, _MOST_KEYS, _MOST_CURVES = 100, 6, 3
 _LONGEST = 160
 """Characters of a text on a screen."""
@@ -94,7 +95,8 @@ def verdict_screen(
     care = care_lines(results, width)
     found = found or [[]]
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
-    while care and room - len(found) - len(care) < 5:
+    rows = sum(map(len, contrast_of(results)))
+    while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
         care = care[:-1]
     panel = [*_panel_lines(results), *_specification_lines(results, width)]
     table = _table(results, brief, width, room - len(found) - len(care) - len(panel), more)
@@ -218,8 +220,9 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     verdicts = [v for v in results.verdicts if v.purpose != "panel"]
     if not verdicts and not brief.lines:
         return []
-    if not verdicts or any(v.purpose == "contrast" for v in verdicts):
-        drawn = condition_table(brief, width + 1, room, more)
+    contrast = contrast_of(results)
+    if not verdicts or contrast or any(v.purpose == "contrast" for v in verdicts):
+        drawn = condition_table(brief, width + 1, room, more, contrast)
         return [[first._replace(text=first.text[1:]), *rest] for first, *rest in drawn]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     if len(verdicts) == 1:
@@ -238,6 +241,17 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     if grid is not None and len(grid) <= room + 6:
         return _keep_last(grid, room)
     return _subject_rows(brief, verdicts, keys, width, room, more)
+
+
+def contrast_of(results: Results) -> list[list[str]]:
+    """Labels of the conditions that the experiment's first contrast compares, baseline first.
+
+    Empty where all conditions are compared.
+    """
+    design = results.facts.get("design") or {}
+    listed = [[str(label) for label in labels] for labels in design.get("contrast") or ()]
+    compared = {label for labels in listed for label in labels}
+    return listed if len(compared) > _FEW_ROWS or len(compared) < len(results.conditions) else []
 
 
 def _largest(
@@ -446,6 +460,7 @@ def grid_lines(rows: Sequence[Sequence[str]], width: int) -> Lines | None:
 
 
 def _truncate(grid: Lines, room: int, more: str) -> Lines:
+    room = max(2, room)
     if len(grid) <= room:
         return grid
     left = len(grid) - room + 1
@@ -460,10 +475,16 @@ def _keep_last(grid: Lines, room: int) -> Lines:
 
 
 def finding_of(results: Results) -> str:
-    """What an experiment asks, answered; then whether a claim of its study survives rewording."""
+    """What an experiment asks, answered; then whether a claim of its study survives rewording.
+
+    Where verdicts answer for each judge, and the rows are those of the contrast, nothing is said
+    twice.
+    """
     reworded = next((r for r in results.results if r.id == "rewording"), None)
     said = reworded.text if isinstance(reworded, Table) else ""
-    return f"{_answer_of(results)} {said}".strip()
+    told = results.verdicts and all(v.purpose == "contrast" for v in results.verdicts)
+    answer = "" if told and contrast_of(results) else _answer_of(results)
+    return f"{answer} {said}".strip()
 
 
 def _answer_of(results: Results) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, Contrast
 from judgestats.data.request_fields import as_text, field_of, sort_levels
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item
@@ -326,6 +326,8 @@ class Design(_Declared, Generic[P]):
         Whether its protocols draw what they judge of an item (``responses=``) themselves.
     study : str
         The study whose own prompts ``wording=original`` reads; empty where none are public.
+    contrasts : tuple of Contrast
+        What the study's claims compare: the rows of the first screen, and of ``wording=both``.
     may_lack : bool
         Whether a condition under which these items leave nothing to judge is left out, rather than
         the run refused; its analysis says so.
@@ -348,6 +350,7 @@ class Design(_Declared, Generic[P]):
     join: Callable[[Sequence[Item], Sequence[Item]], tuple[Item, ...]] | None = None
     draws_itself: bool = False
     study: str = ""
+    contrasts: tuple[Contrast, ...] = ()
     may_lack: bool = False
 
 

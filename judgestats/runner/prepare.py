@@ -35,6 +35,7 @@ from judgestats.runner.sources import one_source, source_name
 from judgestats.runner.study_prompts import (
     StudyWording,
     first_requests,
+    in_wording,
     original_protocol,
     reworded,
     study_wording,
@@ -373,7 +374,8 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     conditions = apply_judge_settings(design.conditions(parameters), own)
     conditions = reworded(design.name, wording, conditions)
     protocols = {
-        c: original_protocol(design.protocol(parameters, c), wording, c.factors) for c in conditions
+        c: original_protocol(design.protocol(in_wording(parameters, c), c), wording, c.factors)
+        for c in conditions
     }
     units = _units(design, parameters, protocols, items)
     conditions = tuple(c for c in conditions if c in units)

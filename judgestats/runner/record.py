@@ -385,6 +385,12 @@ def about(
             "clusters": len({u.cluster for u in next(iter(prepared.units.values()))}),
             "item_source": source_name(p.items),
             "wording": prepared.wording_statement,
+            "contrast": [
+                labels
+                for contrast in prepared.design.contrasts[:1]
+                if contrast.base
+                for labels in contrast.groups(prepared.conditions)
+            ],
             "scale": [p.scale.low, p.scale.high],
             "choices_per_request": p.samples_per_request,
             "facets": plain(declared),

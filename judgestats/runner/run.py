@@ -179,7 +179,13 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
 
         with engine.running(), announce_progress(f"Analysing {len(frame):,} judgments"):
             analysis = again(frame)
-            analysis = with_published(analysis, frame, preset=given.get("preset", ""))
+            analysis = with_published(
+                analysis,
+                frame,
+                preset=given.get("preset", ""),
+                contrasts=design.contrasts,
+                extras=extras,
+            )
         if prepared.answers:
             limits = (*prepared.answers.limitations, *analysis.limitations)
             analysis = dataclasses.replace(analysis, limitations=limits)

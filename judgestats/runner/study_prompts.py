@@ -23,7 +23,7 @@ from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Correctness, Pointwise
 from judgestats.protocols.selection import Selection
 from judgestats.protocols.strategies.base import PairStrategy, Wording
-from judgestats.studies.rewording import REWORDED
+from judgestats.protocols.template import bundled_prompts
 from judgestats.studies.texts import StudyRequest, StudyTexts, read_study
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _FIRST_FILES = {
     "gradelab": "llm_eval.py",
     "cce": "src/prompt.py",
 }
+_SCORED = ("temperature", "judges", "guidelines", "reasoning")
 _OWN = ("prompt", "pair_prompt", "option_template")
 _BENCHMARKS = {"BBH": "bbh", "SQuAD": "squad", "MT-Bench": "mtb"}
 _PARAPHRASE = (
@@ -336,25 +337,24 @@ class OriginalPairs(Wording):
 def reworded(
     experiment: str, wording: StudyWording, conditions: Sequence[Condition]
 ) -> tuple[Condition, ...]:
-    """The conditions, each under both wordings where ``wording=both``.
+    """The conditions, each under every wording where ``wording=both``.
 
-    Raises
-    ------
-    InputError
-        The experiment has no claim with a declared margin to compare the wordings by.
+    Study A's prompt that scores one answer has eight bundled wordings; others have one.
     """
     if wording.kind != "both":
         return tuple(conditions)
-    if experiment not in REWORDED:
-        raise InputError(
-            f"wording=both: {experiment} has no claim with a declared margin. Use wording=original "
-            f"and wording=paraphrase in two runs. It works with {', '.join(REWORDED)}."
-        )
+    levels = ["original", "paraphrase"]
+    if experiment in _SCORED:
+        levels += [name for name in bundled_prompts() if name.startswith("pointwise_")]
     return tuple(
-        replace(c, factors={**c.factors, "wording": level})
-        for level in ("original", "paraphrase")
-        for c in conditions
+        replace(c, factors={**c.factors, "wording": level}) for level in levels for c in conditions
     )
+
+
+def in_wording(parameters: CommonParameters, condition: Condition) -> CommonParameters:
+    """The parameters under which a condition's wording is the prompt."""
+    level = condition.factors.get("wording", "")
+    return parameters.changed(prompt=level) if level in bundled_prompts() else parameters
 
 
 def original_protocol(
@@ -369,7 +369,7 @@ def original_protocol(
     factors : mapping
         The condition's levels.
     """
-    if wording.texts is None or factors.get("wording") == "paraphrase":
+    if wording.texts is None or factors.get("wording", "original") != "original":
         return protocol
     if hasattr(protocol, "calls"):
         return _with_pairs(protocol, wording.texts)
@@ -437,5 +437,5 @@ def wording_statement(wording: StudyWording, requests: Mapping[Any, StudyRequest
         else ""
     )
     if wording.kind == "both":
-        rest += " The condition wording=paraphrase has paraphrases written for judgestats."
+        rest += " Conditions of another wording have paraphrases written for judgestats."
     return f"Prompts: the study's text, read from {'; '.join(places)}.{rest}"

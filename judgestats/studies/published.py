@@ -6,14 +6,16 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.families import Stratum, strata_of
+from judgestats.analysis.families import Stratum, by_levels, strata_of
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.selections import rotations_of
 from judgestats.analysis.spread_experiments import WITHOUT, judges_with_and_without
+from judgestats.data.columns import Contrast
 from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.results.numbers import apa_number
 from judgestats.sinks import csv_text
@@ -34,7 +36,7 @@ from judgestats.studies.paper_tables import (
     read_printed,
     rejection_table,
 )
-from judgestats.studies.rewording import rewording_results
+from judgestats.studies.rewording import rewording_metrics, rewording_results
 
 FloatArray = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -324,7 +326,7 @@ def _omegas(rows: pd.DataFrame) -> list[NamedResult]:
 def _agreement(frame: pd.DataFrame) -> list[NamedResult]:
     """Table 1: judges' agreement in five numbers, over replications and over questions."""
     rows: list[dict[str, object]] = []
-    for (benchmark, temperature), own in frame.groupby(["category", "temperature"], sort=False):
+    for (benchmark, temperature, *wording), own in by_levels(frame, "category", "temperature"):
         wide = [_wide(of_judge) for _, of_judge in own.groupby("judge", sort=False)]
         items = sorted(set.intersection(*(set(w.index) for w in wide)))
         width = min(w.shape[1] for w in wide)
@@ -338,9 +340,8 @@ def _agreement(frame: pd.DataFrame) -> list[NamedResult]:
             (f"{len(items)} questions", "five_numbers_items"),
         ):
             numbers = dict(zip(_FIVE, agreement.details[key].values(), strict=True))
-            rows.append(
-                {"benchmark": benchmark, "temperature": temperature, "over": over} | numbers
-            )
+            about = {"benchmark": " at ".join([benchmark, *wording]), "temperature": temperature}
+            rows.append({**about, "over": over} | numbers)
     if not rows:
         return []
     printed = [omega_tables().query("table == 1")["value"].to_list()]
@@ -481,7 +482,14 @@ Procedure = Callable[[pd.DataFrame, ScoreArray], list[NamedResult]]
 """Of the conditions and their scores."""
 
 
-def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "") -> Analysis:
+def with_published(
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    *,
+    preset: str = "",
+    contrasts: Sequence[Contrast] = (),
+    extras: Mapping[str, Any] | None = None,
+) -> Analysis:
     """An analysis with what the study that it replicates would have printed.
 
     Parameters
@@ -491,6 +499,10 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
         The parsed judgments that it is of.
     preset : str
         Of the run: numbers that mislead are computed only where the study itself is repeated.
+    contrasts : sequence of Contrast
+        Of the study's claim, which another wording may change.
+    extras : mapping, optional
+        What the experiment's analysis takes besides: ``items``, ``pipelines``.
 
     Returns
     -------
@@ -506,9 +518,12 @@ def with_published(analysis: Analysis, frame: pd.DataFrame, *, preset: str = "")
         asked = frame[frame["status"] != "invalid_condition"]  # refused conditions have no scores
         results += procedure(analysis.conditions, score_array(asked))
     if "factor_wording" in analysis.conditions:
-        asked = frame[frame["status"] != "invalid_condition"]
-        rewording = rewording_results(analysis.experiment, analysis.conditions, score_array(asked))
+        rewording = rewording_results(
+            analysis.experiment, contrasts, analysis.conditions, frame, extras or {}
+        )
         results += rewording
+        metrics = {**analysis.metrics, **rewording_metrics(rewording)}
+        analysis = dataclasses.replace(analysis, metrics=metrics)
     if analysis.experiment == "omega" and preset in {"paper", "same_answers"}:
         results += omega_results(frame)
     if analysis.experiment == "grade_score":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judgestats.analysis import Analysis
 from judgestats.cli import main
 from judgestats.collection import (
     Abilities,
@@ -20,10 +21,12 @@ from judgestats.collection import (
 from judgestats.data import Condition, Task
 from judgestats.errors import InputError, JudgeError
 from judgestats.protocols import Prompted, ReplyMode, Status, prompted_in
-from judgestats.runner import load_design
+from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.simulated import SimulatedServer
+from judgestats.studies.rewording import VERDICTS
 
+COUNTED = ("equivalent", "same_direction", "opposite", "not_estimable")
 STANDINS = Path(__file__).parents[1] / "studies" / "standins"
 EXPECTED = {
     (row["method"], row["item"]): row
@@ -270,9 +273,12 @@ def test_both_wordings_are_conditions_and_the_claim_is_compared(
 ) -> None:
     """Each arm is sent as the study wrote it and as a paraphrase; a table compares the claim."""
     run = pointwise("reasoning", wording="both", temperatures="1")
-    assert [c.factors["wording"] for c in run.conditions] == ["original"] * 3 + ["paraphrase"] * 3
+    levels = ["original", "paraphrase", *(f"pointwise_{k}" for k in range(2, 9))]
+    assert [c.factors["wording"] for c in run.conditions] == [w for w in levels for _ in range(3)]
+    texts = {c.factors["wording"]: run.protocols[c].template.name for c in run.conditions[3:]}
+    assert texts == {"paraphrase": "pointwise"} | {w: w for w in levels[2:]}
     assert {c.factors["wording"] for c in run.requests} == {"original"}
-    assert "The condition wording=paraphrase has paraphrases" in run.wording_statement
+    assert "Conditions of another wording have paraphrases" in run.wording_statement
     items = [
         {"id": f"q{i}", "question": f"What is {i} + {i}?", "response": f"It is {2 * i}."}
         for i in range(12)
@@ -282,21 +288,52 @@ def test_both_wordings_are_conditions_and_the_claim_is_compared(
     files = ["--study_files", str(STANDINS / "llmasjudge"), "--wording", "both"]
     few = ["--temperatures", "1", "--repeats", "4", "--report", "none"]
     assert main(["run", "reasoning", *arguments, *files, *few]) == 0
-    assert "Rewording, 2 contrasts of the claim" in " ".join(capsys.readouterr().out.split())
+    assert "other wordings, 16 comparisons:" in " ".join(capsys.readouterr().out.split())
     [path] = workplace.glob("mlruns/*/*/artifacts/results.json")
     [table] = [r for r in json.loads(path.read_text())["results"] if r["id"] == "rewording"]
-    assert [row[0] for row in table["rows"]] == [
-        "before over none, sim-typical at T=1",
-        "after over none, sim-typical at T=1",
+    assert [row[:2] for row in table["rows"]] == [
+        [f"{level} over none, sim-typical at T=1", w]
+        for level in ("before", "after")
+        for w in levels[1:]
     ]
-    assert {row[-1] for row in table["rows"]} <= {
-        "same direction and equivalent within the margin",
-        "same direction",
-        "opposite",
-        "not estimable",
-    }
+    assert {row[-1] for row in table["rows"]} <= set(VERDICTS)
+    metrics = json.loads(path.read_text())["metrics"]
+    assert sum(metrics[f"rewording/{v}"] for v in COUNTED) == 16
 
 
-def test_both_wordings_need_a_claim_with_a_margin() -> None:
-    with pytest.raises(InputError, match="head_to_tail has no claim with a declared margin"):
-        original("head_to_tail", items=str(head_to_tail_file()), map="", wording="both")
+def both_wordings(experiment: str, items: str, **given: str) -> Analysis:
+    """A run with simulated judges under both wordings."""
+    files = STANDINS / load_design(experiment).study
+    asked = {"preset": "paper", "wording": "both", "study_files": str(files), "items": items}
+    asked |= {"repeats": "2", "resamples": "99", "report": "none", "judges": "sim-typical"}
+    return run_experiment(load_design(experiment), asked | given).analysis
+
+
+def test_the_random_option_is_compared_under_both_wordings(workplace: Path) -> None:
+    (workplace / "options.jsonl").write_text("\n".join(map(json.dumps, option_rows(4))))
+    found = both_wordings("grade_score", "options.jsonl", prompts="1,4", distractor="no,yes")
+    [table] = [r.result.tidy() for r in found.results if r.id == "rewording"]
+    where = [f"sim-typical at T=0.3 and prompt={p}" for p in (1, 4)]
+    assert table["contrast"].to_list() == [
+        *(f"yes minus no, {w}" for w in where),
+        *(f"prompt=1 minus prompt=4, sim-typical at T=0.3 and {o}" for o in ("no", "yes")),
+    ]
+    assert set(table["verdict"]) <= set(VERDICTS)
+    assert sum(found.metrics[f"rewording/{v}"] for v in COUNTED) == len(table) == 4
+
+
+def test_strategies_have_rows_under_both_wordings(workplace: Path) -> None:
+    found = both_wordings("crowd", "bank", judges="sim-crowd", strategies="vanilla,cce@2",
+                          pairs="4", key_points="0", scaling="none", selections="none")  # fmt: skip
+    asked = {f"wording={w}" for w in ("original", "paraphrase")}
+    [accuracy] = [row for row in found.records().rows if row.key == "accuracy"]
+    assert {label.rpartition(", ")[2] for label in accuracy.cells} == asked
+
+
+def option_rows(n: int) -> list[dict[str, object]]:
+    """Items with three options each."""
+    return [
+        {"id": f"o{i}", "turns": [f"Question {i}?"], "cluster": f"o{i}",
+         "responses": [{"turns": [f"option {k} of {i}"], "author": str(k)} for k in range(3)]}
+        for i in range(n)
+    ]  # fmt: skip
