@@ -451,8 +451,8 @@ def condition_table(
 ) -> Lines:
     """A row per condition, as many questions next to it as fit, the first ones with intervals.
 
-    Of a declared `contrast` (labels of conditions, the baseline first) its rows alone are shown;
-    pairs that find no room stand in one row each.
+    With a `contrast` (labels of conditions, the baseline first) only its rows are shown.
+    Too many pairs take one row each.
     """
     names = [_name(c.name, max(16, width // 2)) for c in brief.columns]
     first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2

@@ -477,8 +477,7 @@ def _keep_last(grid: Lines, room: int) -> Lines:
 def finding_of(results: Results) -> str:
     """What an experiment asks, answered; then whether a claim of its study survives rewording.
 
-    Where verdicts answer for each judge, and the rows are those of the contrast, nothing is said
-    twice.
+    Empty where the verdicts answer for each judge, and the rows are those of the contrast.
     """
     reworded = next((r for r in results.results if r.id == "rewording"), None)
     said = reworded.text if isinstance(reworded, Table) else ""

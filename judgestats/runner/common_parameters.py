@@ -128,7 +128,8 @@ class _JudgeParameters(ParameterModel):
     prompt: str = parameter(
         "",
         "Prompt: bundled name, or text file with {question} and {response}, e.g. "
-        "mine.txt; prompt.LEVEL=FILE for one level of a comparison",
+        "mine.txt; prompt.LEVEL=FILE for one level of a comparison, one category of items, or "
+        "two_turn",
         by_level=True,
         group="Judges",
         common=True,
@@ -155,6 +156,11 @@ class _JudgeParameters(ParameterModel):
         "auto",
         "Reply format; auto takes the best that the judge supports, function sends the legacy "
         "field functions, logprobs gives weighted scores",
+        group="Request",
+    )
+    reply_schema: str = parameter(
+        "",
+        "JSON schema of the reply with the field of the verdict, in your order, e.g. schema.json",
         group="Request",
     )
     wire: Annotated[str, ChoiceParam(*WIRES)] = parameter(
@@ -487,6 +493,12 @@ def prompt_of(parameters: CommonParameters, bundled: str, *, level: str = "") ->
     return PromptTemplate.load(own or bundled, append=parameters.reply_instruction != "none")
 
 
+def kinds_of(item: Item) -> tuple[str, ...]:
+    """The kinds of item that may have a prompt of their own: its category, and several turns."""
+    turns = ("two_turn",) if len(item.turns) > 1 else ()
+    return (*filter(None, (item.category,)), *turns)
+
+
 def holds_guideline(parameters: CommonParameters, template: PromptTemplate, *, level: str) -> bool:
     """Whether a level's prompt is one of your own for it, which needs no guideline put in."""
     return level in parameters.prompt_by_level and "guideline" not in template.placeholders
@@ -540,7 +552,10 @@ def check_own_prompts(
         where a judge may be asked for plain text without a word on its form; a text without a place
         for what the questions hold.
     """
+    items = tuple(items)
     levels = list(dict.fromkeys(v for c in protocols for v in map(str, c.factors.values())))
+    levels += [kind for item in items for kind in kinds_of(item) if kind not in levels]
+    levels = list(dict.fromkeys(levels))
     for level in parameters.prompt_by_level:
         if level not in levels:
             there = f"There are: {', '.join(levels)}." if levels else "All are asked alike."
@@ -549,9 +564,12 @@ def check_own_prompts(
     used = list(dict.fromkeys(t for p in protocols.values() for t in templates_of(p)))
     if parameters.reply_instruction == "none":
         _check_verbatim(parameters, used, judges)
-    items = tuple(items)
-    for template in [*used, *([answering.template] if answering else [])]:
-        check_placeholders(template, items)
+    for protocol in {id(p): p for p in protocols.values()}.values():
+        items_of = getattr(protocol, "items_of", None)
+        for template in templates_of(protocol):
+            check_placeholders(template, items_of(template, items) if items_of else items)
+    if answering:
+        check_placeholders(answering.template, items)
 
 
 def _check_verbatim(

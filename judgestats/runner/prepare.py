@@ -37,6 +37,7 @@ from judgestats.runner.study_prompts import (
     first_requests,
     in_wording,
     original_protocol,
+    own_protocol,
     reworded,
     study_wording,
     wording_statement,
@@ -373,10 +374,15 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     own = {name: spec.settings for name, spec in judges.items() if spec.settings}
     conditions = apply_judge_settings(design.conditions(parameters), own)
     conditions = reworded(design.name, wording, conditions)
-    protocols = {
-        c: original_protocol(design.protocol(in_wording(parameters, c), c), wording, c.factors)
-        for c in conditions
-    }
+
+    def protocol_of(condition: Condition) -> JudgingProtocol:
+        def build(asked: CommonParameters) -> JudgingProtocol:
+            return design.protocol(asked, condition)
+
+        own = own_protocol(build, in_wording(parameters, condition), items)
+        return original_protocol(own, wording, condition.factors)
+
+    protocols = {c: protocol_of(c) for c in conditions}
     units = _units(design, parameters, protocols, items)
     conditions = tuple(c for c in conditions if c in units)
     protocols = {c: protocols[c] for c in conditions}

@@ -33,6 +33,7 @@ from judgestats.runner.common_parameters import (
 )
 from judgestats.runner.design import crossed
 from judgestats.runner.parameter_types import IntParam, Pairs, ParsedParam, parameter
+from judgestats.runner.study_prompts import OwnProtocol
 from judgestats.studies.texts import StudyRequest
 
 if TYPE_CHECKING:
@@ -118,17 +119,18 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
     for condition, protocol in prepared.protocols.items():
         own = prepared.judges[condition.judge].reply_mode
         mode = own or (ReplyMode.JSON_SCHEMA if reply_mode == "auto" else ReplyMode(reply_mode))
-        unit = prepared.units[condition][0]
-        prompted = prompted_in(mode, partial(protocol.prompt, unit))
-        one = Rendered(
-            prompted=prompted,
-            item_id=unit.item_id,
-            templates=tuple(dict.fromkeys(t.sha for t in templates_of(protocol))),
-        )
-        one = by_text.setdefault(repr(prompted), one)
-        one.conditions.append(condition.label)
-        for sha, stage in _stages(protocol, unit, mode).items():
-            one.stages.setdefault(sha, stage).conditions.append(condition.label)
+        units = prepared.units[condition]
+        for unit in protocol.examples(units) if isinstance(protocol, OwnProtocol) else units[:1]:
+            prompted = prompted_in(mode, partial(protocol.prompt, unit))
+            one = Rendered(
+                prompted=prompted,
+                item_id=unit.item_id,
+                templates=tuple(dict.fromkeys(t.sha for t in templates_of(protocol))),
+            )
+            one = by_text.setdefault(repr(prompted), one)
+            one.conditions.append(condition.label)
+            for sha, stage in _stages(protocol, unit, mode).items():
+                one.stages.setdefault(sha, stage).conditions.append(condition.label)
     return tuple(by_text.values())
 
 
@@ -146,7 +148,7 @@ def request_records(prepared: Prepared) -> list[dict[str, Any]]:
         ``params`` and the digests of messages and tool, with the condition's label.
     """
     own = prepared.requests
-    by_label = {label: one for one in rendered(prepared) for label in one.conditions}
+    by_label = {label: one for one in rendered(prepared)[::-1] for label in one.conditions}
     records = []
     for condition in prepared.conditions:
         prompted = by_label[condition.label].prompted

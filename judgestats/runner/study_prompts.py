@@ -1,14 +1,15 @@
-"""Wording of a replicated study: its own texts, read at run time, or paraphrases."""
+"""Wording of prompts: a study's own texts, paraphrases, or texts and schema of a user's own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
+from judgestats.files.guarded import Limits, decoded, json_value, opened
 from judgestats.files.text import decode_json
 from judgestats.protocols.base import (
     JudgingProtocol,
@@ -23,7 +24,8 @@ from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Correctness, Pointwise
 from judgestats.protocols.selection import Selection
 from judgestats.protocols.strategies.base import PairStrategy, Wording
-from judgestats.protocols.template import bundled_prompts
+from judgestats.protocols.template import PromptTemplate, bundled_prompts
+from judgestats.runner.common_parameters import kinds_of, templates_of
 from judgestats.studies.texts import StudyRequest, StudyTexts, read_study
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ _FIRST_FILES = {
     "cce": "src/prompt.py",
 }
 _SCORED = ("temperature", "judges", "guidelines", "reasoning")
-_OWN = ("prompt", "pair_prompt", "option_template")
+_OWN = ("prompt", "pair_prompt", "option_template", "reply_schema")
 _BENCHMARKS = {"BBH": "bbh", "SQuAD": "squad", "MT-Bench": "mtb"}
 _PARAPHRASE = (
     "Prompts: paraphrases written for judgestats, not the study's text (wording=paraphrase). The "
@@ -198,6 +200,125 @@ class OriginalProtocol:
         if isinstance(self.inner, Pairwise) and mode is not ReplyMode.TEXT:
             text = text.replace('"model_a"', '"A"').replace('"model_b"', '"B"')
         return self.inner.read(unit, mode, text, finish_reason=finish_reason)
+
+
+class OwnProtocol:
+    """A protocol with a text per kind of item, and with a reply schema of the user's own.
+
+    Parameters
+    ----------
+    inner : JudgingProtocol
+        What is judged, and how replies are read.
+    kinds : mapping of kind to JudgingProtocol
+        A category of items, or ``two_turn``; the first that fits an item is asked.
+    schema : mapping
+        Empty: the protocol's own.
+    """
+
+    def __init__(
+        self,
+        inner: JudgingProtocol,
+        kinds: Mapping[str, JudgingProtocol],
+        schema: Mapping[str, Any],
+    ) -> None:
+        self.inner, self.kinds, self.own_schema = inner, kinds, schema
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in {"inner", "kinds", "own_schema"}:
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    @property
+    def name(self) -> str:
+        """That of the protocol inside."""
+        return self.inner.name
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The texts of all kinds."""
+        asked = (self.inner, *self.kinds.values())
+        return tuple(dict.fromkeys(t for one in asked for t in templates_of(one)))
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The units of the protocol inside."""
+        return self.inner.units(items)
+
+    def examples(self, units: Sequence[Unit]) -> list[Unit]:
+        """The first unit of each text."""
+        return list({id(self._asked(u.item)): u for u in reversed(units)}.values())[::-1]
+
+    def items_of(self, template: PromptTemplate, items: Sequence[Item]) -> list[Item]:
+        """The items that are asked about with a text."""
+        return [item for item in items if template in templates_of(self._asked(item))]
+
+    def _asked(self, item: Item) -> JudgingProtocol:
+        named = (self.kinds[kind] for kind in kinds_of(item) if kind in self.kinds)
+        return next(named, self.inner)
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt of the unit's kind, with the user's schema."""
+        prompted = self._asked(unit.item).prompt(unit, mode)
+        if not self.own_schema or prompted.schema is None:
+            return prompted
+        return replace(prompted, schema=replace(prompted.schema, schema=self.own_schema))
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The verdict, as the protocol of the unit's kind reads it."""
+        return self._asked(unit.item).read(unit, mode, text, finish_reason=finish_reason)
+
+
+def own_protocol(
+    build: Callable[[CommonParameters], JudgingProtocol],
+    parameters: CommonParameters,
+    items: Sequence[Item],
+) -> JudgingProtocol:
+    """The protocol of a condition, with a user's texts per kind of item and reply schema.
+
+    Parameters
+    ----------
+    build : callable
+        ``build(parameters)``: the design's protocol.
+    parameters : CommonParameters
+    items : sequence of Item
+
+    Raises
+    ------
+    InputError
+        The schema cannot be read, is not sent with this reply format, or lacks the verdict.
+    """
+    inner = build(parameters)
+    given = parameters.prompt_by_level
+    kinds = [k for k in dict.fromkeys(k for i in items for k in kinds_of(i)) if k in given]
+    schema = _own_schema(parameters, inner) if parameters.reply_schema else {}
+    if not kinds and not schema:
+        return inner
+    texts = {k: build(parameters.changed(prompt=given[k], prompt_by_level={})) for k in kinds}
+    return OwnProtocol(inner, texts, schema)
+
+
+def _own_schema(parameters: CommonParameters, inner: JudgingProtocol) -> Mapping[str, Any]:
+    path = Path(parameters.reply_schema)
+    usual = getattr(inner, "schema", None)
+    if usual is None:
+        raise InputError(f"reply_schema: {inner.name} judges in stages, each with its own schema.")
+    if parameters.reply not in {"json_schema", "tool", "function"}:
+        raise InputError(
+            f"reply_schema: reply={parameters.reply} may send no schema. Add reply=json_schema, "
+            "reply=tool, or reply=function."
+        )
+    if not path.is_file():
+        raise InputError(f"reply_schema: there is no file {str(path)!r}.")
+    with opened(path, Limits()) as stream:
+        schema: Any = json_value(decoded(stream.read(), path.name), path.name)
+    needed = set(usual().schema["properties"]) - {"explanation"}
+    fields = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(fields, dict) or schema.get("type") != "object" or needed - set(fields):
+        raise InputError(
+            f"reply_schema: {path.name} must be an object schema with the property "
+            f"{', '.join(sorted(needed))}."
+        )
+    own: Mapping[str, Any] = schema
+    return own
 
 
 def prompted_as(request: StudyRequest, mode: ReplyMode) -> Prompted:

@@ -87,7 +87,7 @@ def rewording_results(
     Notes
     -----
     A contrast is a ratio of variances or a difference of means, each level against one. Two
-    wordings are equivalent where the 90% interval of their ratio or difference lies within the
+    wordings are equivalent where the 90% interval of their ratio or difference is within the
     margin: two one-sided tests at .05.
     """
     compare = _Compared(experiment, frame, extras)
@@ -302,7 +302,7 @@ def _agreement_of_repeats(choices: Any) -> Floats:
 
 
 def rewording_verdict(original: Bounded, reworded: Bounded, narrow: Bounded, margin: float) -> str:
-    """What becomes of a contrast under another wording.
+    """Compare a contrast under two wordings.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def test_every_level_may_have_its_prompt(tmp_path):
     assert [("Think" in p.prompted.messages[-1]["content"]) for p in found] == [False, True, False]
     with pytest.raises(InputError, match=r"prompt\.anchor: .*not a level of this run.*anchors"):
         asked("guidelines", **given, **{"prompt.anchor": before})
-    with pytest.raises(InputError, match="All are asked alike"):
+    with pytest.raises(InputError, match=r"no level of this run\. There are: writing, two_turn"):
         asked("temperature", **{"prompt.before": before})
 
 
@@ -152,3 +152,62 @@ def test_a_dry_run_prints_the_prompt_and_a_run_keeps_it(workplace, capsys):
     assert record["instruction"].startswith("Reply with the score only.")
     assert record["conditions"] == ["sim-typical, T=0", "sim-typical, T=1"]
     assert {m["role"] for m in record["messages"]} == {"system", "user"}
+
+
+def mixed_items(folder):
+    """One-turn items of two categories, and one of two turns."""
+    kinds = (("code", 1), ("code", 1), ("prose", 1), ("prose", 2))
+    rows = [
+        {
+            "id": f"q{i}",
+            "category": category,
+            "turns": [f"Question {i}.{t}?" for t in range(turns)],
+            "responses": [{"turns": ["An answer."] * turns, "author": "m"}],
+        }
+        for i, (category, turns) in enumerate(kinds)
+    ]
+    path = folder / "mixed.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_every_kind_of_item_may_have_its_text(tmp_path, workplace):
+    code = text_file(tmp_path, "code.txt", "Code. {question} {response}")
+    turns = text_file(tmp_path, "turns.txt", "Turns. {conversation} {response}")
+    given = {"items": mixed_items(tmp_path), "judges": "sim-typical", "temperatures": "0.5,1"}
+    given |= {"prompt.code": code, "prompt.two_turn": turns, "report": "none", "repeats": "2"}
+    found = {
+        one.item_id: one.prompted.messages[-1]["content"] for one in asked("temperature", **given)
+    }
+    assert found["q0"].startswith("Code. Question 0.0?")
+    assert found["q2"].startswith("[Question]\nQuestion 2.0?")  # the bundled text
+    assert found["q3"].startswith("Turns. ")
+    assert "Question 3.1?" in found["q3"]
+    with pytest.raises(InputError, match=r"prompt\.verse: .*no level.*There are: code, prose, two"):
+        asked("temperature", **given, **{"prompt.verse": code})
+    run_experiment(load_design("temperature"), given)
+    [kept] = workplace.glob("mlruns/*/*/artifacts/prompts/rendered.json")
+    assert {"q0", "q2", "q3"} == {one["item"] for one in json.loads(kept.read_text("utf-8"))}
+
+
+def test_a_reply_schema_of_ones_own_is_sent_in_its_order(tmp_path, workplace):
+    fields = {
+        "evidence": {"type": "string"},
+        "score": {"type": "integer", "minimum": 1, "maximum": 10},
+        "confidence": {"type": "integer"},
+    }
+    schema = {"type": "object", "properties": fields, "required": list(fields)}
+    path = text_file(tmp_path, "schema.json", json.dumps(schema))
+    given = {"items": mixed_items(tmp_path), "judges": "sim-typical", "reply_schema": path}
+    [one] = asked("temperature", **given, reply="json_schema")
+    assert list(one.prompted.schema.schema["properties"]) == ["evidence", "score", "confidence"]
+    given |= {"temperatures": "0.5,1", "report": "none", "repeats": "2", "reply": "tool"}
+    found = run_experiment(load_design("temperature"), given).analysis
+    assert found.conditions["n_ok"].tolist() == [8, 8]
+    with pytest.raises(InputError, match="reply=auto may send no schema"):
+        asked("temperature", **given | {"reply": "auto"})
+    bare = text_file(tmp_path, "bare.json", json.dumps({"type": "object", "properties": {}}))
+    with pytest.raises(InputError, match=r"bare\.json must be an object schema .* score"):
+        asked("temperature", **given | {"reply_schema": bare})
+    with pytest.raises(InputError, match="there is no file"):
+        asked("temperature", **given | {"reply_schema": "missing.json"})
