@@ -38,7 +38,7 @@ class PageText(NamedTuple):
 
 TOLD: Mapping[str, PageText] = {
     "schroeder2024": PageText(
-        lesson="A reliability coefficient of letters coded as numbers is not 0 where nothing is there to be found: shuffle the data and look.",
+        lesson="A reliability coefficient of letters coded as numbers is not 0 where there is no signal: shuffle the data and look.",
         data="Verdicts of three judges, 55 questions, 100 replications, five temperatures; 302,400 verdicts on Head-to-Tail.",
         licence="facts taken from the authors' public results",
     ),
@@ -68,7 +68,7 @@ TOLD: Mapping[str, PageText] = {
         licence="MIT, Princeton Natural Language Processing",
     ),
     "position_bias": PageText(
-        lesson="Position is what order adds to repetition: subtract one from the other before you call it bias.",
+        lesson="Position is the position effect: order disagreement minus repeat disagreement: subtract one from the other before you call it bias.",
         data="Pairwise verdicts of nine judges, both orders, three repetitions each.",
         licence="MIT, Slimshilin",
     ),
@@ -83,7 +83,7 @@ TOLD: Mapping[str, PageText] = {
         licence="MIT and CC BY 4.0, by set",
     ),
     "arena_pairs": PageText(
-        lesson="A judge's win rate is not people's. A hundred labels mend it, and say how far it was off.",
+        lesson="A judge's win rate is not people's. A hundred labels correct it.",
         data="877 pairs of answers with a person's winner and one judge's pick.",
         licence="MIT, Chen Lab",
     ),
@@ -131,7 +131,7 @@ def page(name: str, about: Mapping[str, Any], picture: str) -> str:
         "",
         "```",
         f"judgestats run replicate -P study={name}                # these records, with report",
-        f"judgestats run replicate -P study={name} -P data=FOLDER # computed anew",
+        f"judgestats run replicate -P study={name} -P data=FOLDER # computed again",
         "```",
         "",
         f"`FOLDER` holds {study.layout}. Licence of the data: {told.licence}; judgestats ships what it computed from them, no row of them. Computed with version {about['version']} from:",
@@ -176,7 +176,7 @@ def overview(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def pages(*, draw: bool) -> dict[Path, str]:
-    """All pages by file; figures are drawn beside them where asked for."""
+    """All pages by file; figures are drawn where requested."""
     found, written = {}, {}
     for name in sorted(study_names(), key=list(TOLD).index):
         with tempfile.TemporaryDirectory() as scratch:

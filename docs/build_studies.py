@@ -30,7 +30,7 @@ RECORDS = PAGE.parents[1] / "judgestats" / "studies" / "records"
 SIMULATED = PAGE.parent / "simulations" / "simulated_studies.csv"
 _SIMULATED = {
     "C": (
-        "What simulated judges show: `sim-positional` prefers what stands first, `sim-typical` hardly does, and neither "
+        "What simulated judges show: `sim-positional` prefers the first option, `sim-typical` hardly does, and neither "
         "minds an unrelated option, whose change therefore is 0 in truth."
     ),
     "D": (
@@ -121,7 +121,7 @@ def study(name: str) -> list[str]:
     ]
     lines += table(
         ["claim", "the study printed", "its test on the same data", "the test called for", "what became of it, and why",
-         "asked again by"],
+         "command"],
         (
             [
                 claim["claim"],
@@ -150,13 +150,13 @@ def omega_cells() -> list[str]:
     lines = [
         (
             "Table 2, cell by cell: what is printed, what the same procedure gives on the authors' verdicts, what it gives "
-            "when each question's replications are shuffled (nothing is there to be found), and the reliability "
-            "of one verdict, which gives the letters no order."
+            "when each question's replications are shuffled (there is no signal), and the reliability "
+            "of one verdict, which ignores the order of letters."
         ),
         "",
     ]
     return lines + table(
-        ["cell", "printed omega", "ours", "shuffled: mean", "95th percentile", "reliability of one verdict", "95 % interval"],
+        ["cell", "printed omega", "ours", "shuffled: mean", "95th percentile", "reliability of one verdict", "95% interval"],
         (
             [
                 r["condition"],
@@ -197,7 +197,7 @@ def designs() -> list[str]:
         for n in ns
         for preset, told in presets(n)
     ]
-    return ["## The designs", "", "What `-P preset=` sets; a test holds every declared cell to the study.", "",
+    return ["## The designs", "", "What `-P preset=` sets; a test compares every declared cell with the study.", "",
             *table(["study", "experiment", "preset", "wording", "sets"], rows), *_BOTH]  # fmt: skip
 
 
@@ -205,9 +205,9 @@ _BOTH = [
     (
         "`-P wording=both` sends every arm as the study wrote it, and as a paraphrase. Experiments that score single answers "
         "send all eight bundled wordings. The table *Does the claim survive rewording?* has a row per contrast and wording. It "
-        "gives the contrast under both, their ratio or difference with a 95% CI over items, and one of four verdicts: same "
-        "direction and equivalent within the margin, same direction, opposite, not estimable. The margins are declared in "
-        "`experiments/`: 1/1.5 to 1.5 for ratios of variances, .05 for shares. MLflow has the counts as `rewording/...`."
+        "gives the contrast under both wordings, and their ratio or difference with a 95% CI over items. The verdict is *same "
+        "direction and equivalent within the margin*, *same direction*, *opposite*, or *not estimable*. The margins are declared "
+        "in `experiments/`: 1/1.5 to 1.5 for ratios of variances, .05 for shares. MLflow has the counts as `rewording/...`."
     ),
     "",
 ]
@@ -230,7 +230,7 @@ def grade_score() -> list[str]:
     lines = [
         (
             f"`judgestats run grade_score -P preset=paper` asks ten judges again ({len(wide)} cells, each with and "
-            "without the random option; keys of five providers) and shows each printed cell beside your run's, as the "
+            "without the random option; keys of five providers) and shows each printed cell next to your run's, as the "
             "paper computes it and corrected for chance; `-P preset=repeats` repeats a whole run. The printed cells, "
             "with the most that the average of items can be by the printed averages of its two parts (**bold**: exceeded):"
         ),
@@ -261,14 +261,19 @@ def grade_score() -> list[str]:
 
 
 def crowd() -> list[str]:
-    """Study D: its printed tables, each average beside the mean of its row, and the command of each."""
+    """Study D: its printed tables, each average next to the mean of its row, and the command of each."""
     frame = read_printed("arxiv_2502_12501_tables_1_4.csv")
     lines = [
         (
             "Tables 1 and 4 and the scaling curve are one run (a key for GPT-4o, a server for the four open judges, "
             "`answerers=` the eleven models of your crowd, which the paper does not all name): `judgestats run crowd -P "
             "preset=paper -P answerers=...`; the commands of Table 2 and Table 3, one a step, and what came of them on "
-            "tiny random models stand under [training data](training-data.md)."
+            "tiny random models are under [training data](training-data.md)."
+        ),
+        "",
+        (
+            "The repository's README names prepared judgments, `results/rewardbench_mtbench_PoolModified_gpt-4o.json`. The "
+            "repository holds no such file (checked at 9738495): named, not published."
         ),
         "",
     ]
@@ -310,7 +315,7 @@ def simulated(study: str) -> list[str]:
     return [
         (
             f"{_SIMULATED[study]} The default run of `judgestats run {cells[0]['experiment']}`, nothing paid "
-            "([script](simulations/simulated_studies.py), [all figures](simulations/simulated_studies.csv)), 95 % intervals:"
+            "([script](simulations/simulated_studies.py), [all figures](simulations/simulated_studies.csv)), 95% intervals:"
         ),
         "",
         *table(

@@ -18,6 +18,7 @@ from judgestats.data.columns import Condition
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.strategies import requested_strategies
+from judgestats.protocols.strategies.base import stage_kind
 from judgestats.protocols.template import pair_name
 from judgestats.results import About, Headline, Row
 from judgestats.stats.inference.result import Comparisons, TestResult
@@ -351,6 +352,12 @@ def _limits(
         limits.append(
             f"{lost:,} of {len(before):,} calls before a final verdict could not be read; they "
             "were left out of what the verdict was shown."
+        )
+    crowd = before[before["stage"].map(stage_kind) == "crowd"]
+    if silent := int((crowd["status"] != "ok").sum()):
+        limits.append(
+            f"{silent:,} of {len(crowd):,} crowd judgments have no verdict, so they are left out. "
+            "The study's selection counts such a judgment as a loss of the candidate."
         )
     return limits
 

@@ -1,4 +1,4 @@
-"""Published studies re-examined: every claim with its own test reproduced and the right one beside.
+"""Published studies re-examined: every claim with its own test reproduced and with the right one.
 
 A study is a `Study`, its claims one row each. It is found by name::
 

@@ -1,4 +1,4 @@
-"""The alternative annotator test (arXiv 2501.10970): who of the people themselves would pass?"""
+"""The alternative annotator test (arXiv 2501.10970): how annotators themselves score"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Tests = Mapping[tuple[str, str], AlternativeAnnotator]
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledSet:
-    """People's labels of a set: items x annotators, None where one gave none."""
+    """Human labels of a set: items x annotators, None where one gave none."""
 
     key: str
     labels: NDArray[Any]
@@ -191,12 +191,12 @@ def _people(data: Sets, _: Options) -> Finding:
     worst = min(counts, key=lambda t: counts[t][0] / counts[t][1])
     return Finding(
         verdict="stands" if passed == n else "stands in part" if passed else "does not stand",
-        because=f"Of {n} people in a judge's place {passed} pass: "
+        because=f"Of {n} annotators in place of a judge {passed} pass: "
         + ", ".join(f"{title} {a} of {m}" for title, (a, m) in counts.items())
-        + f". A set that its own annotators do not pass ({worst}) asks more of a judge than of a "
+        + f". A set whose own annotators fail ({worst}) asks more of a judge than of a "
         "person.",
         results=each(
-            now, "people.now", "In the judge's place", _labelled_tests(data.advised), primary=True
+            now, "people.now", "In place of the judge", _labelled_tests(data.advised), primary=True
         ),
     )
 
@@ -247,14 +247,14 @@ def _modest(data: Sets, options: Options) -> Finding | str:
     least = min(map(min, shares.values()))
     found = "stands in part" if least >= 0.5 else "does not stand"
     each_set = "; ".join(
-        f"{t} {', '.join(f'{100 * x:.0f} %' for x in v)} of the draws" for t, v in shares.items()
+        f"{t} {', '.join(f'{100 * x:.0f}%' for x in v)} of the draws" for t, v in shares.items()
     )
     return Finding(
         test_now=f"{draws} draws of {_DRAWN} items that everybody labelled: how often the "
         "verdict on a person is that of all items",
         verdict="stands" if least >= 0.8 else found,
         because=f"The same verdict as all items: {each_set}. Fifty items have a power of "
-        f"{100 * least:.0f} % in the worst case: with so few, a failure is not a finding.",
+        f"{100 * least:.0f}% in the worst case: with so few, a failure is not a finding.",
     )
 
 
@@ -330,7 +330,7 @@ ALT_TEST = Study(
         "people_who_pass",
         "pass_without_margin",
         "krippendorff_alpha",
-        caption="Share of the annotators who pass the test in a judge's place, with the advised "
+        caption="Share of annotators who pass the test in place of a judge, with the advised "
         "margin and with none; agreement of the annotators.",
     ),
     data_source="labels of the study's annotators",

@@ -59,7 +59,7 @@ class Finding:
     verdict, because, reproduced : str
     results : iterable of NamedResult
     test_now : str
-        In place of the declared one, where it names a number of the options.
+        Overrides the declared one, where it names a number of the options.
     """
 
     verdict: str
@@ -173,7 +173,7 @@ def each(
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a study is re-examined; intervals are of 95 %, tests are read at .05."""
+    """How a study is re-examined; intervals are of 95%, tests are read at .05."""
 
     n_resamples: int = 999
     seed: int = 0
@@ -197,7 +197,7 @@ class Study:
     claims : tuple of Claim
         As declared, with their evaluators.
     conditions : callable
-        ``conditions(data, options)``: one row a condition of the study.
+        ``conditions(data, options)``: one row per condition of the study.
     drawing : Drawing or callable
         The figure that answers; of the data, where its caption names them.
     data_source : str or callable
@@ -267,7 +267,7 @@ class Replication:
     study, title, question : str
     claims : tuple of Claim
     conditions : DataFrame
-        What was measured: one row a condition of the study.
+        What was measured: one row per condition of the study.
     limitations : tuple of str
         Including what was left out, and why.
     data_source : str
@@ -298,7 +298,7 @@ class Replication:
         return f"Of {len(self.claims)} claims: {', '.join(sentences)}."
 
     def table(self) -> pd.DataFrame:
-        """One row a claim."""
+        """One row per claim."""
         return pd.DataFrame([c.row() for c in self.claims])
 
     def plan(self, options: Options) -> AnalysisPlan:
@@ -429,15 +429,17 @@ def format_percent(value: float, *, digits: int = 1) -> str:
     Examples
     --------
     >>> format_percent(0.7172)
-    '71.7 %'
+    '71.7%'
     """
-    return f"{100 * value:.{digits}f} %"
+    return f"{100 * value:.{digits}f}%"
 
 
 def hundredths(estimate: Estimate, *, digits: int = 1) -> str:
     """An estimated share in per cent with its interval."""
     low, high = low_high(estimate)
-    return f"{with_bounds(100 * estimate.estimate, 100 * low, 100 * high, digits=digits)} %"
+    share = with_bounds(100 * estimate.estimate, 100 * low, 100 * high, digits=digits)
+    number, space, interval = share.partition(" ")
+    return f"{number}%{space}{interval}"
 
 
 def shifted(row: Comparison, *, adjusted: bool = True) -> str:

@@ -297,7 +297,7 @@ def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
 
 
 def _noise_floor(data: LLMasJudgeData) -> str:
-    """That two arms sent the plain prompt, and how far runs of that prompt lie apart."""
+    """That two arms sent the plain prompt, and how far runs of that prompt differ."""
     again = [level for level in NOT_SENT if level in data.guidelines]
     if not again:
         return ""
@@ -345,7 +345,7 @@ def _small_variance(data: LLMasJudgeData, _: Options) -> Finding | str:
 
 
 def _conditions(data: LLMasJudgeData, _: Options) -> pd.DataFrame:
-    """One row a cell of the study: how many variances, their mean."""
+    """One row per cell of the study: how many variances, their mean."""
     rows = []
     for level, cells in data.arms.items():
         named = f"reasoning={level}" if level in REASONING else f"guideline={level}"
@@ -412,7 +412,7 @@ STUDY = Study(
             test_then="Spearman of temperature and variance, items unpaired, per judge",
             test_now="items as blocks: Page's trend test over temperatures, per judge, Holm over "
             "judges; again above T = 0, where sampling is off and the spread is 0 by "
-            "construction; ratio of variances beside it",
+            "construction; with the ratio of variances",
             evaluate=_temperature,
         ),
         Claim(

@@ -61,7 +61,7 @@ class LLMasJudgeData:
     Attributes
     ----------
     arms : mapping of level to mapping of (temperature, judge) to ndarray
-        Population variance of about ten scores, one an item: ``none``, a guideline, or reasoning
+        Population variance of about ten scores, one per item: ``none``, a guideline, or reasoning
         ``before`` or ``after``.
     raw : mapping of {"none", "before"} to mapping of (temperature, judge) to ndarray
         Items x trials, NaN where an item has fewer.

@@ -1,4 +1,4 @@
-"""Public sets with labels of people: arena pairs and PandaLM's test set."""
+"""Public sets with human labels: arena pairs and PandaLM's test set."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
         reproduced=f"the judge's own interval holds it in {naive} of {len(sets)} files",
         verdict="stands" if share >= 0.93 else "does not stand",
         because=f"The corrected interval holds people's win rate in {format_percent(share)} of the "
-        "draws (labels are drawn from a finite file, so more than 95 % are expected); one draw "
+        "draws (labels are drawn from a finite file, so more than 95% are expected); one draw "
         "each: " + "; ".join(f"{n} {hundredths(e)}" for n, e in examples.items()) + ".",
         results=each(now, "mended.now", "Corrected win rate, one draw", examples, primary=True),
     )
@@ -297,7 +297,7 @@ _EPSILON = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """People's labels, two judges' and whose pairs share an instruction; empty text: unread."""
+    """Labels of humans and two judges, and whose pairs share an instruction; empty: unparsed."""
 
     people: np.ndarray
     judges: Mapping[str, np.ndarray]
@@ -397,13 +397,13 @@ def _ratio(labels: Labels, _: Options) -> Finding:
     as_errors = {j: macro_f1(gold, x) for j, x in judges.items()}
     ratio = as_ties[_PANDALM] / as_ties[_GPT]
     return Finding(
-        reproduced=f"{100 * ratio:.1f} % ({bounded(as_ties[_PANDALM])} / {bounded(as_ties[_GPT])})",
+        reproduced=f"{100 * ratio:.1f}% ({bounded(as_ties[_PANDALM])} / {bounded(as_ties[_GPT])})",
         verdict="stands" if abs(ratio - _PRINTED_RATIO) < 5e-4 else "does not stand",
         because="The printed ratio could not be met from the judgments that the authors publish: "
-        f"it is {100 * ratio:.1f} % where GPT-3.5's {int(np.sum(judges[_GPT] == ''))} unreadable "
+        f"it is {100 * ratio:.1f}% where GPT-3.5's {int(np.sum(judges[_GPT] == ''))} unreadable "
         "replies count as ties and "
-        f"{100 * as_errors[_PANDALM] / as_errors[_GPT]:.1f} % where they count as errors. A third "
-        f"of a macro F1 is the rare tie ({100 * np.mean(gold == '0'):.1f} % of the pairs).",
+        f"{100 * as_errors[_PANDALM] / as_errors[_GPT]:.1f}% where they count as errors. A third "
+        f"of a macro F1 is the rare tie ({100 * np.mean(gold == '0'):.1f}% of the pairs).",
         results=each(then, "ratio.then", "Accuracy", {j: labels.accuracy(j) for j in judges}),
     )
 
@@ -455,8 +455,8 @@ def _replaces(labels: Labels, _: Options) -> Finding:
         + ", ".join(f"{j} {t.winning_rate:.2g}" for j, t in tests.items())
         + f"; even at .2, the margin for experts, PandaLM-7B replaces {lenient.winning_rate:.2g} "
         f"(least {apa_p(min(t.p_value for t in lenient.annotators))}): it is as close to the "
-        f"others as an annotator in {100 * own.advantage:.0f} % of the pairs, an annotator to them "
-        f"in {100 * closest:.0f} %.",
+        f"others as an annotator in {100 * own.advantage:.0f}% of the pairs, an annotator to them "
+        f"in {100 * closest:.0f}%.",
         results=[
             now(f"replaces.now.{j}", f"Alternative annotator test, {j}", t, primary=j == _PANDALM)
             for j, t in tests.items()
@@ -475,8 +475,8 @@ PANDALM = Study(
     claims=(
         Claim(
             id="ratio",
-            claim="PandaLM-7B reaches 93.75 % of GPT-3.5's evaluation ability.",
-            published="93.75 % of GPT-3.5's F1",
+            claim="PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
+            published="93.75% of GPT-3.5's F1",
             test_then="ratio of macro F1 over tie, 1 and 2, against the annotators' majority",
             test_now="the same ratio, with unread replies counted both ways",
             evaluate=_ratio,

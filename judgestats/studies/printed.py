@@ -36,7 +36,7 @@ _GRADE_FILES = ("grade_score_tables_1_3.csv", "arxiv_2406_12043_tables_1_3.csv")
 _ROWS = 3482
 """Rows that the study judged."""
 _REPEATS = (0.05, 0.12)
-"""How far repeats of a whole run lie apart, as the study says."""
+"""How far repeats of a whole run differ, as the study says."""
 _SCRIPT = (
     "The author's public script averages by item, as described (grade_score.py; read, not run "
     "here): such cells cannot have come from it as one run. A copied or mistyped part is the "
@@ -49,7 +49,7 @@ _READ_OFF = "read off Tables 1-3; no test"
 
 
 def read_cells(folder: Path, _: Options) -> pd.DataFrame:
-    """The printed cells of a folder, one row a judge, prompt and option.
+    """The printed cells of a folder, one row per judge, prompt, and option.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def read_cells(folder: Path, _: Options) -> pd.DataFrame:
 
 
 def _wide(cells: pd.DataFrame, what: str = "grade_score") -> Any:
-    """One row a judge, one column a prompt and option."""
+    """One row per judge, one column per prompt and option."""
     return cells.pivot(index="judge", columns=["prompt", "random_option"], values=what)
 
 
@@ -154,7 +154,7 @@ def _repeats(cells: pd.DataFrame, _: Options) -> Finding:
     return Finding(
         verdict="open",
         because=f"No repeats are printed. Means of {_ROWS:,} scores between 0 and 1 differ by less "
-        f"than {bounded(at_size)} in 95 of 100 repeats, whatever the judge does, if rows vary "
+        f"than {bounded(at_size)} in 95 of 100 repeats, for any judge does, if rows vary "
         f"independently; differences of .05 to .12 are those of means of at most {most[0]:,.0f} to "
         f"{most[1]:,.0f} rows. So the scores rest on fewer rows than are named, or something else "
         "was changed between the runs. If they are as uncertain as the remark says, the random "
@@ -202,7 +202,7 @@ GRADE_SCORE = Study(
             claim="A random option among the options consistently raises the Grade Score.",
             published=_READ_OFF,
             test_then="scores with and without the option, side by side",
-            test_now=f"{_BY_JUDGE}, prompts averaged; the same of its two parts; beside it what "
+            test_now=f"{_BY_JUDGE}, prompts averaged; the same of its two parts; with what "
             "one more option gives a judge that chooses at random",
             evaluate=_option,
         ),
@@ -219,8 +219,8 @@ GRADE_SCORE = Study(
             claim="Claude-3-opus is the most consistent judge.",
             published="the highest scores of Tables 1-3; no interval",
             test_then="scores by judge, side by side",
-            test_now="the lead over the next judge beside what repeats of the whole run move, as "
-            "the study says (.05 to .12)",
+            test_now="the lead over the next judge, compared with the printed difference between "
+            "repeats of a whole run (.05 to .12)",
             evaluate=_best,
         ),
         Claim(
@@ -236,7 +236,7 @@ GRADE_SCORE = Study(
             id="bound",
             claim="The printed Grade Score is the average of the items' harmonic means of both "
             "parts.",
-            published="Tables 1-3, with both parts beside every score",
+            published="Tables 1-3, with both parts next to every score",
             test_then="none",
             test_now="the harmonic mean of the printed averages, which no average of harmonic "
             "means can exceed (the harmonic mean is concave), rounding allowed for",
@@ -295,7 +295,7 @@ def read_accuracies(folder: Path, _: Options) -> pd.DataFrame:
 
 
 def _table(printed: pd.DataFrame, number: int, *, average: bool = False) -> Any:
-    """A table, one row a judge, method and number of samples, one column a set."""
+    """A table, one row per judge, method and number of samples, one column per set."""
     rows = printed[printed["table"] == number].pivot(
         index=["judge_or_base", "method", "samples"], columns="set", values="value"
     )
@@ -364,9 +364,8 @@ def _price(printed: pd.DataFrame, _: Options) -> Finding:
         "price",
         "GPT-4o: strategies against CCE@16",
         {n: wide.loc[n] for n in names},
-        "The number of judgments is the same, that of calls is not: 16 votes are 16 calls, 16 "
-        "crowd judgments are 33 with the calls that remove their verdicts, and longer ones, "
-        "beside the crowd's answers.",
+        "The number of judgments is equal, the number of calls is not. 16 votes take 16 calls. "
+        "16 crowd judgments take 33 longer calls, removals included, and the crowd's answers.",
         reproduced=", ".join(f"{n} {wide.loc[n].mean():.1f}" for n in names),
         rises=False,
     )
@@ -428,10 +427,10 @@ def _distilled(printed: pd.DataFrame, _: Options) -> Finding:
         {_VANILLA: vanilla.mean(), "CCE": cce.mean()},
         f"From {sizes[0]:,} to {sizes[-1]:,} examples accuracy falls on "
         + ", ".join(f"{s} in {n} of {2 * len(falls)}" for s, n in worse.items() if n)
-        + "; below a coin's 50 % are "
+        + "; below a coin's 50% are "
         + ", ".join(f"{n} of {len(both)} on {s}" for s, n in coin.items() if n)
-        + ". One training run stands behind a value, so what another seed would change is not "
-        "known; the mixed judge has twice the examples, which is not told apart from the mixture.",
+        + ". Each value is one training run, so the effect of the seed is unknown. The mixed judge "
+        "has twice the examples, so size and mixture are confounded.",
         reproduced=f"above vanilla in {int((difference > 0).to_numpy().sum())} of "
         f"{difference.size} cells, "
         + ", ".join(f"{b} {n:,}: {v.mean():+.1f}" for (b, n), v in difference.iterrows()),
@@ -594,7 +593,7 @@ CROWD_COMPARATIVE = Study(
             "responses.",
             published="figures",
             test_then="means side by side",
-            test_now="key points and coverage paired by pair, beside the length of the explanation "
+            test_now="key points and coverage paired by pair, with the length of the explanation "
             "and coverage by explanations of other questions",
             evaluate=_points,
         ),
@@ -607,7 +606,7 @@ CROWD_COMPARATIVE = Study(
         (
             "Five sets are five observations: intervals over them are wide, and say what a sixth "
             "set might show. Neither the sets' sizes as used nor intervals are printed: over 350 "
-            "pairs an accuracy of 68 % is known to 5 points either way."
+            "pairs an accuracy of 68% is known to 5 points either way."
         ),
     ),
     from_print=True,

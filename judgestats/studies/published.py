@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ from judgestats.sinks import csv_text
 from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.grade_score import grade_score_items
 from judgestats.stats.comparison.groups import kruskal_test, pairwise_mann_whitney
+from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.published import levene_of_variances, spread_published
-from judgestats.stats.inference.result import Note, Result, TestResult
+from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats.inference.result import Comparison, Comparisons, Note, Result, TestResult
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
 from judgestats.studies.paper_tables import (
     PaperTable,
@@ -58,7 +61,7 @@ def published_tests(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]
     ----------
     array : ScoreArray
     cells : DataFrame
-        One row a condition, with judge and temperature.
+        One row per condition, with judge and temperature.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def published_groups(
         results.append(
             _name_result(f"kruskal.{where}", f"Variances of the {what}, {where}", _marked(test))
         )
-        pairs = pairwise_mann_whitney(groups, names=names, adjust="none")
+        pairs = _superiority(pairwise_mann_whitney(groups, names=names, adjust="none"))
         results.append(
             _name_result(
                 f"mann_whitney.{where}",
@@ -120,6 +123,48 @@ def published_groups(
                 pairs.replace(notes=(*pairs.notes, _UNPAIRED)),
             )
         )
+    return results
+
+
+def _superiority(pairs: Comparisons) -> Comparisons:
+    """The pairs with Vargha and Delaney's A as effect size: (1 + Cliff's delta) / 2."""
+    rows = (
+        dataclasses.replace(r, effect=(1 + r.effect) / 2, effect_name="probability_of_superiority")
+        for r in pairs.rows
+    )
+    return pairs.replace(rows=tuple(rows))
+
+
+def _blocked_pairs(array: ScoreArray, strata: Sequence[Stratum]) -> list[NamedResult]:
+    """Wilcoxon tests of within-item variances, pairs of judges, items as blocks, Holm."""
+    cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
+    results = []
+    for stratum in strata:
+        places = [cells.conditions.index(c) for c in stratum.conditions]
+        tests = {
+            (a, b): wilcoxon_signed_rank(
+                cells.variance[:, i], cells.variance[:, j], names=[a, b], cluster=array.clusters
+            )
+            for (a, i), (b, j) in combinations(zip(stratum.labels, places, strict=True), 2)
+        }
+        adjusted = p_adjust([t.p_value for t in tests.values()], method="holm")
+        rows = tuple(
+            Comparison(
+                a=a, b=b, estimate=t.effects[1].estimate, estimate_name="location_shift",
+                statistic=t.statistic, p_value=t.p_value, p_adjusted=float(p), reason=t.reason,
+                effect=t.effects[0].estimate, effect_name=t.effects[0].name,
+                n=len(cells.variance),
+            )
+            for ((a, b), t), p in zip(tests.items(), adjusted, strict=True)
+        )  # fmt: skip
+        first = next(iter(tests.values()))
+        pairs = Comparisons(
+            symbol="V", name="wilcoxon_pairs",
+            method="Wilcoxon tests of all pairs, items as blocks",
+            adjust="holm", family="pairs of judges", rows=rows, sample=first.sample,
+        )  # fmt: skip
+        title = f"Variances of pairs of judges within items, {stratum.name}"
+        results.append(NamedResult(f"wilcoxon.{stratum.name}", title, "secondary", pairs))
     return results
 
 
@@ -194,7 +239,7 @@ def published_ratios(
         message=f"{lost} ratios are left out: the variance they divide by is 0 or missing.",
     )
     test = kruskal_test(groups, names=names, ties="exact")  # as the study counted ties
-    pairs = pairwise_mann_whitney(groups, names=names, adjust="none")
+    pairs = _superiority(pairwise_mann_whitney(groups, names=names, adjust="none"))
     return [
         _name_result(
             f"ratio_kruskal.{where}",
@@ -391,12 +436,12 @@ def _frame(rows: Sequence[dict[str, object]]) -> pd.DataFrame:
 
 
 def grade_score_results(cells: pd.DataFrame, frame: pd.DataFrame) -> list[NamedResult]:
-    """Tables 1-3 of arXiv 2406.12043 on a run, beside the printed cells and what corrects them.
+    """Tables 1-3 of arXiv 2406.12043 on a run, next to the printed cells and what corrects them.
 
     Parameters
     ----------
     cells : DataFrame
-        One row a condition, as the analysis describes it.
+        One row per condition, as the analysis describes it.
     frame : DataFrame
         The parsed judgments.
 
@@ -448,7 +493,7 @@ def _is(printed: str, judge: str) -> bool:
 
 
 def _repeats(frame: pd.DataFrame) -> list[NamedResult]:
-    """The Grade Score of every repetition of the whole run, and how far they lie apart."""
+    """The Grade Score of every repetition of the whole run, and how far they differ."""
     rows = []
     for condition, rotations in rotations_of(frame).items():
         scores = grade_score_items(rotations.positions, n_options=rotations.n_options)
@@ -471,7 +516,7 @@ def _repeats(frame: pd.DataFrame) -> list[NamedResult]:
     most = max(float(row["apart"]) for row in rows)
     text = (
         "Grade Scores of repetitions of the whole run, on the same items in the same orders: they "
-        f"lie up to {apa_number(most, digits=3, bounded=True)} apart. The study says that repeats "
+        f"differ by up to {apa_number(most, digits=3, bounded=True)}. The study says that repeats "
         "differ by .05 to .12."
     )
     source = "arXiv 2406.12043, repeats of a run"
@@ -542,7 +587,8 @@ def _temperatures(cells: pd.DataFrame, array: ScoreArray) -> list[NamedResult]:
 
 
 def _judges(cells: pd.DataFrame, array: ScoreArray) -> list[NamedResult]:
-    return published_groups(array, strata_of(cells, vary="judge"), what="judges")
+    strata = strata_of(cells, vary="judge")
+    return [*published_groups(array, strata, what="judges"), *_blocked_pairs(array, strata)]
 
 
 def _guidelines(cells: pd.DataFrame, array: ScoreArray) -> list[NamedResult]:

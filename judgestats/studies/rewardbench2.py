@@ -1,4 +1,4 @@
-"""Eight scores an answer on RewardBench 2 (Composo, 2026): what asking again buys, and where."""
+"""Eight scores an answer on RewardBench 2 (Composo, 2026): what repeats gain, and where."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SCORES: Mapping[tuple[str, float], tuple[str, str]] = {
 }
 _MARGIN = 0.02
 """Declared margin: a difference of two points of accuracy matters little."""
-_WIN = "share of questions whose right answer has the highest score alone: a tie counts as an error"
+_WIN = "share of questions where the correct answer alone has the highest score (a tie is an error)"
 _SHARED = "credit shared among answers that tie for the highest score, paired by question"
 
 
@@ -78,7 +78,7 @@ class JudgeScores:
         return pd.Series(self.credit(k), index=pd.MultiIndex.from_tuples(self.questions))
 
     def tied(self, k: int) -> float:
-        """Share of the questions whose right answer shares the highest mean of the first k."""
+        """Share of the questions whose correct answer shares the highest mean of the first k."""
         whole = self._earned(self.scores[:, :, :k], ties=True)
         return float(np.mean((whole > 0) & (whole < 1)))
 
@@ -156,12 +156,12 @@ def _repeats(identity: str, judge: str, t: float) -> Evaluator:
             reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} "
             f"at k = {most}: +{100 * gain:.1f} points",
             verdict=kept if low_high(fair.rows[0])[0] > 0 else "does not stand",
-            because="The right answer shares the highest score in "
+            because="The correct answer ties for the highest score in "
             f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
             f"{format_percent(asked.tied(most))} at k = {most}; counted as errors, ties charge the "
             "single score for its coarse scale. With ties shared "
             f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
-            f"{shifted(fair.rows[0])}: {100 * left:.0f} % of what was printed.",
+            f"{shifted(fair.rows[0])}: {100 * left:.0f}% of what was printed.",
             results=[
                 then(f"{identity}.then.one", f"{judge}, T={t:g}, one score, ties as errors", one),
                 then(f"{identity}.then.all", f"{judge}, T={t:g}, all scores, ties as errors", all_),
@@ -237,9 +237,9 @@ def _three(data: Cells, _: Options) -> Finding:
     share = (means[1] - means[0]) / (means[2] - means[0])
     more = paired_shift({"k = 3": asked.credit(3), f"k = {most}": asked.credit(most)})
     return Finding(
-        reproduced=f"{100 * counted:.0f} % of the gain",
+        reproduced=f"{100 * counted:.0f}% of the gain",
         verdict="stands" if share >= 0.6 else "does not stand",
-        because=f"With ties shared three scores have {100 * share:.0f} % of the gain; the other "
+        because=f"With ties shared three scores have {100 * share:.0f}% of the gain; the other "
         f"{most - 3} add {shifted(more.rows[0])}.",
         results=[
             then("three.then", "Mean of three scores, ties as errors", three),
@@ -249,7 +249,7 @@ def _three(data: Cells, _: Options) -> Finding:
 
 
 def _stable_at(data: Cells, _: Options) -> Finding | str:
-    """Whether one score is as often right at every temperature."""
+    """Whether one score is as often correct at every temperature."""
     at = {t: data[FULL, t] for t in (0.0, 0.7, 1.0) if (FULL, t) in data}
     if len(at) < 2:
         return "fewer than two temperatures"
@@ -333,8 +333,8 @@ REWARDBENCH2 = Study(
     claims=(
         Claim(
             id="full",
-            claim="The mean of eight scores makes the full model 9.8 points more often right.",
-            published="71.7 to 81.5 %",
+            claim="The mean of eight scores makes the full model 9.8 points more often correct.",
+            published="71.7 to 81.5%",
             test_then=_WIN,
             test_now=_SHARED,
             evaluate=_repeats("full", FULL, 1.0),
@@ -342,16 +342,16 @@ REWARDBENCH2 = Study(
         Claim(
             id="smaller",
             claim="Smaller models gain more from repeats.",
-            published="k = 1 to k = 8: nano 52.3 to 71.4 % (+19.1 points), mini to 79.2 %, full "
-            "71.7 to 81.5 % (+9.8)",
+            published="k = 1 to k = 8: nano 52.3 to 71.4% (+19.1 points), mini to 79.2%, full "
+            "71.7 to 81.5% (+9.8)",
             test_then=_WIN,
             test_now="differences of the gains with ties shared, paired by question, Holm",
             evaluate=_smaller,
         ),
         Claim(
             id="at_zero",
-            claim="Even at T = 0 eight scores make it 4.6 points more often right.",
-            published="72.5 to 77.1 %, intervals not overlapping",
+            claim="Even at T = 0 eight scores make it 4.6 points more often correct.",
+            published="72.5 to 77.1%, intervals not overlapping",
             test_then=_WIN,
             test_now=_SHARED,
             evaluate=_repeats("at_zero", FULL, 0.0),
@@ -359,15 +359,15 @@ REWARDBENCH2 = Study(
         Claim(
             id="nano",
             claim="Eight scores of the nano model come near one of the full model.",
-            published="71.4 % against 71.7 %",
+            published="71.4% against 71.7%",
             test_then=_WIN,
             test_now=_SHARED,
             evaluate=_nano,
         ),
         Claim(
             id="three",
-            claim="Three scores capture about 70 % of what eight gain.",
-            published="k = 3 captures about 70 % of the gain (full model)",
+            claim="Three scores capture about 70% of what eight gain.",
+            published="k = 3 captures about 70% of the gain (full model)",
             test_then=_WIN,
             test_now="share of the gain with ties shared, and what k = 8 adds to k = 3, paired by "
             "question",
@@ -376,7 +376,7 @@ REWARDBENCH2 = Study(
         Claim(
             id="temperature",
             claim="The accuracy of a single score is stable across temperatures.",
-            published="71-73 % at T = 0 to 1, intervals overlapping",
+            published="71-73% at T = 0 to 1, intervals overlapping",
             test_then=f"{_WIN}; overlap of intervals",
             test_now="differences with ties shared, paired by question, within "
             f"{100 * _MARGIN:.0f} points (declared)",
@@ -385,7 +385,7 @@ REWARDBENCH2 = Study(
         Claim(
             id="where",
             claim="Repeats help in every category.",
-            published="k = 1 to k = 8, full model: Factuality 76.4 to 86.7 %, Focus 70.1 to 81.8, "
+            published="k = 1 to k = 8, full model: Factuality 76.4 to 86.7%, Focus 70.1 to 81.8, "
             "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
             test_then=f"{_WIN}, by category",
             test_now=f"{_SHARED}, a category at a time, Holm over categories",

@@ -196,7 +196,7 @@ def _null(estimate: Estimate | PublishedOmega, part: str) -> float:
 
 
 def _conditions(data: Verdicts, _: Options) -> pd.DataFrame:
-    """One row a cell: printed and computed omega, its null, reliabilities of the same verdicts."""
+    """One row per cell: printed and computed omega, its null, and reliabilities."""
     rows = []
     for c in data.cells:
         unread = c.read == ""
@@ -319,7 +319,7 @@ def _mismatch(cell: Cell, cells: Sequence[Cell]) -> str:
 
 
 def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
-    """What becomes of the omegas above T = 0 beside their null: verdict and reason."""
+    """What becomes of the omegas above T = 0 and their null: verdict and reason."""
     if not warm:
         return "open", "The folder holds no temperature above 0."
     tested = [
@@ -333,7 +333,7 @@ def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
     beyond = sum(value > null.q95 for value, null in tested)
     apart = float(np.mean([abs(value - null.mean) for value, null in tested]))
     counted = (
-        f"{beyond} of {n} cells at T > 0 exceed the 95th percentile of their null (5 % of them, "
+        f"{beyond} of {n} cells at T > 0 exceed the 95th percentile of their null (5% of them, "
         f"{apa_number(0.05 * n, digits=1)}, would by chance), and the cells lie "
         f"{apa_number(apart, bounded=True)} from its mean on average. "
     )
@@ -341,14 +341,14 @@ def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
     nulls = [c.one.null.q95 for c in warm if c.one.null is not None]
     beside = f"; the 95th percentiles of its null reach {three_digits(max(nulls))}" if nulls else ""
     label_free = (
-        "The reliability of one verdict, which gives letters no order, is "
+        "The reliability of one verdict, which ignores the order of letters, is "
         f"{three_digits(min(ones))} to {three_digits(max(ones))}{beside}."
         if ones
         else "The reliability of one verdict is undefined: no two questions differ."
     )
     if beyond / n <= _FEW_BEYOND:
         return "does not stand", (
-            f"Where shuffling leaves nothing to be found the procedure gives much the same: "
+            f"Shuffled data give much the same: "
             f"{counted}These omegas are mostly the sampling error of absolute correlations, not "
             f"the reliability of a judge. {label_free}"
         )
@@ -373,7 +373,7 @@ def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
     still = (
         "No two repetitions differ."
         if worst == 0
-        else f"Repetitions differ in at most {100 * worst:.3g} % of pairs, so the verdicts hardly "
+        else f"Repetitions differ in at most {100 * worst:.3g}% of pairs, so the verdicts hardly "
         "vary."
     )
     return Finding(
@@ -382,7 +382,7 @@ def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
         because=f"{still} But one draw is repeated: this says that sampling was switched off, not "
         "that the judge would agree with itself if asked differently, or is right."
         if worst <= _STILL
-        else f"Repetitions at T = 0 differ in up to {100 * worst:.3g} % of pairs.",
+        else f"Repetitions at T = 0 differ in up to {100 * worst:.3g}% of pairs.",
         results=each(now, "at_zero.now", "Repetitions that differ", flips, primary=True),
     )
 
@@ -571,7 +571,7 @@ def _limitations(data: Verdicts) -> list[str]:
     return [
         *parts,
         (
-            f"Up to {100 * unread:.3g} % of the verdicts of a cell could not be read. They are one "
+            f"Up to {100 * unread:.3g}% of the verdicts of a cell could not be read. They are one "
             "category here, as in the paper; the reliability with them left out stands beside."
         ),
         "One order of answers for every question: a judge that follows place is reliable here.",
@@ -586,7 +586,7 @@ STUDY = Study(
     layout="`verdicts.csv.gz`, or the authors' JSON files",
     heading="McDonald's omega of LLM judgments (arXiv 2412.12509), re-examined",
     question="Do the published omegas say how reliable the judges are, and what does a "
-    "reliability that needs no order of the letters say of the same verdicts?",
+    "reliability that ignores the order of letters say of the same verdicts?",
     read=read_schroeder2024,
     claims=(
         Claim(
@@ -595,8 +595,8 @@ STUDY = Study(
             published="Table 2: omega .421 to .803 at T > 0",
             test_then="omega total of absolute correlations, letters coded 1-5, questions as "
             "indicators and replications as cases",
-            test_now="the same number after shuffling each question's replications (its null); "
-            "beside it the vote-share reliability of one verdict, which gives letters no order",
+            test_now="the same number after shuffling each question's replications (its null), "
+            "and the vote-share reliability of one verdict, which ignores the order of letters",
             evaluate=_table_2,
         ),
         Claim(
@@ -672,7 +672,7 @@ STUDY = Study(
         only={"benchmark": ("BBH",)},
         caption="On BBH: omega recomputed as the study did; what the same computation gives on "
         "average once each question's replications are shuffled; and the reliability of one "
-        "verdict, which gives letters no order.",
+        "verdict, which ignores the order of letters.",
     ),
     data_source=lambda data: data.source,
     limitations=_limitations,

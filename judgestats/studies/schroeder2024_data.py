@@ -57,7 +57,7 @@ def read_verdicts(folder: Path) -> tuple[pd.DataFrame, str]:
     Returns
     -------
     frame : DataFrame
-        One row a verdict.
+        One row per verdict.
     source : str
         Which layout was read.
 

@@ -214,7 +214,7 @@ def application(folder: Path, options: Options) -> Finding | str:
     lows, highs = zip(*map(low_high, accuracy.values()), strict=True)
     because = (
         f"The accuracies are alike, and none is known to four digits: over {n:,} questions the "
-        f"95 % intervals reach from {three_digits(min(lows))} to {three_digits(max(highs))}; the "
+        f"95% intervals reach from {three_digits(min(lows))} to {three_digits(max(highs))}; the "
         f"printed standard errors are those of {times} replications of the same questions. One "
         f"verdict's reliability is {three_digits(min(e.estimate for e in one.values()))} to "
         f"{three_digits(max(e.estimate for e in one.values()))}."
@@ -223,8 +223,8 @@ def application(folder: Path, options: Options) -> Finding | str:
         because += (
             f" That judges agree is not shown by it: their shares by question correlate "
             f"{three_digits(min(together))} to {three_digits(max(together))} and are the very same "
-            f"in {min(alike):.0f} to {max(alike):.0f} % of the questions, as one judge asked again "
-            "would give: three verdicts here weigh as one. In the authors' public script "
+            f"in {min(alike):.0f} to {max(alike):.0f}% of the questions, as repeats of one judge "
+            "would be: three verdicts here count as one. In the authors' public script "
             "(application_judges.py; read, not run here) the call hands the answering model over "
             "as the judge and the judge as the answering model, and the files carry the names that "
             "this order gives. Which models were asked cannot be told from the verdicts."

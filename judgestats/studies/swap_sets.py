@@ -190,7 +190,7 @@ def _swapped(verdicts: Any, _: Options) -> Finding | str:
         + " over all pairs",
         verdict="stands" if rises else "open",
         because=f"Consistency {shifted(same.rows[0])}; accuracy {shifted(right.rows[0])}: a prompt "
-        "that judges both orders is steadier, and no more often right.",
+        "that judges both orders is steadier, and no more often correct.",
         results=[
             now(
                 "swap.now.consistency", f"Same verdict in both orders, {_GPT4}", same, primary=True
@@ -213,7 +213,7 @@ LLMBAR = Study(
         Claim(
             id="chance",
             claim="On adversarial pairs many judges do worse than chance.",
-            published="ChatGPT and LLaMA-2 below 50 %, Falcon near it",
+            published="ChatGPT and LLaMA-2 below 50%, Falcon near it",
             test_then=_SIDE_BY_SIDE,
             test_now="accuracy over pairs with its interval, against .5, plain prompt (Vanilla)",
             evaluate=_chance,
@@ -221,7 +221,7 @@ LLMBAR = Study(
         Claim(
             id="best",
             claim="Rules, self-made metrics and a reference answer improve GPT-4.",
-            published="82.8 % on adversarial sets, about 10 points above the plainest prompt",
+            published="82.8% on adversarial sets, about 10 points above the plainest prompt",
             test_then=_SIDE_BY_SIDE,
             test_now=f"{_SAME_PAIRS}, Holm",
             evaluate=_prompt("best", "Metrics_Reference", ("Vanilla_NoRules", _PLAIN), rises=True),
@@ -229,7 +229,7 @@ LLMBAR = Study(
         Claim(
             id="cot",
             claim="Chain of thought does not help; it hurts GPT-4.",
-            published="76.6 against 80.8 % on adversarial sets",
+            published="76.6 against 80.8% on adversarial sets",
             test_then=_SIDE_BY_SIDE,
             test_now=f"{_SAME_PAIRS}, Holm",
             evaluate=_prompt("cot", "CoT", (_PLAIN,), rises=False),
@@ -238,7 +238,7 @@ LLMBAR = Study(
             id="swap",
             claim="Judging both orders within the prompt (Swap) raises agreement with oneself.",
             published="GPT-4, agreement per set: 93.3 to 97.0, 94.6 to 95.7, 93.6 to 97.9, 82.6 to "
-            "93.5 %",
+            "93.5%",
             test_then="shares side by side",
             test_now="difference on the same pairs, of consistency and of accuracy",
             evaluate=_swapped,
@@ -246,9 +246,9 @@ LLMBAR = Study(
         Claim(
             id="consistent",
             claim="Agreement after a swap tells a good judge (a common reading, not the study's).",
-            published="agreement after the swap beside every accuracy",
+            published="agreement after the swap next to every accuracy",
             test_then="share of pairs with the same verdict in both orders",
-            test_now="the same, with exact intervals, beside accuracy, plain prompt (Vanilla)",
+            test_now="the same, with exact intervals, next to accuracy, plain prompt (Vanilla)",
             evaluate=_consistent,
         ),
     ),
@@ -304,7 +304,7 @@ class Positions:
 
     @property
     def effect(self) -> Estimate:
-        """What order adds to repetition."""
+        """Position effect."""
         return self.split["position_effect"]
 
     @property
@@ -398,9 +398,10 @@ def _position(cells: Sequence[Positions], _: Options) -> Finding:
     return Finding(
         reproduced=f"position consistency {bounded(min(consistent))} to {bounded(max(consistent))}",
         verdict="stands" if shown == len(cells) else "stands in part",
-        because=f"Order adds to repetition in {shown} of {len(cells)} cells after Holm; most in "
-        f"{most.name} ({above}), least in {least.name} ({below}, {apa_p(least.p)}).",
-        results=each(now, "position.now", "What order adds", {c.name: c.effect for c in cells},
+        because=f"The order adds to repetition noise in {shown} of {len(cells)} cells after Holm. "
+        f"The effect is largest for {most.name} ({above}) and smallest for {least.name} ({below}, "
+        f"{apa_p(least.p)}).",
+        results=each(now, "position.now", "Position effect", {c.name: c.effect for c in cells},
                      primary=True),
     )  # fmt: skip
 
@@ -417,8 +418,8 @@ def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
     return Finding(
         verdict="does not stand" if half else "stands in part",
         because=f"Of the disagreement between orders {100 * min(shares):.0f} to "
-        f"{100 * max(shares):.0f} % is there without any swap "
-        f"(median {100 * float(np.median(shares)):.0f} %); in {half} of {len(shares)} cells it is "
+        f"{100 * max(shares):.0f}% is there without any swap "
+        f"(median {100 * float(np.median(shares)):.0f}%); in {half} of {len(shares)} cells it is "
         "more than half.",
         results=each(now, "inflated.now", "Repetition noise", noise),
     )
@@ -440,7 +441,7 @@ def _lean(cells: Sequence[Positions], _: Options) -> Finding:
     families = ""
     if four and rest:
         families = (
-            f" What order adds is {bounded(float(np.mean(four)))} on average for GPT-4 models and "
+            f" Position effect is {bounded(float(np.mean(four)))} on average for GPT-4 models and "
             f"{bounded(float(np.mean(rest)))} for the others."
         )
     return Finding(
@@ -483,7 +484,7 @@ POSITION_BIAS = Study(
     source="arXiv 2406.07791; github.com/Slimshilin/Position-Bias-Analyzer",
     layout="`repetition_verdicts.csv.gz`: bench, judge, rep, cmp_index, task, ans",
     heading="Position bias of nine judges (arXiv 2406.07791), re-examined",
-    question="How much does the order of two answers change, beyond what asking again changes?",
+    question="How much does the order of two answers change, beyond repetition noise?",
     read=read_positions,
     claims=(
         Claim(
@@ -540,7 +541,7 @@ POSITION_BIAS = Study(
     drawing=ranked(
         "position_effect",
         "repetition_noise",
-        caption="Disagreement that order adds, and that asking again in the same order shows, "
+        caption="Disagreement that order adds, and of repeats in the same order, "
         "by judge and benchmark.",
     ),
     data_source="the study's verdicts: both orders, three repetitions",

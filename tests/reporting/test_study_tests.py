@@ -8,10 +8,10 @@ from judgestats.cli import main
 
 TESTS = {
     "temperature": ("Spearman (variance, T)", "Page’s trend test", "ρ = "),
-    "judges": ("Kruskal-Wallis", "Friedman", "ε² = "),
-    "guidelines": ("Kruskal-Wallis", "Friedman", "ε² = "),
-    "reasoning": ("Levene, before against none", "Paired log-variance ratio", "ε² = "),
-    "alignment": ("Friedman", "Friedman, questions kept together", "W = "),
+    "judges": ("Kruskal-Wallis", "Friedman", "ε² = ", "Mann-Whitney", "Wilcoxon, Holm", "A = "),
+    "guidelines": ("Kruskal-Wallis", "Friedman", "ε² = ", "Equivalence of variance ratio"),
+    "reasoning": ("Levene, before against none", "Paired log-variance ratio", "VR = ", "A = "),
+    "alignment": ("Friedman", "Friedman, questions kept together", "W = ", "CD = "),
 }
 
 

@@ -107,7 +107,7 @@ def verdicts(folder, *, copies):
 def test_judges_that_are_near_copies_are_told(tmp_path, copies, verdict):
     claim = application(verdicts(tmp_path, copies=copies), Options(n_resamples=19))
     assert claim.verdict == verdict
-    assert ("weigh as one" in claim.because) is copies
+    assert ("count as one" in claim.because) is copies
     assert {r.id.split(".")[1] for r in claim.results} == {"then", "now"}
 
 

@@ -43,27 +43,32 @@ class _Pair(NamedTuple):
 
 
 _KRUSKAL = _Pair("kruskal.", "Kruskal-Wallis", "epsilon_squared", "ε²", "ranks.{}", "Friedman")
-_MANN = _Pair("mann_whitney.", "Mann-Whitney", "cliffs_delta", "δ", "ratio.{}",
-              "Paired variance ratio, Holm")  # fmt: skip
+_MANN = _Pair("mann_whitney.", "Mann-Whitney", "probability_of_superiority", "A", "wilcoxon.{}",
+              "Wilcoxon, Holm")  # fmt: skip
 _TESTS: Mapping[str, tuple[_Pair, ...]] = {
     "temperature": (
         _Pair("spearman.", "Spearman (variance, T)", "spearman_rho", "ρ",
               "trend.page_trend_test.{}", "Page's trend test"),
     ),
     "judges": (_KRUSKAL, _MANN),
-    "guidelines": (_KRUSKAL,),
+    "guidelines": (
+        _KRUSKAL,
+        _MANN._replace(blocked="equivalence.{}", blocked_test="Equivalence of variance ratio"),
+    ),
     "reasoning": (
-        _Pair("levene_of_variances.before.", "Levene, before against none", "", "",
+        _Pair("levene_of_variances.before.", "Levene, before against none", "variance_ratio", "VR",
               "ratio.{}/before:none", "Paired log-variance ratio"),
-        _Pair("levene_of_variances.after.", "Levene, after against none", "", "",
+        _Pair("levene_of_variances.after.", "Levene, after against none", "variance_ratio", "VR",
               "ratio.{}/after:none", "Paired log-variance ratio"),
         _Pair("ratio_kruskal.", "Kruskal-Wallis of ratios", "epsilon_squared", "ε²",
               "interaction_f.{}", "Blocked F of ratios"),
+        _Pair("ratio_mann_whitney.", "Mann-Whitney of ratios", "probability_of_superiority", "A",
+              "interaction.{}", "Ratio of variance ratios, Holm"),
     ),
     "alignment": (
         _Pair("friedman.", "Friedman", "kendalls_w", "W", "ranks_of_credit.{}",
               "Friedman, questions kept together"),
-        _Pair("nemenyi.", "Nemenyi", "", "", "ranks_of_credit.pairs.{}",
+        _Pair("nemenyi.", "Nemenyi", "critical_difference", "CD", "ranks_of_credit.pairs.{}",
               "Nemenyi, questions kept together"),
     ),
 }  # fmt: skip
@@ -130,7 +135,7 @@ def _study_rows(pair: _Pair, results: Results) -> Iterator[dict[str, Any]]:
         yield {
             "what": f"{where}, {levels.replace(':', ' and ')}" if levels else where,
             "test": pair.test,
-            "effect": _effect(pair, f"{record.id}/{pair.effect}", results),
+            "effect": _effect(pair, record, blocked, results),
             "p": _p(record, "p", results),
             "blocked_test": pair.blocked_test if blocked is not None else "",
             "blocked": _p(blocked, "p_adjusted", results),
@@ -155,8 +160,18 @@ def _p(record: Record | None, field: str, results: Results) -> AddressedText | s
     return label(results, address(record.id, field), p=True, bound=bound)
 
 
-def _effect(pair: _Pair, identity: str, results: Results) -> AddressedText | str:
-    record = results.estimate(identity)
+def _effect(
+    pair: _Pair, of: Record, blocked: Record | None, results: Results
+) -> AddressedText | str:
+    """Effect size: that of the test, the ratio of the blocked test, or the critical difference."""
+    record = results.estimate(f"{of.id}/{pair.effect}")
+    if pair.effect == "critical_difference":
+        details = results[of.id.rpartition("/")[0]].details if "/" in of.id else {}
+        value = details.get(pair.effect)
+        return f"{pair.symbol} = {apa_number(float(value))}" if value is not None else ""
+    if pair.effect == "variance_ratio" and isinstance(blocked, Comparison):
+        number, place = apa_number(blocked.estimate), address(blocked.id, "estimate")
+        return AddressedText(((f"{pair.symbol} = ", ""), (number, place)))
     if record is None or math.isnan(record.estimate):
         return ""
     number = apa_number(record.estimate, bounded=True)

@@ -1,4 +1,4 @@
-"""Tables as papers print them: reference rows beside what is measured here, never its result."""
+"""Tables as papers print them: reference rows, never a result."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def head_to_tail_table() -> PaperTable:
 
 
 def grade_score_cells(printed: pd.DataFrame) -> pd.DataFrame:
-    """Printed Grade Scores one row a cell: both parts, their harmonic mean, what exceeds it.
+    """Printed Grade Scores one row per cell: both parts, their harmonic mean, what exceeds it.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def grade_score_cells(printed: pd.DataFrame) -> pd.DataFrame:
 
 
 def grade_score_table() -> PaperTable:
-    """Tables 1-3 of arXiv 2406.12043, one row a cell, with the impossible cells flagged.
+    """Tables 1-3 of arXiv 2406.12043, one row per cell, with the impossible cells flagged.
 
     The paper averages per-item harmonic means. Such an average cannot exceed the harmonic mean of
     the two averages; where the printed Grade Score does by more than rounding (5e-5 in each
@@ -176,7 +176,7 @@ _CROWD_SAID = {
 
 
 def crowd_table(number: int) -> PaperTable:
-    """Table 1, 2 or 4 of arXiv 2502.12501, one row a judge and method, one column a set.
+    """Table 1, 2 or 4 of arXiv 2502.12501, one row per judge and method, one column per set.
 
     ``mean_of_row`` is ours: the mean of the printed cells. Where it differs from the printed
     average by more than rounding allows (.1), ``differs`` is true. Both stand only in a table in
