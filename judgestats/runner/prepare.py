@@ -379,7 +379,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         def build(asked: CommonParameters) -> JudgingProtocol:
             return design.protocol(asked, condition)
 
-        own = own_protocol(build, in_wording(parameters, condition), items)
+        own = own_protocol(build, in_wording(parameters, wording, condition), items)
         return original_protocol(own, wording, condition.factors)
 
     protocols = {c: protocol_of(c) for c in conditions}

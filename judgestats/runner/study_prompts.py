@@ -472,9 +472,11 @@ def reworded(
     )
 
 
-def in_wording(parameters: CommonParameters, condition: Condition) -> CommonParameters:
+def in_wording(
+    parameters: CommonParameters, wording: StudyWording, condition: Condition
+) -> CommonParameters:
     """The parameters under which a condition's wording is the prompt."""
-    level = condition.factors.get("wording", "")
+    level = condition.factors.get("wording", "") if wording.kind == "both" else ""
     return parameters.changed(prompt=level) if level in bundled_prompts() else parameters
 
 

@@ -562,7 +562,7 @@ def with_published(
     if procedure := _COMPUTED.get(analysis.experiment):
         asked = frame[frame["status"] != "invalid_condition"]  # refused conditions have no scores
         results += procedure(analysis.conditions, score_array(asked))
-    if "factor_wording" in analysis.conditions:
+    if contrasts and "factor_wording" in analysis.conditions:
         rewording = rewording_results(
             analysis.experiment, contrasts, analysis.conditions, frame, extras or {}
         )
