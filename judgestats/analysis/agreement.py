@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from string import ascii_lowercase
 from typing import Any
@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
+from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Objects
 from judgestats.data.matrices import ScoreArray
@@ -176,7 +177,8 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
                 icc(means, form=form, missing="listwise", **common, **drawn),  # type: ignore[arg-type]
             )
             for kind, form, level in (
-                ("judges.icc2", "ICC(2,1)", ", ICC(2,1)"),
+                ("judges.icca", "ICC(A,1)", ", ICC(A,1): these judges"),
+                ("judges.icc2", "ICC(2,1)", ", ICC(2,1): judges like these"),
                 ("judges.icc3", "ICC(3,1)", ", ICC(3,1): how high each scores left aside"),
             )
         ]
@@ -209,6 +211,21 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
                 )
             )
     return results
+
+
+def judges_limits(results: Iterable[NamedResult]) -> list[Limit]:
+    """That two judges say nothing of judges like them; nothing where there are more.
+
+    Parameters
+    ----------
+    results : iterable of NamedResult
+        Of an audit.
+    """
+    coefficients = [r.result for r in results if r.id == "judges.icc2"]
+    found = (r.notes for r in coefficients if isinstance(r, Estimate))
+    notes = [n.message for own in found for n in own if "two judges" in n.message]
+    texts = [f"T{message.partition(' size. t')[2]}." for message in notes]
+    return [Limit(t, code="two_judges", short=t.partition(";")[0]) for t in texts]
 
 
 def ratings_results(

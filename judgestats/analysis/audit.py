@@ -354,15 +354,15 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
             Hypothesis(
                 id="spread",
                 question="Does the spread of repeated scores differ between conditions?",
-                test="blocked F test on the cell statistic, p by exchanging cells within items",
-                family="all conditions that share items: one test, and the claims on spread, means "
-                "and agreement with people",
+                test="GMD ratios (of the mean differences of two repeats), cells exchanged within "
+                "clusters, Holm; beside them a blocked F test and ranks of spread",
+                family="pairs of conditions, and the claims on spread, means and agreement with "
+                "people",
             ),
             Hypothesis(
                 id="ratio",
                 question="Which condition is more consistent, by how much?",
-                test="ratio of the mean differences of two repeats (GMD ratio), cells exchanged "
-                "within clusters; ratio of pooled within-cell variances",
+                test="SD ratio of the repeats, cells exchanged within clusters",
                 family="pairs of conditions",
             ),
             Hypothesis(

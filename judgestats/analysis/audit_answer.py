@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from judgestats.analysis.conversion import effect_number
-from judgestats.analysis.families import THESE_RUNS, claim_of, restrict_pairs
+from judgestats.analysis.families import claim_of, restrict_pairs
 from judgestats.analysis.records import NamedResult
 from judgestats.data.readers.columns import folded
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.results import Claim, Headline
 from judgestats.results.numbers import count_noun
+from judgestats.results.screen import in_these_runs
 from judgestats.stats.inference.multiplicity import p_adjust, p_bounds
 from judgestats.stats.inference.result import (
-    Comparison,
     Comparisons,
     Estimate,
     Result,
@@ -26,7 +26,7 @@ from judgestats.stats.inference.result import (
 from judgestats.stats.robustness.source_dif import NOISY, farthest_source
 
 _COMPARED = {
-    "spread.all": ("variance_ratio", ("ratio.all", "gmd.all")),
+    "gmd.all": ("gmd_ratio", ()),
     "shift.all": ("mean_difference", ()),
     "compare.people": ("rate_difference", ("compare.people.pairs",)),
     "systems": ("corrected_difference", ()),
@@ -36,12 +36,12 @@ _COMPARED = {
 """The one test of each comparison of conditions, what differs if it does, and what stands beside.
 They are one family: each p is adjusted for the others (Holm)."""
 _OF_SPREAD = {"spread", "ratio"}
-"""Hypotheses of the pairs that stand under the test of all spreads."""
+"""Hypotheses of what stands under the GMD ratios."""
 _SOURCES = "instrument.dif_test"
 _SAYS = {
-    ("spread.all", "differs"): "the conditions differ in within-item variance",
-    ("spread.all", "open"): "no difference in within-item variance is shown, nor equality",
-    ("spread.all", "undefined"): "the within-item variances could not be compared",
+    ("gmd.all", "differs"): "the conditions differ in within-item variance",
+    ("gmd.all", "open"): "no difference in within-item variance is shown, nor equality",
+    ("gmd.all", "undefined"): "the within-item variances could not be compared",
     ("shift.all", "differs"): "the conditions differ in mean score",
     ("shift.all", "open"): "no difference in mean score is shown, which is not equality",
     ("shift.all", "undefined"): "the mean scores of the conditions could not be compared",
@@ -78,8 +78,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
         Of every primary estimate, and of each comparison of all conditions: of their spread,
         their means, their agreement with people.
     """
-    by_id = {r.id: r.result for r in results}
-    ids = set(by_id)
+    ids = {r.id for r in results}
     compared = {r.id: _p_of(r.result) for r in results if _kind(r.id) in _COMPARED}
     p_values, floors = zip(*compared.values(), strict=True) if compared else ((), ())
     of_all = [1.0 if n_criteria * p > 1 else n_criteria * p for p in p_adjust(p_values)]
@@ -124,7 +123,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
                 reason=reason,
                 says=_SAYS.get((_kind(named.id), said), "")
                 + (f" ({far.label})" if far else _source_phrase(named.id, result, claim))
-                + (_claim_run_scope(named.id, by_id) if claim == "differs" else ""),
+                + (_claim_run_scope(result) if claim == "differs" else ""),
                 size=size,
             )
         )
@@ -146,7 +145,7 @@ def restrict_to_claims(
         From `audit_headlines`.
     """
     claims = {h.rests_on[0]: h for h in headlines}
-    of_spread = claims.get("spread.all")
+    of_spread = claims.get("gmd.all")
     return [
         _restrict_result(r, of_spread if r.answers in _OF_SPREAD else claims.get(r.id))
         for r in results
@@ -215,28 +214,10 @@ def _p_of(result: Result) -> tuple[float, float]:
     )
 
 
-def _claim_run_scope(identity: str, by_id: Mapping[str, Result]) -> str:
-    """Words behind a claim on means; on dispersion those of its GMD ratios."""
-    return run_scope(by_id.get("gmd.all" if identity == "spread.all" else identity))
-
-
-def run_scope(result: Result | Comparison | None) -> str:
-    """Words behind a difference of means whose runs are not identified; empty where they are.
-
-    Parameters
-    ----------
-    result : Result or Comparison or None
-        A difference, or a set of them.
-
-    Examples
-    --------
-    >>> row = Comparison(a="x", b="y", estimate=0.3, details={"target": "these runs"})
-    >>> run_scope(row), run_scope(Comparison(a="x", b="y", estimate=0.3))
-    (' in these runs', '')
-    """
-    rows = result.rows if isinstance(result, Comparisons) else (result,)
-    targets = {getattr(row, "details", {}).get("target", "") for row in rows}
-    return f" in {THESE_RUNS}" if THESE_RUNS in targets else ""
+def _claim_run_scope(result: Result) -> str:
+    """Words behind a claim on pairs whose runs are not identified."""
+    rows = result.rows if isinstance(result, Comparisons) else ()
+    return max(map(in_these_runs, rows), default="")
 
 
 _Z = 1.959964

@@ -293,10 +293,13 @@ def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
     if rated["_rater"].nunique() < 2:
         return []
     cells = ["_answer", "_rater", "_run"]
-    runs = rated.groupby(cells[:2], sort=False).cumcount()
+    if rated.duplicated([*cells[:2], "replicate"]).any():  # of several conditions
+        runs = rated.groupby(cells[:2], sort=False).cumcount()
+    else:
+        runs = rated["replicate"]
     wide = rated.assign(_run=runs).set_index(cells)["score"].unstack(cells[1:])
     names = list(dict.fromkeys(rated["_rater"]))
-    columns = pd.MultiIndex.from_product([names, range(int(runs.max()) + 1)])  # size: runs
+    columns = pd.MultiIndex.from_product([names, sorted(runs.unique())])  # size: runs
     scores = wide.reindex(columns=columns).to_numpy(float).reshape(len(wide), len(names), -1)
     cluster = rated.drop_duplicates("_answer").set_index("_answer")["cluster"].loc[wide.index]
     try:

@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -77,13 +77,19 @@ from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.designs.count_table import CountTable
 from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
 from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.ratios import variance_ratio
+from judgestats.stats.dispersion.exchange import Dispersion, gmd_ratio
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.result import Result, TestResult
-from judgestats.stats.inference.runs import RunComponent, RunSums, component_of_sums, run_columns
+from judgestats.stats.inference.runs import (
+    COVERAGE,
+    RunComponent,
+    RunSums,
+    component_of_sums,
+    run_columns,
+)
 from judgestats.stats.reliability.internal_consistency import TwoWaySums
 from judgestats.stats.reliability.intraclass import icc_of_cells
-from judgestats.stats.reliability.repeat_error import repeat_pairs_of_counts
+from judgestats.stats.reliability.repeat_error import RepeatPairs, repeat_pairs_of_counts
 
 SHOWN_ITEMS = 2_000
 """Items whose cells figures show."""
@@ -144,9 +150,11 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         own_runs = None if runs is None else runs.for_judges(place)
         if own_runs is not None and own_runs.is_random:
             sums = column_sums(reduced, place)
-            ratio = sums.ratio(residual=True) if sums is not None and sums.n >= 3 else None
-        given = reduced.counts[:, place].sum(axis=0, dtype=np.int64)
-        coefficients = replace_icc(coefficients, ratio, values, given, declared.level)
+            repeated = int((reduced.counts[:, place].sum(axis=1) > 1).sum())
+            whole = sums is not None and sums.n >= max(3, COVERAGE * repeated)
+            ratio = sums.ratio(residual=True) if sums is not None and whole else None
+        pairs = _pairs_of_column(reduced, place, assumed_scale(values))
+        coefficients = replace_icc(coefficients, ratio, pairs, declared.level)
         line = summary[name]
         line = replace(line, sem=sem_by_design(line.sem, own_runs, ratio, declared.level))
         rows.append(
@@ -269,17 +277,19 @@ def counted_errors(
     -------
     Analysis
     """
-    values = np.asarray(reduced.values, dtype=float)
-    cluster = reduced.cluster if reduced.clustered else None
-    places = range(len(reduced.columns))
-    pairs = {
-        reduced.columns[p].label: repeat_pairs_of_counts(
-            reduced.counts[:, p], values, scale=scale or assumed_scale(values), cluster=cluster
-        )
-        for p in places
-    }
+    ends = scale or assumed_scale(np.asarray(reduced.values, dtype=float))
+    pairs = {c.label: _pairs_of_column(reduced, p, ends) for p, c in enumerate(reduced.columns)}
     unstated = () if scale else tuple(pairs)
     return with_repeat_errors(analysis, pairs, unstated=unstated, level=level)
+
+
+def _pairs_of_column(
+    reduced: ReducedJudgments, place: int, scale: tuple[float, float]
+) -> RepeatPairs:
+    """Pairs of repeats of one condition."""
+    cluster = reduced.cluster if reduced.clustered else None
+    values = np.asarray(reduced.values, dtype=float)
+    return repeat_pairs_of_counts(reduced.counts[:, place], values, scale=scale, cluster=cluster)
 
 
 def _about(column: Column) -> dict[str, Any]:
@@ -325,15 +335,19 @@ def _compared(
     sampled = cells if len(warm) == len(reduced.columns) else _cells(reduced, warm)
     shared = _shared(sampled)
     if not shared.any():
-        return comparison_results(None, shifts), []
+        return comparison_results(None, None, shifts), []
+    warm_runs = runs_of_counts(reduced, warm)
+    ratios = [
+        gmd_ratio(
+            sampled, statistic=statistic, runs=warm_runs, level=declared.level, seed=declared.seed
+        )
+        for statistic in get_args(Dispersion)
+    ]
     if sampled.mean.size <= MOST_CELLS:
         comparison = spread_test(
-            sampled,
-            runs=runs_of_counts(reduced, warm),
-            n_resamples=declared.n_resamples,
-            **declared.resampling,
+            sampled, runs=warm_runs, n_resamples=declared.n_resamples, **declared.resampling
         )
-        return comparison_results(comparison, shifts or comparison.shifts), []
+        return comparison_results(comparison, ratios[1], shifts or comparison.shifts), []
     blocked = blocked_f_test(
         sampled.spread("mean"),
         conditions=sampled.conditions,
@@ -349,7 +363,8 @@ def _compared(
     )
     listed: list[tuple[str, str, Result]] = [
         ("spread.all", "Spread of all conditions", blocked),
-        ("ratio.all", "Ratios of variances", variance_ratio(sampled, level=declared.level)),
+        ("gmd.all", "GMD ratios", ratios[0]),
+        ("sd.all", "SD ratios", ratios[1]),
     ]
     listed += [] if shifts is None else [("shift.all", "Differences of mean scores", shifts)]
     left_out = (

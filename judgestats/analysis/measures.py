@@ -393,6 +393,8 @@ def _quadratic_kappa(sums: Floats) -> Floats:
 
 
 def _panel_measures(results: Results) -> Iterator[Measure]:
-    record = results.estimate("between_judges.all")
-    if record is not None and record.estimand in {"icc_2_1", "icc_a_1"}:
-        yield measure_of("icc_2_1", record, Subject(label=PANEL), "variance_ratio")
+    """Agreement of single scores, of these judges and of judges like them, where none repeats."""
+    for key, begun in (("icc_a_1", "judges.icca"), ("icc_2_1", "judges.icc2")):
+        record = results.estimate(begun)
+        if record is not None:
+            yield measure_of(key, record, Subject(label=PANEL), "variance_ratio")

@@ -165,16 +165,17 @@ def repeats_needed(single: Estimate) -> Estimate:
     (3.0, 2.0, 6.0)
     """
     interval, target = single.interval, TARGETS[-1]
+    refused = str(single.details.get("refused", ""))
     if interval is not None and not math.isnan(interval.low + interval.high):
         low, high = _needed(interval.high, target), _needed(interval.low, target)
         interval = replace(interval, low=low, high=high)
     return Estimate(
         name="k_needed",
         label=f"Judgments for a reliability of {target:g}",
-        estimate=_needed(single.estimate, target),
+        estimate=math.nan if refused else _needed(single.estimate, target),
         interval=None if math.isnan(single.estimate) else interval,
         sample=single.sample,
-        reason=single.reason,
+        reason=single.reason or refused,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +22,9 @@ from judgestats.errors import InputError
 from judgestats.results import About, quantity_of
 from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
 from judgestats.stats.inference.estimate import Estimate, Limits, Note, Sample
-from judgestats.stats.inference.runs import RunComponent
+from judgestats.stats.inference.runs import COVERAGE, RunComponent, run_columns
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.repeat_error import ONE_SIDED, REFUSED, RepeatPairs, repeat_pairs
+from judgestats.stats.reliability.repeat_error import ONE_SIDED, RepeatPairs, repeat_pairs
 
 SEM = "condition.sem."
 _LOST = ("not_estimable", "no_interval", "few_clusters")
@@ -47,15 +47,17 @@ NO_SCALE = Limit(
 
 
 def two_way_squares(scores: Floats, codes: Ints) -> MeanSquareRatio | None:
-    """Two-way mean squares of the items that every run has; None where these are too few.
+    """Two-way mean squares of the items that every run has; None where these are few of all.
 
     Parameters
     ----------
     scores : ndarray, shape (N, R)
     codes : ndarray of int, shape (N,)
     """
-    whole = ~np.isnan(scores).any(axis=1)
-    if int(whole.sum()) < 3 or scores.shape[1] < 2:
+    scores = scores[:, run_columns(scores)]
+    present = ~np.isnan(scores)
+    whole, repeated = present.all(axis=1), int((present.sum(axis=1) > 1).sum())
+    if int(whole.sum()) < max(3, COVERAGE * repeated) or scores.shape[1] < 2:
         return None
     own = np.unique(codes[whole], return_inverse=True)[1]
     return MeanSquareRatio.from_scores(scores[whole], own, residual=True)
@@ -77,10 +79,13 @@ def sem_by_design(
     level : float
     """
     if ratio is None or ratio.k < 3:
-        if runs is None or not (runs.target or ratio is not None):
+        if runs is None or not (runs.target or runs.is_random):
             return value
         word = {2: "Two", 3: "Three", 4: "Four"}.get(runs.runs[0], str(runs.runs[0]))
-        message = f"{word} runs do not measure between-run noise: the SEM holds in these runs."
+        why = f"{word} runs do not measure between-run noise"
+        if runs.is_identified:
+            why = f"Of less than {100 * COVERAGE:.0f}% of the items no reply is missing"
+        message = f"{why}: the SEM holds in these runs."
         note = Note(code="runs", message=message)
         details = {**value.details, "target": THESE_RUNS}
         return value.replace(notes=(*value.notes, note), details=details)
@@ -89,7 +94,19 @@ def sem_by_design(
         why = "An end would be over 5 times the estimate. Judge more items"
         both = replace(both, reason=f"{cluster_note(ratio.inside)} {why}")
     found = _limited(value, both, "Graybill-Wang of runs and residual")
-    return found.replace(estimate=both.estimate)
+    return _of_complete_items(found.replace(estimate=both.estimate), ratio)
+
+
+def _of_complete_items(value: Estimate, ratio: MeanSquareRatio) -> Estimate:
+    """An estimate from items x runs, which counts the items that every run has."""
+    n, had = int(ratio.items.sum()), value.sample.n_items
+    if n >= had:
+        return value
+    sample = replace(
+        value.sample, n_items=n, n_clusters=ratio.items.size,
+        excluded={**value.sample.excluded, "a run misses it": had - n},
+    )  # fmt: skip
+    return value.replace(sample=sample)
 
 
 def consistency_without_runs(
@@ -120,11 +137,7 @@ def consistency_without_runs(
 
 
 def icc_by_design(
-    value: Estimate,
-    ratio: MeanSquareRatio | None,
-    values: Sequence[float] | Floats,
-    counts: Ints,
-    level: float,
+    value: Estimate, ratio: MeanSquareRatio | None, pairs: RepeatPairs, level: float
 ) -> Estimate:
     """The ICC with the limits that its runs and the mode of its scores allow.
 
@@ -134,28 +147,29 @@ def icc_by_design(
         ICC(1,1).
     ratio : MeanSquareRatio or None
         Of items x runs, where runs are random: they are its columns then.
-    values, counts : sequence of float, ndarray of int
-        The scores that occur, and how often.
+    pairs : RepeatPairs
+        Of its scores.
     level : float
     """
-    if ratio is not None and ratio.k >= 3 and not math.isnan(value.estimate):
-        interval, notes = ratio.judges_interval(fixed=False, single=True, level=level)
-        kept = tuple(n for n in value.notes if n.code not in _LOST)
-        value = value.replace(interval=interval, notes=(*kept, *notes))
-    if value.interval is None or not counts.sum():
+    if math.isnan(value.estimate):
         return value
-    most, share = int(np.argmax(counts)), float(counts.max() / counts.sum())
-    text = f"{100 * share:.0f}% of scores are {values[most]:g}"
-    if share >= REFUSED:
-        why = f"{text}: an ICC interval does not cover; see flip rate and far share."
-        return value.replace(interval=None, notes=(*value.notes, not_estimable(why)))
-    if share >= ONE_SIDED:
-        note = Note(
-            code="lower_limit_only", message=f"{text}: only the lower limit of the ICC covers."
+    kept = tuple(n for n in value.notes if n.code not in _LOST)
+    if refused := pairs.icc_refusal:
+        notes = (*kept, not_estimable(f"{refused}."))
+        return value.replace(
+            interval=None, notes=notes, details={**value.details, "refused": refused}
         )
-        interval = replace(value.interval, high=1.0)
-        return value.replace(interval=interval, notes=(*value.notes, note))
-    return value
+    if ratio is not None and ratio.k >= 3:
+        interval, notes = ratio.judges_interval(fixed=False, single=True, level=level)
+        both = value.replace(
+            estimate=ratio.random_judges(level).estimate, interval=interval, notes=(*kept, *notes)
+        )
+        value = _of_complete_items(both, ratio)
+    if value.interval is None or pairs.mode_share < ONE_SIDED:
+        return value
+    text = f"{100 * pairs.mode_share:.0f}% of scores are {pairs.mode:g}"
+    note = Note(code="lower_limit_only", message=f"{text}: only the lower limit of the ICC covers.")
+    return value.replace(interval=replace(value.interval, high=1.0), notes=(*value.notes, note))
 
 
 def frame_errors(
@@ -236,9 +250,12 @@ def with_repeat_errors(
         if not math.isclose(told, own.sem(level).estimate ** 2, rel_tol=1e-6):
             continue  # described in points of another scale
         values = _repeat_statistics(sem.result, own, level)
+        if own.icc_refusal:
+            short = f"{name}: {own.icc_refusal}"
+            lost = (*lost, Limit(f"{short}.", code="icc_refused", short=short))
         if name in unstated:
             values = (_clear_unscaled(v) for v in values)
-            lost = (NO_SCALE,)
+            lost = (*(limit for limit in lost if limit is not NO_SCALE), NO_SCALE)
         added += [described(v, sem.about) for v in values]
     if any(_is_limited_to_runs(r) for r in analysis.described):
         lost = (*lost, IN_THESE_RUNS)
@@ -263,14 +280,20 @@ def _limited(value: Estimate, limits: Limits, method: str) -> Estimate:
 
 
 def _repeat_statistics(sem: Estimate, own: RepeatPairs, level: float) -> Iterator[Estimate]:
-    """Mean difference of repeats, tail bound, core SEM, far share, and tail bound of the ICC."""
+    """Mean difference of repeats, tail bound, core SEM, far share, and tail bound of the ICC.
+
+    Where an ICC is refused, the flip rate too.
+    """
     tail, far = own.sem_tail(level), own.far_share(level)
     base = sem.replace(notes=(), details={}, interval=None, reason="")
+    counted = "Clopper-Pearson on the effective number of pairs"
+    flips = [("flip_rate", own.flip_rate(level), counted)] if own.icc_refusal else []
     for key, limits, method in (
-        ("gmd", own.gmd(level), "t over clusters"),
+        *flips,
+        ("gmd", own.gmd(level), "jackknife over clusters of the log mean"),
         ("sem_tail", tail, _TAIL),
         ("sem_core", own.core_sem(level), "jackknife over clusters of the log variance"),
-        ("far_share", far, "Clopper-Pearson on the effective number of pairs"),
+        ("far_share", far, counted),
         ("icc_tail", own.icc(level, tail=True), _TAIL),
     ):
         made = _limited(base.replace(name=key, label=quantity_of(key).heading), limits, method)
@@ -300,9 +323,10 @@ def _clear_unscaled(value: Estimate) -> Estimate:
 
 def _with_tail_rows(analysis: Analysis, added: list[NamedResult]) -> Iterator[Any]:
     """The rows, that of the tail bound right behind that of the SEM."""
+    kinds = {r.id: r.result.name for r in added if isinstance(r.result, Estimate)}
     names = {
-        key: [r.about.conditions[0] for r in added if r.id.startswith(f"condition.{key}.")]
-        for key in ("sem_tail", "far_share")
+        key: [r.about.conditions[0] for r in added if kinds.get(r.id) == key]
+        for key in ("sem_tail", "far_share", "flip_rate")
     }
     for row in analysis.rows:
         yield row

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.agreement import (
+    judges_limits,
     judges_named,
     judges_results,
     passes_of_items,
@@ -20,7 +21,7 @@ from judgestats.analysis.agreement import (
     true_score_of,
 )
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
-from judgestats.analysis.conversion import with_items
+from judgestats.analysis.conversion import ratios_with_items, with_items
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.instrument import (
     instrument_limits,
@@ -63,6 +64,7 @@ from judgestats.results import quantity_of
 from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
+from judgestats.stats.dispersion.exchange import gmd_ratio
 from judgestats.stats.inference.result import Comparisons, Estimate, Result
 from judgestats.stats.validity.scores import AccuracyByK
 
@@ -102,7 +104,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 id="judges",
                 role="primary",
                 question="Do the judges agree on the items that several of them scored?",
-                test="ICC(2,1), ICC(3,1) and Krippendorff's alpha with intervals and null; "
+                test="ICC(A,1), ICC(2,1), ICC(3,1), Krippendorff's alpha with intervals and null; "
                 "correlations and paired differences of means, by pair",
                 family="pairs of conditions (differences of means)",
             )
@@ -294,8 +296,8 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
     results += others
     cells = with_people(described.table, others)
-    compared, shifts = _compare(frame, array, declared)
-    results += comparison_results(compared, shifts)
+    compared, sd_ratios, shifts = _compare(frame, array, declared)
+    results += comparison_results(compared, sd_ratios, shifts)
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     results = restrict_to_claims(results, headlines)
     return Analysis(
@@ -310,6 +312,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *not_compared(int((cells["temperature"] != 0).sum())),
             *repeat_limits(frame),
             *label_limits(frame),
+            *judges_limits(results),
             *leniency_limits(results),
             *instrument_limits(frame, declared, results),
         ),
@@ -366,6 +369,7 @@ def _audit_once(
             *constant_limits(table),
             *limits,
             *label_limits(frame),
+            *judges_limits(results),
             *leniency_limits(results),
             *instrument_limits(frame, declared, results),
         ),
@@ -424,8 +428,8 @@ def score_comparisons(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
 
 def _compare(
     frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
-) -> tuple[SpreadResult | None, Comparisons | None]:
-    """The paired comparisons of conditions that share items: of spread, and of means.
+) -> tuple[SpreadResult | None, Comparisons | None, Comparisons | None]:
+    """The paired comparisons of conditions that share items: of spread, SDs, and means.
 
     At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
     """
@@ -439,17 +443,19 @@ def _compare(
         return 2 <= len(columns) <= MOST_COMPARED and enough
 
     everything = range(len(array.conditions))
-    spread, shifts = None, None
+    spread, sd_ratios, shifts = None, None, None
     if shared(warm):
-        spread = with_items(
-            spread_test(
-                array.scores[:, warm],
-                conditions=[array.conditions[i] for i in warm],
-                cluster=array.clusters,
-                runs=runs_of(frame, array, warm),
-                n_resamples=declared.n_resamples,
-                **declared.resampling,
-            ),
+        given: dict[str, Any] = {
+            "conditions": [array.conditions[i] for i in warm],
+            "cluster": array.clusters,
+            "runs": runs_of(frame, array, warm),
+        }
+        compared = spread_test(
+            array.scores[:, warm], n_resamples=declared.n_resamples, **given, **declared.resampling
+        )
+        spread = with_items(compared, array.items)
+        sd_ratios = ratios_with_items(
+            gmd_ratio(array.scores[:, warm], statistic="sd", level=declared.level, **given),
             array.items,
         )
         shifts = spread.shifts
@@ -461,11 +467,11 @@ def _compare(
             runs=runs_of(frame, array),
             level=declared.level,
         )
-    return spread, shifts
+    return spread, sd_ratios, shifts
 
 
 def comparison_results(
-    spread: SpreadResult | None, shifts: Comparisons | None
+    spread: SpreadResult | None, sd_ratios: Comparisons | None, shifts: Comparisons | None
 ) -> list[NamedResult]:
     """The results of a comparison of all conditions, named and with their role."""
     listed: list[tuple[str, str, Result]] = []
@@ -479,8 +485,9 @@ def comparison_results(
                 if spread.gmd_ratios is not None
                 else []
             ),
-            ("ratio.all", "Ratios of variances", spread.ratios),
         ]
+    if sd_ratios is not None:
+        listed.append(("sd.all", "SD ratios", sd_ratios))
     if shifts is not None:
         listed.append(("shift.all", "Differences of mean scores", shifts))
     return [
@@ -492,7 +499,7 @@ def comparison_results(
     ]  # fmt: skip
 
 
-_ANSWERS = {"ranks": "spread", "posthoc": "spread", "gmd": "ratio"}
+_ANSWERS = {"ranks": "spread", "posthoc": "spread", "gmd": "spread", "sd": "ratio"}
 """Hypotheses of results whose ids do not begin with them."""
 
 

@@ -23,6 +23,7 @@ from judgestats.analysis.families import INTERLEAVED, request_order
 from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_errors import (
+    assumed_scale,
     consistency_without_runs,
     icc_by_design,
     sem_by_design,
@@ -38,6 +39,7 @@ from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.runs import RunComponent, run_component
 from judgestats.stats.inference.sum_statistics import share_estimate
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
+from judgestats.stats.reliability.repeat_error import RepeatPairs, repeat_pairs
 
 
 def on_one_scale(
@@ -286,8 +288,9 @@ def score_conditions(
         )  # fmt: skip
         own_runs = runs.for_judges(place)
         ratio = two_way_squares(scores, codes) if own_runs.is_random else None
-        given = np.unique(scores[~np.isnan(scores)], return_counts=True)
-        coefficients = replace_icc(coefficients, ratio, *given, level)
+        ends = assumed_scale(scores[~np.isnan(scores)])
+        pairs = repeat_pairs(scores, scale=ends, cluster=array.clusters.astype(str))
+        coefficients = replace_icc(coefficients, ratio, pairs, level)
         subject = _subject(name, asked)
         own = [
             replace(named_result(q, value, subject), role="descriptive")
@@ -357,15 +360,11 @@ def score_coefficients(
 
 
 def replace_icc(
-    coefficients: Coefficients,
-    ratio: MeanSquareRatio | None,
-    values: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    level: float,
+    coefficients: Coefficients, ratio: MeanSquareRatio | None, pairs: RepeatPairs, level: float
 ) -> Coefficients:
     """The coefficients, ICC(1,1) with the limits that its design allows (`icc_by_design`)."""
     return [
-        (q, icc_by_design(v, ratio, values, counts, level) if q.key == "icc_1_1" else v)
+        (q, icc_by_design(v, ratio, pairs, level) if q.key == "icc_1_1" else v)
         for q, v in coefficients
     ]
 

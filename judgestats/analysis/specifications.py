@@ -33,7 +33,7 @@ from judgestats.stats.robustness.recoding import recode_scores
 SPECS = "specs."
 """Begins the ids of specification curves."""
 MEANS, DISPERSION, PEOPLE = "shift.all", "gmd.all", "compare.people.pairs"
-_TESTS = {MEANS: "shift.all", DISPERSION: "spread.all", PEOPLE: "compare.people"}
+_TESTS = {MEANS: MEANS, DISPERSION: DISPERSION, PEOPLE: "compare.people"}
 """Of the pairs of a comparison the test that its headline rests on first."""
 _TITLES = {
     "default": "",

@@ -298,7 +298,7 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     Yields
     ------
     Measure
-        ``_runs``: p of the test, NaN with a `reason` where there are too few runs.
+        ``_runs``: p of the test, with a `reason` where results hold for these runs only.
     """
     own = frame[frame["condition"].isin(labels)]
     values = own.assign(value=item_values(own)).dropna(subset=["value"])
@@ -318,8 +318,8 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
         scores, cluster=clusters.to_numpy(object), interleaved=request_order(own) != ""
     )
     if found.df > 0 and not found.interleaved:
-        p = found.p_value if found.is_identified else math.nan
-        yield Measure(key="_runs", estimate=p, reason=found.target)
+        target = max(pair.target for pair in found.pairs)
+        yield Measure(key="_runs", estimate=found.p_value, reason=target)
 
 
 def _replies_are_copies(own: pd.DataFrame) -> bool:

@@ -274,8 +274,9 @@ def _repeat_caveats(
             text="Runs differ from one another by more than noise.",
             action="Interleave repeats, or make 5 runs.",
         )  # fmt: skip
-    elif math.isnan(runs.estimate):
+    elif runs.reason:
         yield Caveat(
             code="these_runs", severity="minor", about="runs",
-            text="Too few runs to exclude a shift between runs.", action="Make 5 runs.",
+            text="The result holds for these runs only.",
+            action="Interleave repeats or make 5 runs.",
         )  # fmt: skip

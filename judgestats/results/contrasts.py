@@ -9,7 +9,7 @@ from judgestats.results.numbers import short_names
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row
 from judgestats.results.results import Results
-from judgestats.results.screen import format_record, size_of
+from judgestats.results.screen import format_record, in_these_runs, size_of
 from judgestats.results.verdict import Demand, Outcome, Subject, Verdict
 
 _CONTROL = "right_"
@@ -23,13 +23,14 @@ _LESS_IS_BETTER = frozenset({"variance_ratio", "gmd_ratio", "distance_ratio_mean
 _MORE_IS_BETTER = frozenset({"rate_difference", "accuracy_gain", "alignment_difference"})
 
 FINDINGS: Mapping[str, str] = {
-    "gmd_ratio": "Two repeats of {a} differ {number} times as much on average as those of {b}.",
+    "gmd_ratio": "Two repeats of {a} differ {number} times as much on average as those of {b}"
+    "{runs}.",
     "distance_ratio_mean": "Scores of {a} lie {number} times as far from their item's mean as "
-    "those of {b}.",
-    "variance_ratio": "{a} has {number} times the within-item variance of {b}.",
-    "mean_difference": "{a} scores {side} than {b} on the same items: {number} points.",
+    "those of {b}{runs}.",
+    "variance_ratio": "{a} has {number} times the within-item variance of {b}{runs}.",
+    "mean_difference": "{a} scores {side} than {b} on the same items{runs}: {number} points.",
 }
-"""What a comparison of two conditions says, by its estimand."""
+"""What a comparison of two conditions says, by its estimand, and in which runs."""
 
 
 ASKED: Mapping[tuple[str, str], tuple[str, str]] = {
@@ -219,7 +220,8 @@ def claim_sentence(headline: Headline, results: Results) -> str:
             above = size.estimate > 0
             if headline.claim == "equivalent":
                 return f"{a} and {b} differ by less than the margin: {number}."
-            return template.format(a=a, b=b, number=number, side="higher" if above else "lower")
+            side = "higher" if above else "lower"
+            return template.format(a=a, b=b, number=number, side=side, runs=in_these_runs(size))
     says = headline.says.rstrip(".").removesuffix(f", {headline.about.stratum}")
     says = says or _stated(headline, results.experiment)
     if not says:

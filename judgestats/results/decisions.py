@@ -195,6 +195,8 @@ Origin = Literal["user", "experiment", "data"]
 
 PANEL = "<panel>"
 """Label of the judges taken together."""
+OF_PANEL = ("icc_a_1", "icc_2_1")
+"""Quantities of them."""
 REPEATED = frozenset({"icc_1_1", "sem", "sdc", "kappa_repeat", "flip_rate"})
 """Quantities of repetition, which are not measured where sampling is off."""
 
@@ -264,11 +266,13 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
         return _experiment_verdicts(results, options)
     subjects = _subjects(results, options)
     stated = read_requirements(options.required, results)
+    joint = [d for key in OF_PANEL if key in stated and (d := stated.pop(key)) is not None]
+    only_joint = joint and not stated and not options.purpose
     made: list[tuple[str, Subject, Sequence[tuple[Demand, Measure | None]]]] = []
     by_label: dict[str, dict[str, Measure]] = {}
     for measure in results.measures:
         by_label.setdefault(measure.subject.label, {})[measure.key] = measure
-    for subject, kind in subjects:
+    for subject, kind in () if only_joint else subjects:
         own = by_label.get(subject.label, {})
         if options.tail == "strict":
             own = {key: _with_tail(results, m) for key, m in own.items()}
@@ -281,11 +285,13 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
         if not any(d.kind == "required" for d in demands):
             raise InputError(_no_difference(own.get("mdd")))
         made.append((purpose, subject, [(d, _measured(results, subject, d, own)) for d in demands]))
-    panel = by_label.get(PANEL)
-    if panel and not stated and not options.purpose and _nothing_repeated(results):
+    repeated = any(m.key in REPEATED for m in results.measures)
+    panel = {} if repeated else by_label.get(PANEL, {})
+    if panel and not options.required and not options.purpose:
+        joint = list(PURPOSES["panel"].demands)
+    if joint:
         subject = Subject(label=f"the {len(subjects)} judges")
-        demands = PURPOSES["panel"].demands
-        made.insert(0, ("panel", subject, [(d, panel.get(d.key)) for d in demands]))
+        made.insert(0, ("panel", subject, [(d, panel.get(d.key)) for d in joint]))
     origin: Origin = "user" if options.purpose else options.origin
     return tuple(
         _decided(results, purpose, subject, pairs, by_label, len(made), options, origin)
@@ -338,7 +344,7 @@ def _with_tail(results: Results, measure: Measure) -> Measure:
 
 
 _KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("sem", "sdc", "icc_2_1", "kappa_weighted"), ("scores", ("scores",))),
+    **dict.fromkeys(("sem", "sdc", *OF_PANEL, "kappa_weighted"), ("scores", ("scores",))),
     **dict.fromkeys(
         ("tpr", "tnr", "half_width", "labels_saved", "pass_rate"),
         ("pass / fail verdicts", ("pass_fail",)),
@@ -434,20 +440,17 @@ def measure_of(key: str, record: Estimate | Comparison, subject: Subject, shape:
         See `Measure`.
     """
     interval, sample = record.interval, record.sample
+    refused = record.reason or str(record.details.get("refused", ""))
     df = record.details.get("df", degrees_of_freedom(interval.method if interval else ""))
     return Measure(
         key=key, subject=subject, estimate=record.estimate, shape=shape,
         low=interval.low if interval else math.nan, high=interval.high if interval else math.nan,
         df=float(df) if isinstance(df, (int, float)) else math.inf,
         parts=int(record.details.get("k") or 2), record=record.id,
-        reason=record.reason or "not estimable at this size" * record.not_estimable,
+        reason=refused or "not estimable at this size" * record.not_estimable,
         n=sample.n_items if sample else 0,
         n_clusters=(sample.n_clusters or sample.n_items) if sample else 0,
     )  # fmt: skip
-
-
-def _nothing_repeated(results: Results) -> bool:
-    return not any(m.key in REPEATED for m in results.measures)
 
 
 def _subjects(results: Results, options: DecisionOptions) -> list[tuple[Subject, str]]:

@@ -136,9 +136,11 @@ QUANTITIES: Mapping[str, Decided] = {
         "it repeats its scores.", "they repeat their scores.",
         "{rest} of its score variance is noise.", "too much of their score variance is noise.",
         "ICC(1,1)"), _ONCE, "items"),
-    "icc_2_1": Decided("ICC(2,1)", "min", -1, 1, _texts(
+    **{key: Decided(label, "min", -1, 1, _texts(
         "the judges agree on single scores.", "the judges agree on single scores.",
-        "ICC(2,1) is {estimate}.", "ICC(2,1) is too low.", "ICC(2,1)"), "one judge", "items"),
+        "{label} is {estimate}.", "{label} is too low.", label),
+        "no items are scored once by several judges", "items")
+       for key, label in (("icc_a_1", "ICC(A,1)"), ("icc_2_1", "ICC(2,1)"))},
     "sem": Decided("SEM", "max", 0, math.inf, _texts(
         "its SEM is at most {limit} points.", "their SEM is small enough.",
         "its SEM is {estimate} points.", "their SEM is too large.", "SEM"), _ONCE, "items", False),
@@ -284,7 +286,7 @@ PURPOSES: Mapping[str, Purpose] = {
         Purpose("contrast", "Which condition is better?", "", ()),
         Purpose("stated", "Does it keep what is required?", "", ()),
         Purpose("panel", "May any judge stand for another?", "interchangeably", (
-            _required("icc_2_1", 0.75),
+            _required("icc_a_1", 0.75),
         )),
     )
 }  # fmt: skip
@@ -565,7 +567,14 @@ def reason_of(
         return f"{requirement.reason or quantity.missing}."
     estimate, limit = requirement.estimate, requirement.limit
     if requirement.status == "open" and math.isnan(limit):
+        refused = "does not cover" in requirement.reason
+        if several and refused:  # each has its own numbers
+            return "most scores are alike, so an ICC interval does not cover; see flip rate."
+        if several:
+            return f"{quantity.label} has no interval."
         number = apa_number(estimate, bounded=quantity.bounded)
+        if refused:
+            return f"{requirement.reason}."
         why = f": {requirement.reason}" if requirement.reason else ""
         return f"{quantity.label} {number} has no interval{why}."
     if requirement.status == "open" and requirement.key in FLAGS:

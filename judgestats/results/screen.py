@@ -90,6 +90,18 @@ def _safe(value: float, high: float) -> str:
     return "(no upper limit)" if math.isinf(high) else f"(up to {high:,.0f})"
 
 
+def in_these_runs(record: object) -> str:
+    """Words behind a number that holds for the runs at hand only; empty where it does not.
+
+    Parameters
+    ----------
+    record : object
+        An estimate or a comparison, of records or of statistics.
+    """
+    target = getattr(record, "details", {}).get("target", "")
+    return f" in {target}" if target == "these runs" else ""
+
+
 def number_of(results: Results, result_id: str) -> Estimate | Comparison:
     """The result of this id, which is one number."""
     record = results[result_id]
@@ -351,9 +363,11 @@ def _line(row: Row, columns: Sequence[Column], results: Results) -> SummaryRow:
         )
         for words, i in row.beside.items()
     ]
+    errors = (number_of(results, i) for i in ids if i and row.estimand == "sem")
+    of_runs = min(map(in_these_runs, errors), default="")
     return SummaryRow(
         key=row.key,
-        ask=row.ask,
+        ask=f"{row.ask}{of_runs}",
         short=row.short,
         unit=entry.unit if entry.unit in _UNITS else "",
         cells=tuple(cells),

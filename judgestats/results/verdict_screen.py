@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from judgestats.errors import printable
 from judgestats.results.contrasts import answer_sentence, claim_sentence
@@ -45,6 +45,8 @@ _LONGEST = 160
 """Characters of a text on a screen."""
 _BOUNDS = frozenset({"sem_tail"})
 """Quantities that are limits themselves."""
+_BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",)}
+"""Rows that stand right behind that of a requirement."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
 _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "assumes_random": frozenset({"labels_drawn_unknown"}),
@@ -289,22 +291,29 @@ def _largest(
 
 
 def _rows_of_one(verdict: Verdict, brief: Summary) -> list[list[str]]:
-    rows = [["", "Estimate", "Needed", "Status"]]
+    rows = [[_of_runs([verdict]), "Estimate", "Needed", "Status"]]
+    seen = {r.key for r in verdict.requirements}
+    further = {
+        key: [label, number, "-", "-"]
+        for key, label, cells in _further(brief, seen)
+        if (number := cells.get(verdict.subject.label, ""))
+    }
     for r in verdict.requirements:
         rows.append([r.label, number_text(r), threshold_text(r), status_text(r)])
-    seen = {r.key for r in verdict.requirements}
-    for label, cells in _further(brief, seen):
-        number = cells.get(verdict.subject.label, "")
-        if number:
-            rows.append([label, number, "-", "-"])
-    return rows
+        rows += [further.pop(key) for key in _BEHIND.get(r.key, ()) if key in further]
+    return [*rows, *further.values()]
 
 
 def _rows_of_several(
     brief: Summary, by_label: Mapping[str, Verdict], labels: Sequence[str], keys: Sequence[str]
 ) -> list[list[str]]:
     names = _names(brief)
-    rows = [["", *(names.get(label, _clean(label)) for label in labels), "Needed"]]
+    columns = (names.get(label, _clean(label)) for label in labels)
+    rows = [[_of_runs(by_label.values()), *columns, "Needed"]]
+    further = {
+        key: [label, *(numbers.get(name, "-") for name in labels), "-"]
+        for key, label, numbers in _further(brief, set(keys))
+    }
     for key in keys:
         own = {label: _requirement(by_label[label], key) for label in labels}
         asked = [r for r in own.values() if r]
@@ -313,10 +322,16 @@ def _rows_of_several(
         needed = next((threshold_text(r) for r in own.values() if r), "-")
         cells = [_cell(r) for r in own.values()]
         rows.append([asked[0].label, *cells, needed])
-    for label, numbers in _further(brief, set(keys)):
-        rows.append([label, *(numbers.get(name, "-") for name in labels), "-"])
+        rows += [further.pop(behind) for behind in _BEHIND.get(key, ()) if behind in further]
+    rows += further.values()
     rows.append(["Verdict", *(_IN_TABLES[by_label[label].outcome] for label in labels), ""])
     return rows
+
+
+def _of_runs(verdicts: Iterable[Verdict]) -> str:
+    """Head of a table whose numbers hold for the runs at hand only."""
+    few = any(c.code == "these_runs" for v in verdicts for c in v.caveats)
+    return "In these runs" if few else ""
 
 
 def _panel_lines(results: Results) -> Lines:
@@ -358,14 +373,14 @@ def _subject_rows(
         cells = [number_text(r) if r else "-" for r in found]
         if any(cell != "-" for cell in cells):
             columns.append((next(r.label for r in found if r), cells))
-    for label, numbers in _further(brief, set(keys)):
+    for _, label, numbers in _further(brief, set(keys)):
         columns.append((label, [numbers.get(v.subject.label, "-") for v in verdicts]))
     last = ("Verdict", [_IN_TABLES[v.outcome] for v in verdicts])
     rows_of = [names.get(v.subject.label, _clean(v.subject.name)) for v in verdicts]
     grid: Lines = []
     for count in range(len(columns), -1, -1):
         used = [*columns[:count], last]
-        table = [["", *(head for head, _ in used)]]
+        table = [[_of_runs(verdicts), *(head for head, _ in used)]]
         table += [[name, *(c[i] for _, c in used)] for i, name in enumerate(rows_of)]
         made = grid_lines(table, width)
         if made is not None:
@@ -389,8 +404,8 @@ def _requirement(verdict: Verdict, key: str) -> Requirement | None:
     return next((r for r in verdict.requirements if r.key == key), None)
 
 
-def _further(brief: Summary, seen: set[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Rows of the analysis that no requirement shows: label, and number by condition."""
+def _further(brief: Summary, seen: set[str]) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    """Rows of the analysis that no requirement shows: key, label, and number by condition."""
     for line in brief.lines:
         estimand = PUBLIC_NAMES.get(line.estimand, line.estimand)
         if estimand in seen:
@@ -402,7 +417,7 @@ def _further(brief: Summary, seen: set[str]) -> Iterator[tuple[str, Mapping[str,
             for cell in line.cells if cell.number != NOTHING
         }  # fmt: skip
         if numbers:
-            yield f"{line.ask}{unit}", numbers
+            yield line.key, f"{line.ask}{unit}", numbers
 
 
 def _cell(r: Requirement | None) -> str:

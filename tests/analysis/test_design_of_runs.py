@@ -7,8 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from judgestats import audit, check, read_judgments
+from judgestats import audit, check, read_judgments, score_array
 from judgestats.cli import main
+from judgestats.results import plain_text
+from judgestats.results.verdict_screen import verdict_screen
+from judgestats.stats import leniency, run_component
 
 
 def judged(shifts, *, seed=1, runs=6, items=40, noise=0.6, scale=None):
@@ -81,3 +84,92 @@ def test_a_strict_limit_without_a_scale_cannot_be_told(tmp_path, capsys):
     assert main(["check", str(path), "--require", "sem=2", "--tail", "strict"]) == 3
     assert "--scale 1-10" in capsys.readouterr().out
     assert main(["check", str(path), "--require", "sem=2"]) == 0
+
+
+def test_claims_of_two_runs_say_that_they_hold_in_these_runs():
+    frame = judged({"a": 0.0, "b": 0.0}, runs=2, scale=(1, 10))
+    frame.loc[frame["judge"].eq("b"), "score"] = (frame["score"] + 1).clip(1, 10)
+    by_id, results = records(frame)
+    assert results.members(by_id["shift.all"])[0].details["target"] == "these runs"
+    assert "on the same items in these runs: " in plain_text(verdict_screen(results))
+    assert by_id["instrument.leniency.a"].details["target"] == "these runs"
+    caveats = {c.code: c.text for v in results.verdicts for c in v.caveats}
+    assert "for these runs only" in caveats["these_runs"]
+    lines = plain_text(verdict_screen(results)).splitlines()
+    [head] = [line for line in lines if line.startswith("In these runs")]
+    assert head.split()[-1] == "Needed"
+    assert any(line.startswith("SEM in these runs (points)") for line in lines)
+
+
+def test_five_runs_of_two_judges_hold_in_any_runs():
+    frame = judged({"a": 0.0, "b": 0.0}, runs=5, scale=(1, 10))
+    frame.loc[frame["judge"].eq("b"), "score"] = (frame["score"] + 1).clip(1, 10)
+    _, results = records(frame)
+    assert "these runs" not in plain_text(verdict_screen(results)).lower()
+
+
+def test_where_one_score_dominates_the_flip_rate_replaces_the_icc():
+    rng = np.random.default_rng(3)
+    rows = [{"judge": "a", "item": f"i{i}", "repeat": r, "score": 10.0 if rng.random() < 0.9 else 9}
+            for i in range(40) for r in range(5)]  # fmt: skip
+    by_id, results = records(read_judgments(rows, scale=(1, 10)))
+    icc, flips = by_id["reliability.icc1.a"], by_id["reliability.flip_rate.a"]
+    x = np.array([row["score"] for row in rows]).reshape(40, 5)
+    pairs = (x[:, :, None] != x[:, None, :]).sum(axis=(1, 2)) / 20
+    assert flips.estimate == pytest.approx(pairs.mean(), rel=1e-12)
+    assert flips.interval.low < flips.estimate < flips.interval.high
+    assert icc.interval is None
+    ends = f"{100 * flips.interval.low:.0f}, {100 * flips.interval.high:.0f}"
+    said = f"flip rate {100 * flips.estimate:.0f}% [{ends}] and far share"
+    assert f"an ICC interval does not cover; see {said}" in icc.details["refused"]
+    assert math.isnan(by_id["repeats.needed.a"].estimate)
+    [verdict] = results.verdicts
+    assert verdict.outcome == "CANNOT_TELL"
+    assert icc.details["refused"] in verdict.sentence
+    assert any(row.key == "flips" for row in results.rows)
+
+
+def test_runs_with_many_missing_replies_hold_in_these_runs():
+    frame = judged({"moody": 1.2}, seed=2, scale=(1, 10))
+    whole, _ = records(frame)
+    assert whole["condition.sem.moody"].sample.n_items == 40
+    rng = np.random.default_rng(5)
+    few = frame[rng.random(len(frame)) > 0.15]
+    assert records(few)[0]["condition.sem.moody"].details["target"] == "these runs"
+    one = frame[~(frame["item_id"].eq("i3") & frame["replicate"].eq(0))]
+    sem = records(one)[0]["condition.sem.moody"]
+    assert (sem.sample.n_items, sem.sample.excluded) == (39, {"a run misses it": 1})
+
+
+def test_missing_replies_move_no_run_of_a_leniency():
+    frame = judged({"a": 1.0, "b": 1.0}, runs=5, scale=(1, 10))
+    missing = frame[~(frame["replicate"].eq(0) & frame["item_id"].isin(["i0", "i1", "i2"]))]
+    by_id, _ = records(missing)
+    scores = score_array(missing).scores
+    expected = leniency(scores, runs=run_component(scores)).terms[0].interval
+    ends = by_id["instrument.leniency.a"].interval
+    assert (ends.low, ends.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
+
+
+def test_judges_used_interchangeably_need_their_own_agreement():
+    rng = np.random.default_rng(4)
+    means = rng.normal(6, 1.5, 40)
+    rows = [{"judge": j, "item": f"i{i}", "score": float(np.clip(round(m + rng.normal()), 1, 10))}
+            for j in "abc" for i, m in enumerate(means)]  # fmt: skip
+    frame = read_judgments(rows, scale=(1, 10))
+    by_id, results = records(frame)
+    these, others = by_id["judges.icca"], by_id["judges.icc2"]
+    assert these.estimate == others.estimate
+    assert these.interval.low > others.interval.low
+    [panel] = [v for v in results.verdicts if v.purpose == "panel"]
+    [required] = panel.requirements
+    assert (required.key, required.low) == ("icc_a_1", these.interval.low)
+    gate = check(frame, require="icc_2_1=.2,icc_a_1=.3", n_resamples=99)
+    [asked] = gate.verdicts
+    assert {r.key: r.low for r in asked.requirements} == {
+        "icc_a_1": these.interval.low, "icc_2_1": others.interval.low,
+    }  # fmt: skip
+    _, two = records(read_judgments([r for r in rows if r["judge"] != "c"], scale=(1, 10)))
+    said = [n.message for n in two.limitations if n.code == "two_judges"]
+    assert said[0].startswith("Two judges do not determine the variance of judges; ICC(A,1) of")
+    assert np.isfinite(two.estimate("judges.icca").interval.low)

@@ -65,7 +65,7 @@ def test_scores_as_in_memory(tmp_path, clustered: bool) -> None:
     pd.testing.assert_frame_equal(
         ours.conditions[kept], theirs.conditions[kept], rtol=1e-10, atol=1e-10, check_dtype=False
     )
-    for identity in ("spread.all", "ranks.all", "ratio.all", "shift.all"):
+    for identity in ("spread.all", "ranks.all", "gmd.all", "sd.all", "shift.all"):
         pd.testing.assert_frame_equal(
             ours[identity].tidy(), theirs[identity].tidy(), rtol=1e-10, atol=1e-10
         )

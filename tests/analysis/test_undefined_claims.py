@@ -22,6 +22,6 @@ def test_that_many_conditions_are_not_compared_is_said_in_memory_and_in_a_stream
         audit(read_judgments(tmp_path / "part.parquet"), n_resamples=19),
         audit_reduced(reduce_parquet(tmp_path), n_resamples=19),
     ):
-        compared = {h.id for h in found.headlines} >= {"headline.spread.all"}
+        compared = {h.id for h in found.headlines} >= {"headline.gmd.all"}
         said = "not_compared" in {n.code for n in found.records().limitations}
         assert (compared, said) == (judges == 12, judges == 13)

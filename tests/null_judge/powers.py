@@ -114,7 +114,7 @@ def _spread(name: str, design: Callable[..., Analysis], of: int) -> Callable[...
         variance = np.asarray(out.arrays["cell_variances"])[:, -of:]
         clusters = out.arrays["clusters"]
         last = out.conditions["condition"].iloc[-1]
-        shown = _claims(out, "differs", last) or "headline.spread.all" in claims(out)
+        shown = _claims(out, "differs", last) or "headline.gmd.all" in claims(out)
         return shown, [
             *single_tests(np.sqrt(variance), clusters),
             *single_tests(np.log(variance + 0.1), clusters),

@@ -18,7 +18,7 @@ def checked(found) -> bool:
     by_id = {h.id: h for h in found.headlines}
     for h in found.headlines:
         assert set(h.rests_on) <= {r.id for r in found.results}
-    assert ("headline.spread.all" in by_id) == ("headline.shift.all" in by_id)
+    assert ("headline.gmd.all" in by_id) == ("headline.shift.all" in by_id)
     return bool(claims(found))
 
 
@@ -30,7 +30,7 @@ def test_nothing_is_told_apart_though_a_judge_without_sampling_stands_beside():
         found = audit(frame, n_resamples=99)
         false += checked(found)
     assert false <= MOST
-    ratios = found["ratio.all"].rows
+    ratios = found["sd.all"].rows
     assert {r.a for r in ratios} | {r.b for r in ratios} == {c.label for c in warm}
     assert cold.label in {x for r in found["shift.all"].rows for x in (r.a, r.b)}
 
@@ -38,7 +38,7 @@ def test_nothing_is_told_apart_though_a_judge_without_sampling_stands_beside():
 def test_a_difference_of_spread_and_one_of_means_are_found():
     world = World(sizes=(2,) * 20, replications=5)
     found = audited(seeded(1), world, resamples=99, effect=3.0)
-    assert {h.id: h.claim for h in found.headlines}["headline.spread.all"] == "differs"
+    assert {h.id: h.claim for h in found.headlines}["headline.gmd.all"] == "differs"
     one, two = (Condition(judge=j, temperature=1.0) for j in ("one", "two"))
     frame = scored(seeded(2), world, [one, two], shift={two.label: -1.0})
     found = audit(frame, n_resamples=99)

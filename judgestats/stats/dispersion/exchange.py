@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Unpack
 
@@ -20,13 +20,15 @@ from judgestats.stats.inference.bootstrap import not_estimable
 from judgestats.stats.inference.estimate import Interval, Limits, Note
 from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.inference.multiplicity import holm_levels, with_adjusted
+from judgestats.stats.inference.multiplicity import holm_levels, p_bounds, with_adjusted
 from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.inference.runs import RunComponent
 
 EXACT = 12
 """Clusters up to which all exchanges are made; otherwise `DRAWS` are drawn."""
 DRAWS = 999
+_STACK = 1_000_000
+"""Signs that are drawn at a time."""
 
 Dispersion = Literal["gmd", "sd"]
 
@@ -155,7 +157,8 @@ def exchange_ratio(
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     sums = cluster_sums(np.column_stack([x, y]), codes) if x.size else np.zeros((0, 2))
     # In an order that is the data's own, so that the draws do not hang on that of the rows.
-    sums = sums[np.lexsort((sums[:, 0], sums.min(axis=1), sums.sum(axis=1)))] if x.size else sums
+    keys = np.round(sums / max(float(sums.max(initial=0.0)), 1e-300), 9)
+    sums = sums[np.lexsort((keys[:, 0], keys.min(axis=1), np.round(keys.sum(axis=1), 9)))]
     g = len(sums)
     total_a, total_b = (float(v) for v in sums.sum(axis=0))
     ratio = ExchangeRatio(
@@ -165,8 +168,7 @@ def exchange_ratio(
     )  # fmt: skip
     if not (total_a > 0 and total_b > 0):
         return replace(ratio, reason="no repeats of a judge differ" if g else "no item is shared")
-    signs = _signs(g, seed)
-    by_b, by_a = signs @ sums[:, 1], signs @ sums[:, 0]
+    by_a, by_b = np.concatenate([signs @ sums for signs in _signs(g, seed)]).T
     tolerance = 1e-9 * (total_a + total_b)
     extreme = np.abs(by_b - by_a) >= abs(total_b - total_a) - tolerance
     over = np.stack([total_b - by_b, total_b + by_b])
@@ -180,20 +182,24 @@ def exchange_ratio(
         ratio,
         estimate=(total_b / total_a) ** (1 / power),
         p_value=float(np.mean(extreme)),
-        smallest=1 / len(signs),
+        smallest=1 / by_a.size,
         low_at=np.sort(low.min(axis=0)),
         high_at=np.sort(high.max(axis=0)),
     )
 
 
-def _signs(g: int, seed: int | None) -> Floats:
-    """Sign vectors with a first sign of +, the data's own among them."""
+def _signs(g: int, seed: int | None) -> Iterator[Floats]:
+    """Sign vectors with a first sign of +, the data's own first, in stacks of some megabytes."""
     if g <= EXACT:
         rest = list(itertools.product((1.0, -1.0), repeat=max(g - 1, 0)))
-        return np.array([(1.0, *signs) for signs in rest])
-    drawn = np.random.default_rng(seed).integers(0, 2, size=(DRAWS, g)) * 2.0 - 1.0
-    drawn[:, 0] = 1.0
-    return np.vstack([np.ones(g), drawn])
+        yield np.array([(1.0, *signs) for signs in rest])
+        return
+    yield np.ones((1, g))
+    rng, most = np.random.default_rng(seed), max(1, _STACK // g)
+    for start in range(0, DRAWS, most):
+        drawn: Floats = rng.integers(0, 2, size=(min(most, DRAWS - start), g)).astype(float) * 2 - 1
+        drawn[:, 0] = 1.0
+        yield drawn
 
 
 def heaviest(a: Floats, b: Floats, items: Ints) -> dict[str, float | int]:
@@ -309,6 +315,8 @@ def gmd_ratio(
         )
         for (a, b), (ratio, heavy), level in zip(pairs, found, levels, strict=True)
     ]
+    bounds = p_bounds([row.p_value for row in rows], [ratio.smallest for ratio, _ in found])
+    rows = [replace(row, p_bound=bound) for row, bound in zip(rows, bounds, strict=True)]
     floors = [ratio.smallest for ratio, _ in found if not ratio.reason]
     return Comparisons(
         name=name,

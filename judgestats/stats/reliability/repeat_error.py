@@ -23,7 +23,6 @@ from judgestats.stats.inference.jackknife import (
     effective_clusters,
     jackknife_error,
     log_jackknife,
-    mean_over_clusters,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
@@ -61,6 +60,8 @@ class RepeatPairs:
         Mean absolute difference of two repeats.
     core, n_core : ndarray, shape (N,)
         Sum of squared differences of the pairs less than `far_distance` apart, and their number.
+    n_equal : ndarray, shape (N,)
+        Number of pairs that do not differ.
     far : ndarray, shape (N,)
         Sum of squared differences of the other pairs.
     jump : ndarray, shape (N,)
@@ -77,10 +78,11 @@ class RepeatPairs:
     -----
     SEM: root of the mean within-item variance W; jackknife of log W with
     :math:`(\sum a)^2 / \sum a^2 - 1` degrees of freedom over the clusters' sums of squares a.
-    The core SEM leaves far pairs out. The far share is the mean over items of the share of far
-    pairs, with Clopper and Pearson's limits on an effective number of pairs (Korn & Graubard,
-    1998). No interval made from replies that were not seen covers them: the tail bound adds the
-    upper limit of the far share times the squared distance that a far reply has or would have.
+    The mean difference of repeats is inferred alike. The core SEM leaves far pairs out. The far
+    share is the mean over items of the share of far pairs, with Clopper and Pearson's limits on an
+    effective number of pairs (Korn & Graubard, 1998). No interval made from replies that were not
+    seen covers them: the tail bound adds the upper limit of the far share times the squared
+    distance that a far reply has or would have.
 
     References
     ----------
@@ -94,6 +96,7 @@ class RepeatPairs:
     difference: Floats
     core: Floats
     n_core: Floats
+    n_equal: Floats
     far: Floats
     jump: Floats
     codes: Ints
@@ -169,14 +172,14 @@ class RepeatPairs:
         ----------
         level : float
         """
-        if self.lacks_clusters:
-            return Limits(estimate=math.nan, level=level, reason=self.lacks_clusters)
-        mean = mean_over_clusters(self.difference, self.codes)
-        found = mean.interval(level)
+        ratio = log_jackknife(self._sums(self.difference), self._sizes, self._sizes)
+        estimate = math.nan if math.isnan(ratio.log) else math.exp(ratio.log)
+        reason = self.lacks_clusters or ratio.reason
+        found = None if reason else ratio.interval(level)
         if found is None:
-            return Limits(estimate=mean.mean, level=level, reason=mean.reason)
-        low, high = max(found.low, 0.0), found.high
-        return Limits(estimate=mean.mean, low=low, high=high, level=level, df=mean.df)
+            return Limits(estimate=estimate, level=level, reason=reason)
+        high = min(found.high, self.scale[1] - self.scale[0])
+        return Limits(estimate=estimate, low=found.low, high=high, level=level, df=ratio.df)
 
     def core_sem(self, level: float = 0.95) -> Limits:
         """SEM of the pairs that are not far apart, in points.
@@ -194,10 +197,23 @@ class RepeatPairs:
         ----------
         level : float
         """
+        return self._share_beyond(self.n_core, level)
+
+    def flip_rate(self, level: float = 0.95) -> Limits:
+        """Share of pairs of repeats that differ.
+
+        Parameters
+        ----------
+        level : float
+        """
+        return self._share_beyond(self.n_equal, level)
+
+    def _share_beyond(self, within: Floats, level: float) -> Limits:
+        """Share of the other pairs than these, with limits on an effective number of pairs."""
         if self.lacks_clusters:
             return Limits(estimate=math.nan, level=level, reason=self.lacks_clusters)
         pairs = self.n * (self.n - 1) / 2
-        share = 1 - self.n_core / pairs
+        share = 1 - within / pairs
         p, sizes, items = float(share.mean()), self._sizes, self.n.size
         clustered = sizes.size < items
         n = float(sizes.size if clustered else items)
@@ -247,8 +263,13 @@ class RepeatPairs:
         """Why an interval of the ICC would not cover; empty where it does."""
         if self.mode_share < REFUSED:
             return ""
-        share = f"{100 * self.mode_share:.0f}% of scores are {self.mode:g}"
-        return f"{share}: an ICC interval does not cover"
+        flips = self.flip_rate()
+        ends = f" [{100 * flips.low:.0f}, {100 * flips.high:.0f}]" if not flips.reason else ""
+        rate = f"flip rate {100 * flips.estimate:.0f}%{ends}" if self.n.size else "flip rate"
+        return (
+            f"{100 * self.mode_share:.0f}% of scores are {self.mode:g}: an ICC interval does not "
+            f"cover; see {rate} and far share"
+        )
 
     def icc(self, level: float = 0.95, *, tail: bool = False) -> Limits:
         """ICC(1,1), plain or with a lower limit that allows for far replies not seen.
@@ -378,13 +399,14 @@ def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]
     deviations = np.where(np.isnan(ordered), 0.0, ordered - mean[:, None])
     within = np.sum(deviations**2, axis=1)
     rounding = 1e-26 * np.nansum(ordered**2, axis=1)
-    core, n_core, far, total = np.zeros((4, len(ordered)))
+    core, n_core, n_equal, far, total = np.zeros((5, len(ordered)))
     for lag in range(1, ordered.shape[1]):
         apart = ordered[:, lag:] - ordered[:, :-lag]
         total += np.nansum(apart, axis=1)
         near = apart < far_from  # NaN is neither near nor far
         core += np.sum(np.where(near, apart, 0.0) ** 2, axis=1)
         n_core += near.sum(axis=1)
+        n_equal += (apart <= 0).sum(axis=1)
         far += np.sum(np.where(apart >= far_from, apart, 0.0) ** 2, axis=1)
     rows = np.arange(len(ordered))
     median = (
@@ -403,6 +425,7 @@ def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]
         "within": np.where(within > rounding, within, 0.0),
         "core": core,
         "n_core": n_core,
+        "n_equal": n_equal,
         "far": far,
         "difference": total / np.maximum(n * (n - 1) / 2, 1),
         "jump": jump / np.maximum(is_far.sum(axis=1), 1),

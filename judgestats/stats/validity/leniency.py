@@ -122,11 +122,13 @@ def leniency(
     left = _solved(left_out, right.sum(axis=0) - right) if not why else np.empty((0, n_judges))
     level = 1 - (1 - inference["level"]) / n_judges
     widened = runs if runs and any(pair.is_random for pair in runs.pairs) else None
+    target = max(pair.target for pair in runs.pairs) if runs else ""
     terms, p_values = [], []
     for j, name in enumerate(names):
         estimate = Estimate(
             name="leniency", label=f"Leniency of {name} vs. panel", estimate=float(values[j]),
             estimator="least squares of item and judge", sample=sample, notes=why,
+            details={"target": target} if target else {},
         )  # fmt: skip
         if not why:
             error, df = jackknife_error(left[:, j], sizes)
