@@ -119,6 +119,40 @@ def test_the_committed_bounds_cover_and_interleaving_costs_no_power() -> None:
     assert (found["value"] >= 0.98).all()
 
 
+TAILS = {"SEM": "SEM, tail bound", "ICC(1,1)": "ICC(1,1), tail bound"}
+"""Statistics beside which a bound is printed that allows for far replies not seen."""
+
+
+def test_every_interval_covers_or_has_a_bound_or_a_reason() -> None:
+    table = pd.read_csv(FOLDER / "declared_coverage.csv")
+    covers = table[table["measure"].eq("coverage")].set_index(["cell", "statistic"])["value"]
+    assert len(covers) >= 120
+    low = covers[covers < 0.93]
+    for cell, statistic in low.index:
+        if statistic in TAILS:
+            assert covers[cell, TAILS[statistic]] >= 0.93
+        else:
+            assert "in these runs" in statistic
+    refused = table[table["measure"].eq("given") & table["statistic"].eq("ICC(1,1)")]
+    assert refused[refused["cell"].str.startswith("95% tens")]["value"].eq(0).all()
+    rates = table[table["measure"].eq("rate")]
+    assert len(rates) >= 8
+    assert rates["value"].max() <= 0.01
+
+
+def test_interleaved_repeats_have_the_power_of_version_0_2() -> None:
+    table = pd.read_csv(FOLDER / "declared_coverage.csv")
+    own = table[table["regime"].eq("interleaved")]
+    names = own["statistic"].str.extract(r"(?P<claim>.*), (?P<version>this version|version 0\.2)$")
+    power = (
+        own.assign(**names)
+        .pivot(index=["cell", "claim"], columns="version", values="value")
+        .drop("changed, new items", level="claim")
+    )  # a wider claim than that of version 0.2
+    assert len(power) == 6
+    assert (power["this version"] >= 0.9 * power["version 0.2"]).all()
+
+
 @pytest.mark.study
 def test_the_committed_table_is_what_the_script_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))

@@ -79,10 +79,10 @@ class RepeatPairs:
     SEM: root of the mean within-item variance W; jackknife of log W with
     :math:`(\sum a)^2 / \sum a^2 - 1` degrees of freedom over the clusters' sums of squares a.
     The mean difference of repeats is inferred alike. The core SEM leaves far pairs out. The far
-    share is the mean over items of the share of far pairs, with Clopper and Pearson's limits on an
-    effective number of pairs (Korn & Graubard, 1998). No interval made from replies that were not
-    seen covers them: the tail bound adds the upper limit of the far share times the squared
-    distance that a far reply has or would have.
+    share is the mean over items of the share of far pairs. Its limits are Clopper and Pearson's on
+    an effective number of pairs (Korn & Graubard, 1998). No interval covers replies that were not
+    seen. The tail bound adds the upper limit of the far share times the squared distance that a far
+    reply has or would have.
 
     References
     ----------
