@@ -22,7 +22,7 @@ from judgestats.errors import InputError
 from judgestats.results import About, quantity_of
 from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
 from judgestats.stats.inference.estimate import Estimate, Limits, Note, Sample
-from judgestats.stats.inference.runs import COVERAGE, RunComponent, run_columns
+from judgestats.stats.inference.runs import COVERAGE, SHOWN, RunComponent, run_columns
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 from judgestats.stats.reliability.repeat_error import ONE_SIDED, RepeatPairs, repeat_pairs
 
@@ -31,8 +31,6 @@ _LOST = ("not_estimable", "no_interval", "few_clusters")
 _TAIL = "upper limit that allows for far replies not seen"
 _BY_SCALE = ("sem_tail", "sem_core", "far_share", "icc_tail")
 _NO_SCALE = "the ends of the scale are not stated (--scale 1-10)"
-SHOWN = 0.05
-"""p of the run test up to which the ICC without shifts of runs is shown, too."""
 IN_THESE_RUNS = Limit(
     "Fewer than 5 runs of a judge do not identify between-run noise: its SEM and ICC hold for "
     "these runs only. Interleave repeats or make 5 runs.",
@@ -161,10 +159,7 @@ def icc_by_design(
         )
     if ratio is not None and ratio.k >= 3:
         interval, notes = ratio.judges_interval(fixed=False, single=True, level=level)
-        both = value.replace(
-            estimate=ratio.random_judges(level).estimate, interval=interval, notes=(*kept, *notes)
-        )
-        value = _of_complete_items(both, ratio)
+        value = value.replace(interval=interval, notes=(*kept, *notes))
     if value.interval is None or pairs.mode_share < ONE_SIDED:
         return value
     text = f"{100 * pairs.mode_share:.0f}% of scores are {pairs.mode:g}"

@@ -23,6 +23,8 @@ FEW, MANY = 4, 10
 """Degrees of freedom from which runs are identified, and from which they may be pooled."""
 POOL = 0.25
 """p of the run test above which `MANY` degrees of freedom or more are pooled (Bancroft, 1944)."""
+SHOWN = 0.05
+"""p of the run test up to which runs are shown to differ."""
 _EXACT = 8
 """Clusters below which run labels are permuted."""
 _DRAWS = 999
@@ -231,7 +233,7 @@ class RunComponent:
         With shifts of SD .4 of the noise in 10 runs, equal judges' GMD ratios leave out 1 in .11
         (docs/simulations/declared_design.csv).
         """
-        calm = self.is_identified and self.p_value > POOL
+        calm = self.is_identified and self.p_value > SHOWN
         return "" if self.interleaved or not self.nu or calm else "these runs"
 
     @property
