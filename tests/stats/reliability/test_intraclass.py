@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import f_oneway
 
 from judgestats.errors import InputError
 from judgestats.stats import icc, spearman_brown
@@ -99,6 +100,16 @@ def test_options_are_checked():
         icc(X, form="ICC(4)")
     with pytest.raises(InputError, match="interval must be"):
         icc(X, interval="exact")
+
+
+def test_the_f_test_of_icc_1_is_the_analysis_of_variance_over_items():
+    rng = np.random.default_rng(9)
+    x = 0.4 * rng.normal(size=(7, 1)) + rng.normal(size=(7, 3))
+    known = f_oneway(*x)
+    found = icc(x, form="ICC(1,1)").details
+    assert (found["df1"], found["df2"]) == (6, 14)
+    assert found["F"] == pytest.approx(known.statistic)
+    assert found["p_value"] == pytest.approx(known.pvalue)
 
 
 def test_the_f_test_is_the_permutation_test_for_normal_scores():
