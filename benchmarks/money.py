@@ -1,32 +1,50 @@
 """What ``max_cost`` lets through at servers that misbehave: docs/simulations/money.md.
 
-python -m benchmarks.money    # print the table
+python -m benchmarks.money               # print the table of servers that bill
+python -m benchmarks.money --overruns    # write docs/simulations/overruns.csv, of servers that lie
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import csv
+import json
+import math
+import multiprocessing
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import Price, PriceTable
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.data.columns import Condition, Task
-from judgestats.items.records import Item, Response
-from judgestats.protocols.pointwise import Pointwise
-from tests.batch_server import BatchServer
+from judgestats.collection import (
+    Budget,
+    Journal,
+    Price,
+    PriceTable,
+    collect_distributed,
+    collect_judgments,
+    parse_judge,
+)
+from judgestats.collection.account import Account
+from judgestats.data import Condition, Task
+from judgestats.engine import Engine
+from judgestats.items import Item, Response
+from judgestats.protocols import Pointwise
+from judgestats.simulated import run_server
+from tests.batch_server import BatchFaults, BatchServer
 
 CAP = 1.0
-PRICES = PriceTable(
-    as_of="2026-01-01",
-    source="invented",
-    endpoints={"simulated": {"*": Price(input=10.0, output=40.0)}},
-)
 BOUND = 100
+
+
+def prices(place: str = "simulated") -> PriceTable:
+    """Dollars per million tokens of every model of a place."""
+    each = {"*": Price(input=10.0, output=40.0)}
+    return PriceTable(as_of="2026-01-01", source="invented", endpoints={place: each})
 
 
 class Adversary(BatchServer):
@@ -109,21 +127,22 @@ SERVERS: dict[str, Callable[[Turn], Bill]] = {
 }
 
 
-def tasks(replicates: int) -> list[Task]:
+def tasks(replicates: int, *, items: int = 40, url: str = "") -> list[Task]:
+    """Judgments of answers."""
     protocol = Pointwise()
-    items = tuple(
+    asked = tuple(
         Item(id=f"q{i}", cluster=f"q{i}", turns=(f"{i}?",), responses=(Response(turns=(f"{i}",)),))
-        for i in range(40)
+        for i in range(items)
     )
     return [
         Task(
-            condition=Condition(judge="sim-typical", temperature=1.0),
+            condition=Condition(judge="sim-typical" + (url and f"@{url}"), temperature=1.0),
             item_id=unit.item_id,
             cluster=unit.cluster,
             replicate=r,
-            build=lambda mode, unit=unit: protocol.prompt(unit, mode),  # type: ignore[misc]
+            build=partial(protocol.prompt, unit),
         )
-        for unit in protocol.units(items)
+        for unit in protocol.units(asked)
         for r in range(replicates)
     ]
 
@@ -138,7 +157,7 @@ def spent(
 ) -> tuple[float, float, str]:
     """Dollars billed after one run, and after the same command again; what was said of it."""
     app = Adversary(lie)
-    options: dict[str, Any] = {"mode": mode, "simulated_app": app, "prices": PRICES}
+    options: dict[str, Any] = {"mode": mode, "simulated_app": app, "prices": prices()}
     if mode == "batch":
         options["sleep"] = lambda _: asyncio.sleep(0)
     if bound is not None:
@@ -167,6 +186,120 @@ def rows() -> list[dict[str, Any]]:
     return found
 
 
+WORDS = "The answer is right, and it says why. "
+LIES: dict[str, dict[str, float]] = {
+    "zero": {"prompt_tokens": 0, "completion_tokens": 0},
+    "one": {"prompt_tokens": 1, "completion_tokens": 1},
+    "input only": {"prompt_tokens": 1000, "completion_tokens": 1},
+    "negative": {"prompt_tokens": -5, "completion_tokens": -5},
+    "nan": {"prompt_tokens": 300, "completion_tokens": math.nan},
+    "huge": {"prompt_tokens": 300, "completion_tokens": math.inf},  # what 1e400 is read as
+    "none": {},
+}
+"""Usage that servers report."""
+
+
+class Liar(BatchServer):
+    """Replies of 5,000 characters, and the same usage for each; adds up the spend by length."""
+
+    def __init__(self, usage: dict[str, float], **faults: Any) -> None:
+        super().__init__(BatchFaults(**faults))
+        self.replies, self.spent = 0, 0.0
+        inner = self._completions.reply
+
+        def reply(request: dict[str, Any], *arguments: Any, **options: Any) -> dict[str, Any]:
+            made = inner(request, *arguments, **options)
+            content = json.dumps({"score": 7, "explanation": (WORDS * 5_000)[:5_000]})
+            for choice in made["choices"]:
+                choice["message"] = {"role": "assistant", "content": content}
+            self.replies += 1
+            asked = sum(len(m["content"]) for m in request["messages"])
+            self.spent += (asked / 4 * 10 + len(content) / 4 * 40) / 1e6
+            return {**made, "usage": {**usage, "total_tokens": 0}}
+
+        self._completions.reply = reply  # type: ignore[method-assign]
+
+
+def _limits(url: str, journal: Path, cap: float) -> dict[str, Any]:
+    place = url.split("/")[2] if url else "simulated"
+    return {"prices": prices(place), "journal": journal, "budget": Budget(max_cost=cap)}
+
+
+def _collect(url: str, journal: Path) -> None:
+    collect_judgments(tasks(4, url=url), **_limits(url, journal, CAP))
+
+
+def one_run(app: Liar, journal: Path) -> Account:
+    """One run in one process."""
+    return collect_judgments(tasks(4), simulated_app=app, **_limits("", journal, CAP)).account
+
+
+def batch(app: Liar, journal: Path) -> Account:
+    """One run in batches."""
+    options = {"mode": "batch", "sleep": lambda _: asyncio.sleep(0), "simulated_app": app}
+    return collect_judgments(tasks(4), **options, **_limits("", journal, CAP)).account
+
+
+def resumed(app: Liar, journal: Path) -> Account:
+    """Runs of ever more items under a cap that grows, on one journal."""
+    for items, cap in ((2, 0.3), (6, 0.6), (40, CAP)):
+        plan, limits = tasks(4, items=items), _limits("", journal, cap)
+        collect_judgments(plan, simulated_app=app, **limits)
+    return collect_judgments(tasks(8), simulated_app=app, **_limits("", journal, CAP)).account
+
+
+def killed(app: Liar, journal: Path) -> Account:
+    """A run that is killed after four replies, and the same again."""
+    with run_server(app) as url:
+        child = multiprocessing.get_context("spawn").Process(target=_collect, args=(url, journal))
+        child.start()
+        while app.replies < 4 and child.is_alive():
+            time.sleep(0.005)
+        child.kill()
+        child.join(60)
+        limits = _limits(url, journal, CAP)
+        return collect_judgments(tasks(4, url=url), **limits).account
+
+
+def two_processes(app: Liar, journal: Path) -> Account:
+    """One run whose judgments two workers collect."""
+    with run_server(app) as url, Journal(journal) as held:
+        plan, limits = tasks(4, url=url), _limits(url, journal, CAP) | {"journal": held}
+        judge = plan[0].condition.judge
+        engine, judges = Engine(kind="loky", workers=2), {judge: parse_judge(judge)}
+        return collect_distributed(plan, engine=engine, judges=judges, **limits).account
+
+
+WAYS: dict[Callable[[Liar, Path], Account], float] = {
+    one_run: 1.0, resumed: 1.0, killed: 1.0, two_processes: 1.0, batch: 0.5,
+}  # fmt: skip
+"""How judgments are collected, and the share of the price that is paid."""
+
+
+def overrun(lie: str, way: Callable[[Liar, Path], Account]) -> dict[str, Any]:
+    """Spend by length at a server that lies, and what may be spent: the cap and 8 requests."""
+    app = Liar(LIES[lie], latency_s=0.02, latency_spread=0.5)
+    with tempfile.TemporaryDirectory() as folder:
+        account = way(app, Path(folder) / "journal.db")
+    spent_by_length = WAYS[way] * app.spent
+    return {
+        "server": lie, "way": way.__name__, "replies": app.replies,
+        "spent": round(spent_by_length, 4), "overrun": round(max(0.0, spent_by_length - CAP), 4),
+        "allowed_overrun": round(8 * spent_by_length / app.replies, 4),
+        "booked": round(account.charged_usd + account.earlier_cost_usd, 4),
+    }  # fmt: skip
+
+
+def write_overruns() -> None:
+    """Write the table of servers that lie."""
+    found = [overrun(lie, way) for lie in LIES for way in WAYS]
+    path = Path(__file__).parents[1] / "docs/simulations/overruns.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(found[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found)
+
+
 def main() -> None:
     """Print the table."""
     print("| server | mode | max_tokens | dollars: one run, two | message |")
@@ -179,4 +312,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--overruns", action="store_true")
+    if parser.parse_args().overruns:
+        write_overruns()
+    else:
+        main()

@@ -169,7 +169,8 @@ def escape_cell(value: Any) -> Any:
     if not isinstance(value, str) or _is_number(value):
         return value
     value = clean_text(value).replace("\r\n", "\n").replace("\r", "\n")  # an end of a row to some
-    return f"'{value}" if value.startswith(_FORMULA) or value.strip()[:1] in _FORMULA else value
+    seen = _INVISIBLE.sub("", value)  # a byte order mark at the start of a file is not read
+    return f"'{value}" if seen.startswith(_FORMULA) or seen.strip()[:1] in _FORMULA else value
 
 
 def _is_number(text: str) -> bool:

@@ -172,6 +172,8 @@ def test_a_long_word_breaks_after_each_twelve_letters(letters, pieces):
         ("=1", "'=1"),
         ("\t1+x", "'\t1+x"),
         ("  @x", "'  @x"),
+        ("\ufeff=1", "'\ufeff=1"),
+        (" \u200b =1", "' \u200b =1"),
         (" ", " "),
         ("", ""),
         ("a=1", "a=1"),

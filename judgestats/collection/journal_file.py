@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from judgestats.errors import StoreError
+from judgestats.files.shared_state import application_id
 from judgestats.files.text import clean
 
 APPLICATION_ID = 0x4A535431  # "JST1"
@@ -130,12 +131,7 @@ def _check_folder(path: Path) -> None:
 
 def is_laid_out(path: Path) -> bool:
     """Whether a file says in its own header that it is a journal (False: absent, or half made)."""
-    try:
-        with path.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
-    except OSError:
-        return False
-    return int.from_bytes(header[68:72], "big") == APPLICATION_ID
+    return application_id(path) == APPLICATION_ID
 
 
 def is_busy(error: Exception) -> bool:

@@ -86,7 +86,7 @@ def _number(value: object) -> float:
     if isinstance(value, (int, float, np.number)):
         try:
             number = float(value)
-        except OverflowError:
+        except (OverflowError, TypeError):  # a duration of numpy is a number, and none
             return math.nan
         return number if abs(number) <= LARGEST else math.nan
     return number_in(str(value)[:64])[0] if isinstance(value, str) else math.nan

@@ -13,7 +13,8 @@ import stat
 import struct
 import time
 import zipfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -253,6 +254,19 @@ def plain_file(path: Path) -> None:
         raise InputError(f"{path} is not a plain file.")
 
 
+def unlike_names(path: Path, names: Iterable[str]) -> None:
+    """Refuse columns of one name; cells without a name may repeat.
+
+    Raises
+    ------
+    InputError
+        It names the column.
+    """
+    [(twice, count)] = Counter(filter(None, names)).most_common(1) or [("", 1)]
+    if count > 1:
+        raise InputError(f"{path} has the column {short(twice)} twice. Rename one of them.")
+
+
 class _Expanded(io.RawIOBase):
     """The bytes of a file after decompression, counted."""
 
@@ -280,8 +294,9 @@ def opened(path: Path, limits: Limits = LIMITS) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}).") from None
     with plain:
-        start = plain.read(4)
-        plain.seek(0)
+        with foreign(path, "a file"):
+            start = plain.read(4)
+            plain.seek(0)
         stream: Any = plain
         form = ""
         if start.startswith(_GZIP):

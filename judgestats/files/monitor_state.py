@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgestats.errors import InputError
-from judgestats.files.guarded import plain_file
-from judgestats.files.shared_state import Layout, transaction
+from judgestats.files.guarded import foreign, plain_file
+from judgestats.files.shared_state import Layout, application_id, transaction
 from judgestats.files.text import decode_json, short
 
 SCHEMA = "judgestats.monitor/2"
@@ -50,14 +50,7 @@ def file_sha256(path: Path) -> str:
 
 def is_state(path: Path) -> bool:
     """Whether a file is the state of a monitor, by its header."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError:
-        return False
-    return head.startswith(b"SQLite format 3\0") and (
-        int.from_bytes(head[68:72], "big") == LAYOUT.application_id
-    )
+    return application_id(path) == LAYOUT.application_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +300,7 @@ def changed_state(path: Path, *, create: bool = True) -> Iterator[MonitorState]:
         Another process holds the state, or the disk refuses it.
     """
     if path.is_file():
-        with path.open("rb") as file:
+        with foreign(path, "a file"), path.open("rb") as file:
             start = file.read(64).lstrip()
         is_json = start.startswith((b"{", b"[")) or path.suffix.lower() == ".json"
         if is_json and not start.startswith(b"SQLite"):

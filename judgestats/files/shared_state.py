@@ -94,6 +94,18 @@ def transaction(path: Path, layout: Layout, *, create: bool = True) -> Iterator[
         raise _fault(error, path, layout) from error
 
 
+def application_id(path: Path) -> int:
+    """SQLite's application id in the header of a file; 0 where it is no plain file or database."""
+    try:
+        if not path.is_file():  # a pipe would wait for who writes
+            return 0
+        with path.open("rb") as file:
+            head = file.read(100)
+    except (OSError, ValueError):
+        return 0
+    return int.from_bytes(head[68:72], "big") if head.startswith(_MAGIC) else 0
+
+
 def is_state(path: Path, layout: Layout) -> bool:
     """Whether a file is a state of this kind, by its header."""
     try:

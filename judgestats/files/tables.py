@@ -26,6 +26,7 @@ from judgestats.files.guarded import (
     opened,
     plain_file,
     size_text,
+    unlike_names,
     weighed,
 )
 from judgestats.files.text import clean, short
@@ -63,9 +64,7 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
     name = _one_of(path, sheet, list(filled), "sheet")
     header, *rows = filled[name]
     columns = [f"column {i + 1}" if c is None else clean(str(c)) for i, c in enumerate(header)]
-    twice = [c for i, c in enumerate(columns) if c in columns[:i]]
-    if twice:
-        raise InputError(f"{path} has the column {short(twice[0])} twice. Rename one of them.")
+    unlike_names(path, columns)
     rows = [(*r, *[None] * (len(columns) - len(r))) for r in rows]  # a row ends at its last cell
     return pd.DataFrame(rows, columns=columns).infer_objects()
 
@@ -173,7 +172,9 @@ def parquet_footer(path: Path) -> tuple[Any, pa.Schema]:
 
     plain_file(path)
     with foreign(path, "Parquet"), ParquetFile(path) as file:
-        return file.metadata, file.schema_arrow
+        about, schema = file.metadata, file.schema_arrow
+    unlike_names(path, schema.names)
+    return about, schema
 
 
 def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
@@ -335,10 +336,7 @@ def _header(path: Path, separator: str, meter: Meter) -> tuple[str, list[str]]:
         if len(header) == 1 and other in header[0]:
             separator, header = other, next(csv.reader(lines, delimiter=other))
     meter.columns(len(header))
-    seen: set[str] = set()
-    twice = next((n for n in header if n and (n in seen or seen.add(n))), "")  # type: ignore[func-returns-value]
-    if twice:
-        raise InputError(f"{path} has the column {short(twice)} twice. Rename one of them.")
+    unlike_names(path, header)
     return separator, header
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sqlite3
 import zipfile
@@ -10,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from judgestats.cli import main
@@ -185,3 +188,30 @@ def test_a_folder_that_may_not_be_searched_is_named(folder, capsys, monkeypatch)
 
     monkeypatch.setattr(Path, "is_file", forbidden)
     refused(capsys, ["labels", "plan", "x/good.csv", "--labels", "3"], "x/good.csv", "Permission")
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["check"], ["analyze"], MONITOR[:1]])
+@pytest.mark.parametrize("name", ["pipe", "/proc/self/mem", "a\0b", "twice.parquet"])
+def test_a_file_that_cannot_be_a_table_is_refused_by_every_command(folder, capsys, command, name):
+    os.mkfifo(folder / "pipe")
+    columns = [pa.array(["q1", "q2"]), pa.array([1, 2]), pa.array([1, 2])]
+    table = pa.Table.from_arrays(columns, names=["item_id", "score", "score"])
+    pq.write_table(table, folder / "twice.parquet")
+    options = ["--state", "s.db", "--rate", "f=score:5"] if command == MONITOR[:1] else []
+    assert main([*command, name, *options]) == 2
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    refusals = {"pipe": "no ", "twice.parquet": "the column 'score' twice"}
+    assert refusals.get(name, "") in said
+
+
+def test_durations_are_no_scores(folder, capsys):
+    table = pa.table(
+        {
+            "item_id": [f"q{i // 3}" for i in range(30)],
+            "score": pa.array(range(30), pa.duration("s")),
+        }
+    )
+    pq.write_table(table, folder / "d.parquet")
+    assert main(["doctor", "d.parquet"]) in {1, 2}
+    assert "internal error" not in capsys.readouterr().err

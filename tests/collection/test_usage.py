@@ -1,18 +1,21 @@
 """max_cost at servers that report tokens which their replies belie."""
 
 import asyncio
+import csv
 import json
 import math
+from pathlib import Path
 
 import pytest
 
+from benchmarks.money import CAP, WAYS, WORDS, Liar, overrun, prices
+from benchmarks.money import LIES as LIED
 from judgestats.collection import (
     Budget,
     Journal,
     Kind,
     Outcome,
     Price,
-    PriceTable,
     Purse,
     Stop,
     TextSize,
@@ -21,47 +24,9 @@ from judgestats.collection import (
     read_reply,
 )
 from judgestats.simulated import run_server
-from tests.batch_server import BatchServer
 
-CAP = 1.0
-PRICES = PriceTable(
-    as_of="2026-01-01",
-    source="test",
-    endpoints={"simulated": {"*": Price(input=10.0, output=40.0)}},
-)
-WORDS = "The answer is right, and it says why. "
-LIES = {
-    "zero": {"prompt_tokens": 0, "completion_tokens": 0},
-    "one": {"prompt_tokens": 1, "completion_tokens": 1},
-    "input only": {"prompt_tokens": 1000, "completion_tokens": 1},
-    "negative": {"prompt_tokens": -5, "completion_tokens": -5},
-    "nan": {"prompt_tokens": 300, "completion_tokens": math.nan},
-    "huge": {"prompt_tokens": 300, "completion_tokens": math.inf},  # what 1e400 is read as
-    "none": {},
-    "output only": {"prompt_tokens": 1, "completion_tokens": 320},
-}
-
-
-class Liar(BatchServer):
-    """Replies of 5,000 characters, and the same usage for each."""
-
-    def __init__(self, usage, text=WORDS):
-        super().__init__()
-        self.replies, self.spent = 0, 0.0
-        inner = self._completions.reply
-
-        def reply(request, *arguments, **options):
-            made = inner(request, *arguments, **options)
-            explanation = (text * 5_000)[:5_000]
-            for choice in made["choices"]:
-                content = json.dumps({"score": 7, "explanation": explanation})
-                choice["message"] = {"role": "assistant", "content": content}
-            self.replies += 1
-            asked = sum(len(m["content"]) for m in request["messages"])
-            self.spent += (asked / 4 * 10 + len(content) / 4 * 40) / 1e6
-            return {**made, "usage": {**usage, "total_tokens": 0}}
-
-        self._completions.reply = reply
+OVERRUNS = Path(__file__).parents[2] / "docs/simulations/overruns.csv"
+LIES = {**LIED, "output only": {"prompt_tokens": 1, "completion_tokens": 320}}
 
 
 @pytest.mark.parametrize(
@@ -71,20 +36,15 @@ class Liar(BatchServer):
 )
 def test_the_cap_holds_by_length_whatever_is_reported(lie, way, plan, tmp_path):
     app = Liar(LIES[lie])
-    options = {"prices": PRICES, "budget": Budget(max_cost=CAP), "journal": tmp_path / "j.db"}
+    options = {"prices": prices(), "budget": Budget(max_cost=CAP), "journal": tmp_path / "j.db"}
     if way == "streamed":
         options["stream_to"] = tmp_path / "parts"
     if way == "batch":
         options |= {"mode": "batch", "sleep": lambda _: asyncio.sleep(0)}
     if way == "loopback":
         with run_server(app) as url:
-            table = PriceTable(
-                as_of="2026-01-01",
-                source="test",
-                endpoints={url.split("/")[2]: {"*": Price(input=10.0, output=40.0)}},
-            )
             tasks = plan(items=30, replicates=4, url=url)
-            done = collect_judgments(tasks, **{**options, "prices": table})
+            done = collect_judgments(tasks, **options | {"prices": prices(url.split("/")[2])})
     else:
         done = collect_judgments(plan(items=30, replicates=4), simulated_app=app, **options)
     price = 0.5 if way == "batch" else 1.0
@@ -104,7 +64,7 @@ def test_the_cap_holds_by_length_whatever_is_reported(lie, way, plan, tmp_path):
 @pytest.mark.parametrize("lie", ["zero", "none"])
 def test_runs_and_resumes_on_one_ledger_share_the_cap(lie, plan, tmp_path):
     app = Liar(LIES[lie])
-    options = {"prices": PRICES, "journal": tmp_path / "j.db", "simulated_app": app}
+    options = {"prices": prices(), "journal": tmp_path / "j.db", "simulated_app": app}
     for items, cap in ((2, 0.3), (6, 0.6), (40, CAP), (80, CAP)):
         collect_judgments(plan(items=items), budget=Budget(max_cost=cap), **options)
     assert 0.5 * CAP < app.spent <= CAP + 8 * app.spent / app.replies
@@ -112,6 +72,18 @@ def test_runs_and_resumes_on_one_ledger_share_the_cap(lie, plan, tmp_path):
         (spend, *rest) = [line.spend for line in journal.ledger.lines() if line.spend.requests]
         assert sum(s.estimated for s in (spend, *rest)) == pytest.approx(app.spent, rel=0.1)
         assert sum(s.reported for s in (spend, *rest)) == 0
+
+
+def test_no_way_of_collecting_overruns_by_more_than_what_was_in_flight():
+    with OVERRUNS.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["server"], row["way"]) for row in rows} == {
+        (lie, way.__name__) for lie in LIED for way in WAYS
+    }
+    for row in [*rows, *(overrun("zero", way) for way in WAYS if way.__name__ == "killed")]:
+        assert float(row["spent"]) > 0.25 * CAP
+        assert float(row["overrun"]) <= float(row["allowed_overrun"])
+        assert float(row["booked"]) >= 0.95 * float(row["spent"])
 
 
 async def test_eight_requests_are_in_flight_until_a_reply_came():

@@ -39,6 +39,7 @@ def test_observations_and_looks_come_back_as_they_were_given(tmp_path):
         assert [*state.observations("new")] == []
         assert state.looks() == [Look(1, 0.5, -0.5, "not_yet")]
     assert [p.name for p in tmp_path.iterdir()] == ["m.db"]
+    assert path.read_bytes()[68:72] == b"JSM2"
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1.5, -0.1])
