@@ -7,11 +7,12 @@ method and costs no further call.
 
 from __future__ import annotations
 
-from judgestats.data.columns import Condition, Contrast
+from judgestats.data.columns import Condition
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.runner.design import Design
 from judgestats.runner.sources import (
+    METHOD_CONTRASTS,
     METHOD_LEVELS,
     STUDY_PAIRS,
     MethodParameters,
@@ -59,15 +60,7 @@ DESIGN = Design(
     },
     compares=METHOD_LEVELS,
     study="llmasjudge",
-    contrasts=(
-        Contrast(
-            vary="method",
-            base="pointwise",
-            margin=0.05,
-            levels=("pointwise-before", "pointwise-after", "pointwise-guideline"),
-        ),
-        Contrast(vary="method", base="pairwise", levels=("pairwise-before",), margin=0.05),
-    ),
+    contrasts=METHOD_CONTRASTS,
     study_items=STUDY_PAIRS,
     presets={
         "paper": {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from judgestats.data.columns import RULES, Condition
+from judgestats.data.columns import RULES, Condition, Contrast
 from judgestats.errors import InputError
 from judgestats.items.answers import draw_candidates, with_answers
 from judgestats.items.item_sets import check_there, layout_of, load_items, select_items
@@ -133,6 +133,18 @@ METHOD_LEVELS = (
         "is not asked.",
     ),
 )
+
+
+METHOD_CONTRASTS = (
+    Contrast(
+        vary="method",
+        base="pointwise",
+        margin=0.05,
+        levels=("pointwise-before", "pointwise-after", "pointwise-guideline"),
+    ),
+    Contrast(vary="method", base="pairwise", levels=("pairwise-before",), margin=0.05),
+)
+"""Each way of asking against the plain one; the margin is that of alignment scores."""
 
 
 def method_protocol(
