@@ -70,7 +70,7 @@ def item_means(array: ScoreArray) -> Floats:
 
 
 def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
-    """People's ratings by item (the mean of several), and how many labels are no number.
+    """Human ratings by item (the mean of several), and how many labels are not numbers.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
 
 
 def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
-    """1 and 0 where people's labels beside scores say pass and fail of the item; else None.
+    """1 and 0 where human labels next to scores say pass and fail of the item; else None.
 
     Parameters
     ----------
@@ -126,12 +126,12 @@ def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
 
 
 def true_score_of(frame: pd.DataFrame) -> str:
-    """Which number of all judged items people's labels beside scores give: a rate, or a mean."""
+    """Which number of all judged items human labels next to scores give: a rate, or a mean."""
     return "greg" if passes_of_items(frame) is None else "greg_rate"
 
 
 def judges_named(found: Found) -> list[NamedResult]:
-    """Primary results on judges beside one another, each about its stratum."""
+    """Primary results on judges side by side, each about its stratum."""
     return [
         NamedResult(
             i, title, "primary", result,
@@ -236,7 +236,7 @@ def ratings_results(
     *,
     of_passes: bool = False,
 ) -> Found:
-    """Agreement of one condition's scores with people's ratings, item by item.
+    """Agreement of one condition's scores with human ratings, item by item.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def _with_null(
     cluster: Objects | None,
     declared: AnalysisPlan,
 ) -> Estimate:
-    """The correlation beside what it is when ratings are shuffled over items."""
+    """The correlation next to what it is when ratings are shuffled over items."""
     if not declared.n_resamples or math.isnan(value.estimate):
         return value
     if method == "spearman":
@@ -416,7 +416,7 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
 
 
 def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> NDArray[np.object_]:
-    """Verdicts as judges x items x repetitions, an order being a repetition of its own."""
+    """Verdicts as judges x items x repetitions, an order being a separate repetition."""
     asked = read["order"].astype(str) + "\0" + read["replicate"].astype(str)
     codes, times = pd.factorize(asked)
     cube = np.full((len(conditions), len(items), len(times)), None, dtype=object)
@@ -438,7 +438,7 @@ def label_agreement_results(frame: pd.DataFrame, *, level: float) -> list[NamedR
     Parameters
     ----------
     frame : DataFrame
-        The parsed judgments, with a column ``label`` where people or a key said what is right.
+        The parsed judgments, with a column ``label`` where people or a key said what is correct.
     level : float
         Of intervals.
 
@@ -609,8 +609,8 @@ def slot_results(
     Returns
     -------
     list of NamedResult
-        A test a condition: of accuracy by the place of the right option where labels tell it, else
-        of the places chosen; none where places are not known.
+        A test per condition: of accuracy by the place of the correct option where labels show it,
+        else of the places chosen; none where places are not known.
     """
     drawn = {"n_permutations": n_permutations, "seed": seed}
     return _name_results(
@@ -625,7 +625,7 @@ def _name_results(
     role: Role,
     hypothesis: str = "",
 ) -> list[NamedResult]:
-    """What is found of each condition, with its name."""
+    """The findings of each condition, with its name."""
     if "choice" not in frame:
         return []
     return [
@@ -706,7 +706,7 @@ def _slots(
 
 
 def _order_evidence(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
-    """Judgments with their places, how many options, and by what a place can be told to matter."""
+    """Judgments with their positions, the number of options, and what shows a position effect."""
     if not own["choice"].ne("").any():
         return own, 0, ""
     own, k = _placed(own)
@@ -722,7 +722,7 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Judgments with the place chosen and the right one, -1 where unknown, and how many options.
 
     An order that lists the options (``cab``, ``m3|m1|m2``) tells where each stood. Without one the
-    letter of an option of a choice is its place.
+    letter of an option of a choice is its position.
     """
     choices = each_distinct(own["choice"], lambda v: str(v).strip().lower())
     gold = (
@@ -768,7 +768,7 @@ def _listed(order: str) -> tuple[str, ...]:
 
 
 def _position_test(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, Any]) -> Result:
-    """Places chosen, tested against the options chosen: items in the rows, judgments beside."""
+    """Places chosen, tested against the options chosen: items in the rows, judgments next to it."""
     own = own.assign(at=own.groupby("item_id").cumcount())
     wide = own.pivot(index="item_id", columns="at", values="place").fillna(-1)
     shown = own.pivot(index="item_id", columns="at", values="order")
@@ -835,7 +835,7 @@ def preference_share(verdicts: Objects) -> Floats:
 
 
 def position_shares(ab: Objects, ba: Objects) -> Floats:
-    """Share of each pair's verdicts for the second and for the first place, shape (n_pairs, 2).
+    """Share of each pair's verdicts for the second and for the first position, shape (n_pairs, 2).
 
     Each order weighs the same; a tie counts half; NaN where an order was not read.
     """

@@ -1,4 +1,4 @@
-"""Which way of asking a judge agrees with people, and is consistency bought with bias?"""
+"""Which way of asking a judge agrees with human labels, and is consistency bought with bias?"""
 
 from __future__ import annotations
 
@@ -409,7 +409,7 @@ def _compare_methods(
 def _restrict_methods(
     pairs: Comparisons, methods: Collection[str], family: Family, judge: str
 ) -> Comparisons:
-    """No two methods told apart where the judge's test does not; baselines are not in that test."""
+    """No two methods differ where the judge's test does not; baselines are not in it."""
     p, bound = family.p_adjusted[judge], family.p_bound[judge]
     held = families.restrict_pairs(pairs, p, claim=f"methods.{judge}", bound=bound)
     rows = zip(pairs.rows, held.rows, strict=True)
@@ -455,7 +455,7 @@ def _compare_temperatures(
 
 
 def _consistency(table: pd.DataFrame) -> list[records.NamedResult]:
-    """Over conditions: do those that repeat themselves better also agree better with people?"""
+    """Over conditions: does better repeatability go with better agreement with human labels?"""
     if "self_agreement" not in table:
         return []
     rows = table[table["self_agreement"].notna() & table["alignment"].notna()]
@@ -531,7 +531,7 @@ def _headlines(
 
 
 def _widest(judge: str, compared: _Compared) -> str:
-    """Id of the pair of methods that lies farthest apart, baselines left out."""
+    """Id of the pair of methods that is most different, baselines left out."""
     pairs = [
         row
         for row in compared.shifts.rows

@@ -32,7 +32,7 @@ from judgestats.stats.inference.result import Comparisons
 
 
 def kinds(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The conditions with scores, and those with verdicts in words only.
+    """The conditions with scores, and those with categorical verdicts only.
 
     A condition in which nothing was read goes with the scores if there are any.
 
@@ -388,7 +388,7 @@ def plan_for(
     specificity: str = "",
     specs: str = "",
 ) -> AnalysisPlan:
-    """The plan that fits what a frame holds: scores, or verdicts in words.
+    """The plan that fits what a frame holds: scores, or categorical verdicts.
 
     Parameters
     ----------
@@ -464,13 +464,13 @@ def audit(
     mix : str
         Share of each category in the traffic that corrected rates are for: ``chat=.8,code=.2``.
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
-        Its omega stands beside the parallel one, which exchangeable replications imply; chosen
-        before the data are seen, never by its fit.
+        Its omega is reported next to the parallel one, which exchangeable replications imply;
+        chosen before the data are seen, never by its fit.
     sensitivity, specificity : str
         The judge's rates in another study with their numbers of labels, ``137/149`` or ``.92/149``:
         where these judgments have no labels, the pass rate is corrected by them.
     duplicates : {"cluster", "drop", "keep", "refuse"}
-        What becomes of items that repeat another item's text or replies: `join_copies`.
+        The handling of items that repeat another item's text or replies: `join_copies`.
     specs : {"", "yes", "joint"}
         Whether each claim on two conditions is made again under every declared choice of its
         analysis (`with_specifications`), and with one joint p.

@@ -33,10 +33,10 @@ _COMPARED = {
     "slots": ("choices_place_1", ()),
     "instrument.dif_test": ("dif_log_odds", ()),
 }
-"""The one test of each comparison of conditions, what differs if it does, and what stands beside.
+"""The one test of each comparison of conditions, what differs if it does, and what accompanies it.
 They are one family: each p is adjusted for the others (Holm)."""
 _OF_SPREAD = {"spread", "ratio"}
-"""Hypotheses of what stands under the GMD ratios."""
+"""Hypotheses of what is under the GMD ratios."""
 _SOURCES = "instrument.dif_test"
 _SAYS = {
     ("gmd.all", "differs"): "the conditions differ in within-item variance",
@@ -75,8 +75,8 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
     Returns
     -------
     tuple of Headline
-        Of every primary estimate, and of each comparison of all conditions: of their spread,
-        their means, their agreement with people.
+        Of every primary estimate, and of each comparison of all conditions: of their spread, their
+        means, their agreement with human labels.
     """
     ids = {r.id for r in results}
     compared = {r.id: _p_of(r.result) for r in results if _kind(r.id) in _COMPARED}
@@ -133,7 +133,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
 def restrict_to_claims(
     results: Sequence[NamedResult], headlines: Sequence[Headline]
 ) -> list[NamedResult]:
-    """The results, with no pair told apart where the claim that rests on the pairs tells none.
+    """The results, with no pair distinguished where the claim that rests on the pairs tells none.
 
     A claim's p is that of the smallest pair or of the test of all conditions, adjusted for the
     audit's other claims; the pairs themselves are adjusted among one another alone.
@@ -187,7 +187,7 @@ def _source_phrase(identity: str, result: Result, claim: Claim) -> str:
 
 
 def largest_position_share(result: Result) -> Estimate | None:
-    """The share of choices that lies farthest from what no preference gives.
+    """The share of choices that is farthest from what no preference gives.
 
     Parameters
     ----------

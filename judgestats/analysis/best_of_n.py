@@ -176,7 +176,7 @@ def repeated_choices(
     categories : sequence of str, optional
         What can be chosen.
     unread : str
-        What the id begins with of the reliability with unread replies as a category.
+        What the id begins with of the reliability with unparsed replies as a category.
 
     Returns
     -------
@@ -344,7 +344,7 @@ def _across_judges(
 def _choices_right(
     name: str, asked: pd.DataFrame, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
-    """Choices against targets and people, where the data know them, beside a random choice.
+    """Choices against targets and people, where the data know them, next to a random choice.
 
     Only questions with right and wrong answers can tell; on the others every choice is the same.
     """
@@ -384,7 +384,7 @@ def _choices_right(
 
 
 def _answer_shares(rows: pd.DataFrame) -> pd.Series:
-    """Which share of the answers that were shown is right; NaN where nobody knows."""
+    """Which share of the answers that were shown is correct; NaN where nobody knows."""
     right, judged = (
         pd.to_numeric(rows[c], errors="coerce") for c in ("options_right", "options_judged")
     )
@@ -415,12 +415,12 @@ def omega_of_hits(
     asked : DataFrame
         Its judgments.
     declared : AnalysisPlan
-        Whose option ``omega_model`` names a model beside the parallel one.
+        Whose option ``omega_model`` names a model next to the parallel one.
 
     Returns
     -------
     list of NamedResult
-        Of choosing the right answer, where the data know it of questions with right and wrong
+        Of choosing the correct answer, where the data know it of questions with right and wrong
         ones, else the preferred one; none where neither is known of `FEWEST` questions.
     """
     for kind, open_rows, hit in _hits(asked):
@@ -451,7 +451,7 @@ def omega_of_hits(
 
 
 def _once(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row an item whose answers can be held to a target, with the share that is right."""
+    """One row per item whose answers have a target, with the share of correct ones."""
     if not {"options_judged", "right"} <= set(frame.columns):
         return frame.iloc[:0].assign(share=[])
     rows = frame[frame["options_judged"] != ""].drop_duplicates("item_id").set_index("item_id")
@@ -459,7 +459,7 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _answers_right(frame: pd.DataFrame, declared: families.AnalysisPlan) -> list[NamedResult]:
-    """How many answers are right: by author, by benchmark, and of all; none of few questions."""
+    """How many answers are correct: by author, by benchmark, and of all; none of few questions."""
     once = _once(frame)
     if len(once) < FEWEST:
         return []
@@ -502,7 +502,7 @@ def _accuracy_relation(
     table: pd.DataFrame,
     declared: families.AnalysisPlan,
 ) -> list[NamedResult]:
-    """Whether choices are repeated less where more of the answers are right, by condition."""
+    """Whether choices are repeated less where more of the answers are correct, by condition."""
     once = _once(frame)
     if once.empty:
         return []

@@ -43,7 +43,7 @@ from judgestats.stats.robustness.probes import probe_shift
 
 OF_JUDGES = "judges and temperatures"
 POINTS = Scale(low=1, high=10)
-"""Scores of every scale are told in points of this one, so that scales can be compared."""
+"""Scores of every scale are reported in points of this one, so that scales can be compared."""
 VARIANCE_RATIO = 1.5
 """Declared margin: variances on two scales within 1/1.5 to 1.5 of each other."""
 
@@ -55,7 +55,7 @@ def rescale_points(scores: Floats, scale: Scale) -> Floats:
 
 
 def _positions(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
-    """Leaning to the first place, verdicts that survive a swap, and place apart from repetition."""
+    """First-position bias, verdicts that survive a swap, and position beyond repetition."""
     results: list[NamedResult] = []
     for judge in (j for j in judges if PAIRS in j.verdicts):
         ab, ba = judge.verdicts[PAIRS]
@@ -73,7 +73,7 @@ def _positions(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Na
 
 
 def _lengths(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
-    """Length among real answers, people's preference and authorship held constant."""
+    """Length among real answers, human preference and authorship held constant."""
     effects: dict[str, Comparisons] = {}
     for judge in judges:
         labelled = judge.labelled
@@ -324,8 +324,8 @@ _OWN_ROWS = {"fair_padding", "fair_position", "fair_own answer"}
 def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
     """By how much each judge follows padding, place and authorship; then the other probes.
 
-    What is claimed of place is the number of its row; of pairs asked for another probe's sake,
-    the share of first places.
+    What is claimed of place is the number of its row; of pairs asked for another probe's sake, the
+    share of first positions.
     """
     if any(row.key == "fair_position" for row in probed):
         place = results_row(

@@ -124,7 +124,7 @@ def named_result(quantity: Quantity, value: Result, about: About) -> NamedResult
 
 
 def is_primary(record: str) -> bool:
-    """Whether an audit claims the results whose ids begin so: all but secondary quantities.
+    """Whether an audit claims the results whose ids begin so: all except secondary quantities.
 
     Examples
     --------

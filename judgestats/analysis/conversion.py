@@ -79,7 +79,7 @@ def possible(estimand: str, scale: Ends | None = None) -> Ends:
 
 
 def clip_interval(interval: Interval, ends: Ends, estimate: float) -> Interval:
-    """An interval without what is not possible; a sample's own value may lie beyond it.
+    """An interval without what is not possible; a sample's own value may be beyond it.
 
     Examples
     --------
@@ -97,7 +97,8 @@ def clip_or_drop_interval(
 ) -> tuple[Interval | None, tuple[Note, ...]]:
     """An interval within what is possible; where it says nothing, the note that says so.
 
-    It does where it is nearly all that is possible, or, of a `ratio`, where an end is beyond use.
+    It does where it is nearly everything that is possible, or, of a `ratio`, where an end is beyond
+    use.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def clip_or_drop_interval(
 
 @dataclass(frozen=True)
 class NamedResult:
-    """A result with its place in the plan, and with what its records have in common.
+    """A result with its position in the plan, and with what its records have in common.
 
     `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
     what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
@@ -190,7 +191,7 @@ def table_record(frame: pd.DataFrame, **fields: Any) -> Table:
 
 
 def _unit(key: str, values: Any) -> str:
-    """The unit of a table's column: the registry's, else by what stands in it."""
+    """The unit of a table's column: the registry's, else by its content."""
     if key in QUANTITIES:
         return QUANTITIES[key].unit
     if values.dtype.kind in "iu":
@@ -230,7 +231,7 @@ def _estimate(
 
 
 def _parts(result: of.Estimate) -> list[tuple[str, str, float, NullReference | None]]:
-    """What stands beside an estimate in the same result: name, estimand, value, null."""
+    """What accompanies an estimate in the same result: name, estimand, value, null."""
     match result:
         case OmegaEstimate():
             return [
@@ -289,7 +290,7 @@ _OF_TEST = {f.name for f in dataclasses.fields(of.TestResult)}
 
 
 def effect_number(estimates: tuple[of.Estimate, ...], i: int) -> str:
-    """A number behind a name that stood before among the estimates."""
+    """A number behind a name that preceded among the estimates."""
     before = sum(e.name == estimates[i].name for e in estimates[:i])
     return f"-{before + 1}" if before else ""
 
@@ -432,7 +433,7 @@ def _interval(
 ) -> tuple[ResultsInterval | None, tuple[of.Note, ...]]:
     """The interval of an estimand, which ends where that ends, or at the estimate beyond.
 
-    None, with the note that says so, where it would be nearly all that the estimand can be.
+    None, with the note that says so, where it would be nearly everything that the estimand can be.
     """
     kept, lost = clip_or_drop_interval(
         interval, possible(key), estimate, ratio=quantity_of(key).is_ratio

@@ -371,12 +371,12 @@ def conditions_of(declared: AnalysisPlan, key: str, judged: StrategyVerdicts) ->
 
 @dataclass(frozen=True, kw_only=True)
 class PriceOfAccuracy(Rows):
-    """Gain and cost of strategies beside the vanilla judge's.
+    """Gain and cost of strategies next to the vanilla judge's.
 
-    One row a strategy: ``gain`` in points (percent) with its interval, ``tokens`` and ``usd`` of a
-    verdict, and both per point, with the bounds that the gain's interval gives (tokens and dollars
-    taken as known), where the gain is shown after adjustment; NaN elsewhere, since the price of
-    nothing is not defined.
+    One row per strategy: ``gain`` in points (percent) with its interval, ``tokens`` and ``usd`` of
+    a verdict, and both per point, with the bounds that the gain's interval gives (tokens and
+    dollars assumed known), where the gain is shown after adjustment; NaN elsewhere, since the price
+    of nothing is not defined.
     """
 
     def sentence(self) -> str:

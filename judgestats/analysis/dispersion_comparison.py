@@ -112,7 +112,7 @@ def spread_questions(
 
 
 def _restrict_spreads(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, ...]:
-    """No pair told apart where the test of its stratum, adjusted for all strata, tells none."""
+    """No pair distinguished where the test of its stratum, adjusted for all strata, tells none."""
     family = spread_family(*asked)
 
     def restrict(question: SpreadQuestion) -> dict[str, SpreadResult]:
@@ -131,7 +131,7 @@ def _restrict_spreads(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion
 
 
 def restrict_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
-    """The comparison with its pairs held to the adjusted p of its test (see `restrict_pairs`)."""
+    """The comparison, its pairs limited by the adjusted p of its test (`restrict_pairs`)."""
     distances = spread.gmd_ratios
     held = partial(families.restrict_pairs, p=p, bound=bound, claim=claim)
     return replace(
@@ -217,7 +217,7 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     Parameters
     ----------
     *questions : SpreadQuestion
-        The primary one first; the tests of the others stand in its family.
+        The primary one first; the tests of the others are in its family.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
 
 
 def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[NamedResult]:
-    """The test of a stratum, and what stands beside it: trends, ranks, pairs, ratios and shifts."""
+    """The test of a stratum with trends, ranks, pairs, ratios, and shifts."""
     spread, what = question.spreads[stratum.name], question.across
     first = question.id == "spread"
     over, across = ("", "") if first else (f" over {what}", f" across {what}")
@@ -286,7 +286,8 @@ def equivalence_in(
 
 
 def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
-    """What is claimed of each stratum: its spread differs, is shown to be alike, or is left open.
+    """What is claimed of each stratum: its spread differs, is equivalent within the margin, or is
+    left open.
 
     Parameters
     ----------
@@ -336,7 +337,7 @@ def _compared(question: SpreadQuestion, name: str) -> tuple[str, ...]:
 
 
 def _direction(spread: SpreadResult) -> Literal["", "higher", "lower"]:
-    """Whether the last condition scatters more or less than the first."""
+    """Whether the last condition varies more or less than the first."""
     if spread.summary is None:
         return ""
     low, high = (

@@ -62,7 +62,7 @@ _SAYS: Mapping[Claim, str] = {
     "undefined": "not tested: {aspect}",
 }
 _FEWER = "no change is shown: {aspect}, of which fewer differ than repetition explains"
-"""Where the interval of a share of changes lies below 0: no number tells a change."""
+"""Where the interval of a share of changes is below 0: no number shows a change."""
 UNREAD = "no verdict in one of the runs"
 """The reason under which `run_change` counts the items that it leaves out."""
 
@@ -153,7 +153,7 @@ def drift_headlines(
     Parameters
     ----------
     tests : sequence of NamedResult
-        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``gmd.*`` beside them.
+        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``gmd.*`` next to them.
     family : Family
         Of all tests.
     confirmed : bool
@@ -163,8 +163,8 @@ def drift_headlines(
     -------
     tuple of Headline
         Not to have found a change is not to have shown that there is none: a leading quantity is
-        the same only where its 90% interval lies within the margin. The test's details hold what
-        is ruled out.
+        the same only where its 90% interval is within the margin. The test's details hold what is
+        ruled out.
     """
     headlines: list[Headline] = []
     same: set[str] = set()
@@ -330,7 +330,7 @@ def with_labelled(
     Returns
     -------
     Analysis
-        As given where nothing is labelled.
+        As given if nothing is labelled.
     """
     results: list[NamedResult] = []
     headlines: list[Headline] = []
@@ -449,7 +449,7 @@ def _label(name: str) -> str:
 
 
 def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
-    """People's labels by item: scores, or 1 for a pass."""
+    """Human labels by item: scores, or 1 for a pass."""
     own = frame[frame["condition"] == condition] if condition in set(frame["condition"]) else frame
     if "label" not in own:
         return pd.Series(dtype=float)
@@ -516,16 +516,16 @@ def drift(
     seed : int
     level : float
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
-        Its omega of each run stands beside the parallel one.
+        Its omega is reported next to the parallel one.
     comparisons : int
-        Of so many comparisons of runs this is one: p is adjusted for all.
+        Of this many comparisons of runs this is one: p is adjusted for all.
     target : {"new items", "these items"}
         What the estimate, interval, and p of the mean, pass rate or win rate hold for.
     margin : float
         Change of it that counts as none; by default .05 of rates, 5% of the stated scale, else of
         the range of the scores, which a limitation says.
     duplicates : {"cluster", "drop", "keep", "refuse"}
-        What becomes of items that repeat another item's text, or its replies in both runs:
+        The handling of items that repeat another item's text, or its replies in both runs:
         `join_copies`.
 
     Returns
@@ -542,12 +542,12 @@ def drift(
 
     Notes
     -----
-    Where items are labelled the changes of agreement with people, sensitivity and specificity on
-    the same answers lead. Estimate, interval and p of a line have one target (`run_change`);
-    the spread exchanges whole cells. Weighted Holm: the mean, pass rate or win rate weighs .8, all
+    Where items are labelled the changes of agreement with human labels, sensitivity and specificity
+    on the same answers lead. Estimate, interval and p of a line have one target (`run_change`); the
+    spread exchanges whole cells. Weighted Holm: the mean, pass rate or win rate weighs .8, all
     others .2, and intervals are of the same levels. No change is claimed where the 90% interval of
-    the leading quantity lies within the margin. Runs that judged once show the direction of a
-    shift at most.
+    the leading quantity is within the margin. Runs that judged once show the direction of a shift
+    at most.
 
     Examples
     --------

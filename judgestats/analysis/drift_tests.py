@@ -90,7 +90,7 @@ def pair_label(first: str, second: str, *, joint: str = "\u00a0") -> str:
     ----------
     first, second : str
     joint : str
-        Beside the arrow; a line does not break there. In ids it is a space.
+        Next to the arrow; a line does not break there. In ids it is a space.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def _are_same(
 
 
 def _not_tested(result: Result) -> Result:
-    """A test without p and size; what else stands beside it stays."""
+    """A test without p and size; the other results next to it stays."""
     if not isinstance(result, TestResult):
         return result
     return replace(result, statistic=math.nan, p_value=math.nan, effects=(), reason=SAME)
@@ -419,7 +419,7 @@ def _margin(
 
 
 def _table(run: pd.DataFrame, rows: pd.MultiIndex, column: str) -> NDArray[np.object_]:
-    """What one run said, (item, order) x replications; None where nothing was read."""
+    """What one run said, (item, order) x replications; None if nothing was read."""
     read = run[run["status"] == "ok"]
     place = read.groupby(["item_id", "order"], sort=False).cumcount()
     table = read.assign(place=place).pivot(

@@ -275,9 +275,9 @@ class Hypothesis:
         Prefix of the ids of the results that answer it.
     question : str
     test : str
-        The test or estimator, in words.
+        The test or estimator, as text.
     family : str
-        Tests of one family are adjusted together; empty where nothing is tested.
+        Tests of one family are adjusted together; empty if nothing is tested.
     role : {"primary", "secondary", "descriptive", "replicated"}
     adjustment : str
         Such as ``holm`` or ``none``; empty: ``holm`` where there is a family.
@@ -315,7 +315,7 @@ class AnalysisPlan:
     blocks : str
         What is compared with what.
     missing : str
-        What is done with judgments that could not be read.
+        The handling of judgments that could not be read.
     level : float
         Of intervals; tests are read at ``1 - level``.
     n_resamples, seed : int
@@ -323,7 +323,7 @@ class AnalysisPlan:
     margins : mapping of str to float
         Equivalence margins, declared before the data.
     options : mapping of str to str
-        Further rules declared before the data (what becomes of orders that disagree).
+        Further rules declared before the data (the handling of orders that disagree).
     design : Design or None
         Facets of the judgments; None before there are any.
     """
@@ -381,7 +381,7 @@ def planned(
 
 
 def with_omega_model(declared: AnalysisPlan, model: str) -> AnalysisPlan:
-    """The plan with the model whose omega stands beside the parallel one."""
+    """The plan with the model whose omega is reported next to the parallel one."""
     return replace(declared, options={**declared.options, "omega_model": model})
 
 
@@ -465,7 +465,7 @@ def one_family(parts: Mapping[str, SomeComparisons], *, family: str) -> SomeComp
 def restrict_pairs(
     pairs: SomeComparisons, p: float, *, claim: str, bound: bool = False
 ) -> SomeComparisons:
-    """The pairs, none told apart where the claim that stands above them tells nothing.
+    """The pairs, none distinguished where the claim that is above them says nothing.
 
     Pairs that are adjusted among one another alone may reject where the test of all conditions,
     adjusted for what else was claimed, does not. No pair's p is below that of the claim, and no
@@ -547,7 +547,7 @@ def claim_headline(
     says : mapping of claim to str, optional
         Where `judgestats.results.contrasts` does not word the hypothesis.
     p, p_alike : float
-        Adjusted, of a difference and of equivalence; that of the claim stands in the headline.
+        Adjusted, of a difference and of equivalence; that of the claim is in the headline.
     p_bound : bool
         Whether `p` is a bound.
     **fields
@@ -700,7 +700,7 @@ def headline_of_test(
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimedTest:
-    """A test, and what its claim says beside the p; see `headline_of_test`."""
+    """A test, and what its claim says next to the p; see `headline_of_test`."""
 
     result: NamedResult
     about: About
@@ -844,7 +844,7 @@ def strata_of(cells: pd.DataFrame, *, vary: str, ordered: bool = False) -> tuple
     Parameters
     ----------
     cells : DataFrame
-        One row a condition, with ``judge``, ``temperature`` and ``factor_*``; and ``n_ok``, the
+        One row per condition, with ``judge``, ``temperature`` and ``factor_*``; and ``n_ok``, the
         judgments read, where it is known.
     vary : str
         ``"judge"``, ``"temperature"`` or ``"factor_<name>"``.
@@ -918,7 +918,7 @@ def _shared(value: object) -> str | float | None:
 
 
 def _level(key: str, value: object) -> str:
-    """A level as it is told from others: a bare number would not say of what."""
+    """A level as it is distinguished from others: a bare number would not say of what."""
     level = str(value)
     if key == "temperature":
         return heat(float(level))
@@ -926,7 +926,7 @@ def _level(key: str, value: object) -> str:
 
 
 def _stratum_name(row: pd.Series, shared: Sequence[str]) -> str:
-    """``sim-typical at T=0.5``: no comma, so that it can stand at the end of a title."""
+    """``sim-typical at T=0.5``: no comma, so that it can be at the end of a title."""
     rest = [_level(k, row[k]) for k in shared if k == "temperature"]
     rest += [_level(k, row[k]) for k in shared if k.startswith("factor_") and str(row[k]) != "nan"]
     where = " and ".join(rest)

@@ -347,7 +347,7 @@ def _less(
     base: str,
     confidence: float,
 ) -> dict[str, Estimate]:
-    """Every other level less the base, of chance-corrected scores of the same items."""
+    """Every other level minus the base, of chance-corrected scores of the same items."""
     first = rotations[levels[base]]
     out = {}
     for level, condition in levels.items():

@@ -97,7 +97,7 @@ def instrument_results(
 
 
 def leniency_limits(results: Iterable[NamedResult]) -> list[Limit]:
-    """Who is shown to score higher, or lower, than people do of the same answers.
+    """Who is shown to score higher, or lower, than human raters do of the same answers.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _rated(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _first(frame: pd.DataFrame) -> pd.DataFrame:
-    """The first read score of each answer by each rater: repeats are no further raters."""
+    """The first read score of each answer by each rater: repeats are not further raters."""
     return _rated(frame).drop_duplicates(["_rater", "_answer"]).sort_index()
 
 
@@ -319,7 +319,7 @@ def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
 
 
 def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, Result | str]]:
-    """Each rater's scores of sources given people's numeric label, or why they are not tested."""
+    """Each rater's scores of sources given the human numeric label, or why they are not tested."""
     source = _source(frame)
     if not source or "label" not in frame:
         return

@@ -496,7 +496,7 @@ def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
 def _count_results(
     reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
 ) -> Iterator[tuple[str, Found]]:
-    """By condition: what the counts of all items say beside the labels of some."""
+    """By condition: what the counts of all items say next to the labels of some."""
     passes = set(reduced.values) <= {PASS, FAIL}
     if not (reduced.is_scores or passes):
         return
@@ -679,7 +679,7 @@ def plan_for_reduced(
     level: float = 0.95,
     omega_model: str = "parallel",
 ) -> AnalysisPlan:
-    """The plan that fits what was counted: scores, or verdicts in words.
+    """The plan that fits what was counted: scores, or categorical verdicts.
 
     Parameters
     ----------
@@ -700,7 +700,7 @@ def plan_for_reduced(
 
 
 def design_of(reduced: ReducedJudgments) -> Design:
-    """The design of what was counted; without a board repeats are not told apart into runs."""
+    """The design of what was counted; without a board repeats are not distinguished into runs."""
     runs: dict[str, int] = {}
     for place, column in enumerate(reduced.columns):  # of one condition, one per order
         asked = 1

@@ -38,7 +38,7 @@ _FURTHER = {
     "order_effect": ("position", "Effect of the first position", "First position"),
     "slope_of_covariate": ("length", "Effect of e times the length", "Length"),
 }
-"""Terms beside the strengths that the screen shows: key, question and short name of their row."""
+"""Terms next to the strengths that the screen shows: key, question and short name of their row."""
 _VERDICTS = {"a", "b", "tie"}
 _TURNED = {"a": "b", "b": "a", "tie": "tie"}
 
@@ -171,7 +171,7 @@ def _system_name(named: NamedResult) -> str:
 def meetings(own: pd.DataFrame) -> pd.DataFrame | None:
     """Verdicts between two named systems, as shown; None where these are no such verdicts.
 
-    Where both lengths are columns, the log of their ratio stands beside: not finite where one is
+    Where both lengths are columns, the log of their ratio is next to them: not finite where one is
     missing or 0.
     """
     choices = own["choice"].astype(str)
@@ -229,7 +229,7 @@ def rank_estimates(
 
 
 def strength_table(strengths: Strengths) -> pd.DataFrame:
-    """A row a system, the strongest first."""
+    """A row per system, the strongest first."""
     other = {(pair.a, pair.b): pair.effect for pair in strengths.pairs}
     rows = []
     for k, (system, term) in enumerate(zip(strengths.systems, strengths.strengths, strict=True)):
@@ -262,7 +262,7 @@ class _ScoreRanking:
 
 
 def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: int) -> Analysis:
-    """An audit of pairwise verdicts with the same systems' scores beside.
+    """An audit of pairwise verdicts with the same systems' scores next to it.
 
     Parameters
     ----------
@@ -409,7 +409,7 @@ def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
 
 
 def _side_by_side(board: pd.DataFrame, by_scores: _ScoreRanking) -> tuple[pd.DataFrame, float]:
-    """A row a system with both places, and Kendall's tau-b between them."""
+    """A row per system with both places, and Kendall's tau-b between them."""
     from scipy import stats
 
     if set(by_scores.systems) != set(board["system"]):
@@ -463,7 +463,7 @@ def _centred_means(
     score: NDArray[np.float64], system: pd.Series, cluster: pd.Series, level: float, seed: int,
     how: str,
 ) -> _ScoreRanking:  # fmt: skip
-    """Mean scores less the mean of the systems; questions that all answered cancel."""
+    """Mean scores minus the mean of the systems; questions that all answered cancel."""
     systems, of = np.unique(system.astype(str).to_numpy(str), return_inverse=True)
     of = of.reshape(-1)
     codes = cluster_codes(cluster.astype(str).to_numpy(str), score.size, where="leaderboards")

@@ -1,4 +1,4 @@
-"""Limitations that follow from the data at hand, as sentences for the report."""
+"""Limitations that follow from the available data, as sentences for the report."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class Limit(str):
     short: str
 
     def __new__(cls, text: str, *, code: str, short: str) -> Limit:
-        """The sentence, which it is, with the two beside it."""
+        """The sentence, which it is, with the two next to it."""
         limit = super().__new__(cls, text)
         limit.code, limit.short = code, short
         return limit
 
 
 MOST_COMPARED = 12
-"""So many conditions an audit compares with one another."""
+"""This many conditions an audit compares with one another."""
 
 
 def not_compared(n: int) -> tuple[Limit, ...]:
-    """That so many conditions are not compared with one another; nothing where they are.
+    """That this many conditions are not compared with one another; nothing where they are.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
     frame : DataFrame
         The parsed judgments.
     cells : DataFrame
-        One row a condition, as `judgestats.analysis.scores` makes it.
+        One row per condition, as `judgestats.analysis.scores` makes it.
     array : ScoreArray
 
     Returns
@@ -152,7 +152,7 @@ def limits_of_conditions(
     Parameters
     ----------
     cells : DataFrame
-        One row a condition.
+        One row per condition.
     n_clusters : int
     sizes : ndarray of int
         Scores read in each item x condition cell that has any.
@@ -200,7 +200,7 @@ def first_limits(table: pd.DataFrame, n_clusters: int, unread: str) -> list[str]
     Parameters
     ----------
     table : DataFrame
-        One row a condition.
+        One row per condition.
     n_clusters : int
     unread : str
         As of `lost_limits`.
@@ -239,9 +239,9 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
     Parameters
     ----------
     table : DataFrame
-        One row a condition, with ``unread_share`` and ``unanswered_share``.
+        One row per condition, with ``unread_share`` and ``unanswered_share``.
     unread : str
-        How the sentence on the unread goes on.
+        How the sentence on the unparsed goes on.
 
     Returns
     -------

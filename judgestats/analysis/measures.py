@@ -51,7 +51,7 @@ _RECORDS: Mapping[str, tuple[str, Shape]] = {
     "unparsed_share": ("unread_share", "plain"),
 }
 """Estimand of the record that measures a quantity, and its scale; what `_counted` measures from
-judgments goes before it."""
+judgments takes precedence over it."""
 _CODES = {"pass": 1.0, "fail": 0.0}
 
 
@@ -209,7 +209,7 @@ def _condition_measures(
 
 
 def _position_of_options(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
-    """Share of the position chosen most, less that of chance, among so many options."""
+    """Share of the position chosen most, less that of chance, among this many options."""
     turned = Rotations(own)
     n = int(np.bincount(turned.n_options).argmax())
     chosen = turned.positions[turned.n_options == n, :n]

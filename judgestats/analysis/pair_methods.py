@@ -87,7 +87,7 @@ class Method:
     asked : DataFrame
         Its judgments.
     verdicts : ndarray of object, shape (n_pairs, n_verdicts)
-        ``"a"``, ``"b"``, ``"tie"`` or empty; one column a replication, or one in all for a mean.
+        ``"a"``, ``"b"``, ``"tie"`` or empty; one column per replication, or one in all for a mean.
     credit : ndarray, shape (n_pairs,)
         Mean credit over labels and replications: expected alignment of one verdict.
     orders : tuple of two ndarrays, or None
@@ -183,7 +183,7 @@ def methods_of(frame: pd.DataFrame, pairs: MethodPairs, *, rule: str) -> list[Me
 
 
 def weighted_methods(frame: pd.DataFrame, pairs: MethodPairs) -> list[Method]:
-    """Scores weighted by their tokens' probabilities, one call each, where they were told."""
+    """Scores weighted by their tokens' probabilities, one call each, where they were reported."""
     weighted = []
     for condition, asked in frame.groupby("condition", sort=False):
         a, b = (first_weighted(asked, names) for names in (pairs.first, pairs.second))
@@ -259,7 +259,7 @@ def share_of_pairs(
 def describe_verdicts(
     row: dict[str, Any], verdicts: Objects, pairs: MethodPairs, *, name: str, level: float
 ) -> tuple[Floats, list[NamedResult]]:
-    """Put agreement with people, accuracy without ties and the share of ties into a row.
+    """Put agreement with human labels, accuracy without ties and the share of ties into a row.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def describe_verdicts(
     -------
     tuple of ndarray and list of NamedResult
         Credit by pair, and the estimates behind the row. Where a verdict could not be read the row
-        also says what the agreement is with unread verdicts counted as wrong.
+        also says what the agreement is with unparsed verdicts counted as wrong.
     """
     labels = pairs.table.labels
     credit = credit_by_pair(verdicts, labels)
@@ -318,7 +318,7 @@ def _kappa(table: Floats) -> Floats:
 def kappa_with_people(
     verdicts: Objects, pairs: MethodPairs, *, level: float, n_permutations: int, seed: int
 ) -> Estimate:
-    """Cohen's kappa of every verdict with every label, beside its null.
+    """Cohen's kappa of every verdict with every label, next to its null.
 
     The null gives each pair the labels of another, so that all labels of a pair stay together.
     """
@@ -352,7 +352,7 @@ def kappa_with_people(
 
 
 def people_ceiling(pairs: MethodPairs, *, level: float) -> Estimate | None:
-    """What people score against one another, where a pair has several labels."""
+    """What human raters score against one another, where a pair has several labels."""
     table = pairs.table
     if table.labels.shape[1] < 2:
         return None

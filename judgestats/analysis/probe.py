@@ -103,7 +103,7 @@ def _effect_drawing(
 ) -> Drawing:
     """What changes add that should not matter; where that is a number or two, means they move.
 
-    Of verdicts where more of them than of scores are shown to move a judge, if there are rows
+    Of verdicts where more of them than of scores move a judge significantly, if there are rows
     enough for a figure: points and shares have no axis in common.
     """
     fair = {
@@ -138,7 +138,8 @@ def _worst_cases(
 ) -> list[NamedResult]:
     """Of each effect that was shown, the things judged on which it was largest, with their texts.
 
-    Of a scale ``moved`` is by which share of the answers one changed its place. One table, or none.
+    Of a scale ``moved`` is by which share of the answers one changed its position. One table, or
+    none.
     """
     texts_of_items = _texts(items) if texts else {}
     of = {j.where: j for j in judges}
@@ -296,7 +297,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
         The parsed judgments.
     declared : AnalysisPlan
     items : sequence of Item
-        What was judged: people's labels, authors and texts are theirs.
+        What was judged: human labels, authors and texts are theirs.
 
     Returns
     -------
@@ -364,7 +365,7 @@ def _score_conditions(
 
 
 def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
-    """A row a condition: of scores with what describes them, of comparisons counts."""
+    """A row per condition: of scores with what describes them, of comparisons counts."""
     by_name = {} if scored is None else {r["condition"]: r for r in scored.table.to_dict("records")}
     rows: list[dict[str, Any]] = []
     for name, asked in frame.groupby("condition", sort=False):
@@ -408,7 +409,7 @@ def _left_out(
 
 
 def _needs(probe: Probe, items: Sequence[Item]) -> str:
-    """What a probe that was not built takes, and what can be had instead."""
+    """What a probe that was not built takes, and what is available instead."""
     if probe.measured == "own answers":
         labelled = any(item.labels for item in items)
         return (

@@ -27,7 +27,7 @@ from judgestats.stats.robustness.wording import scale_agreement
 MARGIN = 0.25
 """A quarter point of a 1-10 scale: a smaller effect is called none."""
 SHARE_MARGIN = 0.1
-"""The same in shares of verdicts: the first place chosen in .55 of them, against .45."""
+"""The same in shares of verdicts: the first position chosen in .55 of them, against .45."""
 RANK_MARGIN = 0.1
 """The same in a rank correlation: what the order of answers loses by another scale."""
 FAMILY = "probes: all changes and attacks, judges and temperatures"
@@ -70,7 +70,7 @@ def quantity_of(probe: Probe) -> str:
 def tests_of_probes(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> Tests:
-    """The test of each probe with each judge, by kind; none where nothing was read.
+    """The test of each probe with each judge, by kind; none if nothing was read.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _test(judge: ProbedJudge, probe: Probe, declared: AnalysisPlan) -> TestResul
 
 
 def _own_answers(judge: ProbedJudge, declared: AnalysisPlan) -> TestResult | None:
-    """What an answer gains by being its own, length and people's preference held constant."""
+    """What an answer gains by being its own, length and human preference held constant."""
     labelled = judge.labelled
     if labelled is None or PAIRS not in judge.verdicts:
         return None
@@ -249,9 +249,9 @@ def claims_by_judge(
 ) -> dict[str, list[Headline]]:
     """Of each judge and probe: it moves the judge, is shown not to, or is left open.
 
-    Nothing is called shown to be small for a judge that passed no control of the same kind: of
-    scores, or of comparisons. Changes, scales and attacks that are shown to be small are one family
-    (Holm).
+    Nothing is called equivalent within the margin for a judge that passed no control of the same
+    kind: of scores, or of comparisons. Changes, scales and attacks that are equivalent within the
+    margin are one family (Holm).
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def _levels(
 def _own_shares(
     judge: ProbedJudge, labelled: Labelled, declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """The judge's share for its own answers beside people's, nothing held constant."""
+    """The judge's share for its own answers next to people's, nothing held constant."""
     mine = labelled.own != 0
     both = [labelled.human, judge.preferences()[PAIRS][:, 0]]
     shares = np.column_stack([np.where(labelled.own > 0, v, 1 - v)[mine] for v in both])

@@ -36,12 +36,12 @@ class PairedValues:
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled:
-    """What is known of the pairs beside the judge's verdicts.
+    """What is known of the pairs next to the judge's verdicts.
 
     Attributes
     ----------
     human : ndarray, shape (n_pairs,)
-        People's share for the earlier answer, a tie counting half; NaN without labels.
+        Human share for the earlier answer, a tie counting half; NaN without labels.
     log_length_ratio : ndarray, shape (n_pairs,)
     own : ndarray, shape (n_pairs,)
         1 where the earlier answer is the judge's own, -1 where the later one is, else 0.
@@ -93,7 +93,7 @@ class ProbedJudge:
         return self.counts.get(probe.changed.name, 0)
 
     def paired_values(self, probe: probes.Probe) -> PairedValues | None:
-        """What a probe of shifts and places compares; None where nothing was read."""
+        """What a probe of shifts and places compares; None if nothing was read."""
         if not self.probe_count(probe) or probe.measured == "own answers":
             return None
         if probe.asks == "options":
@@ -125,7 +125,7 @@ class ProbedJudge:
         }
 
     def _option_positions(self, *, last: bool) -> PairedValues | None:
-        """An even share of each place beside the share of the first, or the last."""
+        """An even share of each position next to the share of the first, or the last."""
         turned = self.turned
         if turned is None:
             return None
@@ -199,7 +199,7 @@ def probed_judges(
     frame : DataFrame
         Parsed judgments with ``factor_probe``.
     items : sequence of Item
-        What was judged: people's labels and authors are theirs.
+        What was judged: human labels and authors are theirs.
     declared : AnalysisPlan
         Its options ``own.JUDGE`` name the author whose answers are the judge's own.
 
@@ -263,7 +263,7 @@ def _reply_examples(
 def _pair_attributes(
     items: Sequence[Item], pairs: Sequence[str]
 ) -> tuple[Floats, Floats, Objects] | None:
-    """People's share, log ratio of lengths and the two authors of every pair, in their order."""
+    """Human share, log ratio of lengths and the two authors of every pair, in their order."""
     table = label_table(items)
     by_id = {item.id: item for item in items}
     by_item: dict[str, tuple[float, float, tuple[str, str]]] = {}

@@ -69,7 +69,7 @@ def _padded(table: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
 
 
 def _crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
-    """Words, and the result that tells it: what each of the four has of all scatter."""
+    """Words, and the result that shows it: what each of the four has of all scatter."""
     several = len(results) > 1
     return {
         f"{words} ({r.about.stratum})" if several else words: f"{r.id}/variance_share_{part}"
@@ -229,7 +229,7 @@ def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tu
 
 
 def _negative_share_limits(tests: Mapping[str, TestResult]) -> list[Limit]:
-    """That a share below 0 is no effect, where even its interval lies there."""
+    """That a share below 0 is not an effect, where even its interval lies there."""
     below = [
         where
         for where, test in tests.items()

@@ -75,7 +75,7 @@ def best_conditions(
     Parameters
     ----------
     values : mapping of condition to ndarray
-        One number an item; larger is better.
+        One number per item; larger is better.
     clusters : sequence
     spent : Costs
         In the order of `values`.
@@ -86,7 +86,7 @@ def best_conditions(
     Returns
     -------
     tuple of NamedResult
-        Empty where there is nothing to choose from.
+        Empty if there is nothing to choose from.
     """
     names, table = list(values), np.column_stack(list(values.values()))
     if len(names) < 2 or np.isfinite(table).all(axis=1).sum() < 2:
@@ -147,7 +147,7 @@ def repeats_needed(single: Estimate) -> Estimate:
     Parameters
     ----------
     single : Estimate
-        Reliability of one judgment.
+        Single-judgment reliability.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def _needed(single: float, target: float) -> float:
 
 
 def _mean_usage(row: dict[Any, Any], frame: pd.DataFrame) -> dict[str, float]:
-    """Mean tokens of a judgment, and judgments an item."""
+    """Mean tokens of a judgment, and judgments per item."""
     used = [c for c in ("item_id", "tokens_in", "tokens_out") if c in frame]
     mine = frame.loc[frame["condition"] == row["condition"], used] if len(frame) else frame
     tokens = math.nan

@@ -130,7 +130,7 @@ class Analysis:
     ----------
     experiment, question : str
     conditions : DataFrame
-        One row a condition.
+        One row per condition.
     results : tuple of NamedResult
     limitations : tuple of str
         Those that follow from these data.
@@ -408,7 +408,7 @@ def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
     Returns
     -------
     float
-        NaN where a floor is not known: then nothing is known to stand in the way.
+        NaN where a floor is not known: then nothing is known to be in the way.
 
     Examples
     --------
@@ -460,7 +460,7 @@ def _table(conditions: pd.DataFrame) -> Iterable[Table]:
 
 
 def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:
-    """What figures need beside the results, each under its name."""
+    """What figures need next to the results, each under its name."""
     for name, values in arrays.items():
         yield Figure(id=name, estimand="", axes={}, values=plain(values))
 
@@ -473,7 +473,7 @@ def conditions_of(
     Parameters
     ----------
     table : DataFrame
-        One row a condition.
+        One row per condition.
     judged : collection of str, optional
         Conditions that were judged: all others are derived from them. None: all were.
 

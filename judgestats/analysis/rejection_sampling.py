@@ -102,14 +102,14 @@ def analyse(
     items : sequence of Item
         The questions with their candidates, and labels where there are any.
     pipelines : DataFrame, optional
-        One row a verdict of a strategy on a pair in an order: ``condition``, ``item_id`` (the
+        One row per verdict of a strategy on a pair in an order: ``condition``, ``item_id`` (the
         pair's name), ``choice`` (``a``: the earlier response), ``status``, and ``cost_usd`` of all
         calls behind it. By default the judgments themselves.
 
     Returns
     -------
     Analysis
-        Its `files` hold the chosen responses as chat-format JSONL, one file a condition, and the
+        Its `files` hold the chosen responses as chat-format JSONL, one file per condition, and the
         standing of every candidate.
     """
     frame = frame if pipelines is None else pipelines
@@ -235,7 +235,7 @@ def _describe(
 
 
 def _best(chosen: Selections, shares: Sequence[Floats]) -> Floats:
-    """Whether the chosen one has the largest labelled share; NaN where nothing is known."""
+    """Whether the chosen one has the largest labelled share; NaN if nothing is known."""
     out = np.full(len(shares), np.nan)
     for i, (index, share) in enumerate(zip(chosen.index, shares, strict=True)):
         if index is not None and np.isfinite(share).any():
@@ -336,7 +336,7 @@ TIES: Mapping[str, str] = MappingProxyType(
         "drop": "none is chosen",
     }
 )
-"""What becomes of candidates with equal points."""
+"""The handling of candidates with equal points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,7 +392,7 @@ def choose(
         Its verdicts: ``item_id`` (the pair's name) and ``choice``.
     items : sequence of Item
     rule : {"judgments", "random", "drop"}
-        What is done with candidates of equal points.
+        The handling of candidates of equal points.
     seed : int
 
     Returns
@@ -443,7 +443,7 @@ def _winner(standing: RoundRobin, draw: str, rule: str) -> int | None:
 
 
 def random_selections(items: Sequence[Item], *, seed: int) -> Selections:
-    """A candidate of each question, drawn by seed: what a selection is to be better than."""
+    """A candidate of each question, drawn by seed: what a selection must be better than."""
     index = []
     for item in items:
         digest = hashlib.sha256(f"{seed}\0at random\0{item.id}".encode("utf-8", "surrogatepass"))

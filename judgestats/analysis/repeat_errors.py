@@ -71,7 +71,7 @@ def sem_by_design(
     value : Estimate
         The plain SEM.
     runs : RunComponent or None
-        Of the condition; None where repeats are not told apart.
+        Of the condition; None where repeats are not distinguished.
     ratio : MeanSquareRatio or None
         Of items x runs, where runs are random.
     level : float
@@ -110,7 +110,7 @@ def _of_complete_items(value: Estimate, ratio: MeanSquareRatio) -> Estimate:
 def consistency_without_runs(
     subject: About, runs: RunComponent | None, ratio: MeanSquareRatio | None, level: float
 ) -> list[NamedResult]:
-    """ICC(3,1), runs taken out of the error, where they are shown to differ; else nothing.
+    """ICC(3,1), runs taken out of the error, where they are significantly different; else nothing.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
 
 
 def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
-    """The plan for scores, with what once-judged scores and people's ratings can answer.
+    """The plan for scores, with what once-judged scores and human ratings can answer.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
 def other_results(
     frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """Agreement between judges where some were asked once, and with people's ratings.
+    """Agreement between judges where some were judged once, and with human ratings.
 
     Parameters
     ----------
@@ -214,11 +214,11 @@ def described_once(
     Parameters
     ----------
     table : DataFrame
-        One row a condition.
+        One row per condition.
     frame : DataFrame
         The parsed judgments.
     results : list of NamedResult
-        Correlations with people join the row of their condition.
+        Correlations with human labels join the row of their condition.
 
     Returns
     -------
@@ -239,12 +239,12 @@ def described_once(
 
 
 def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame:
-    """The table of conditions with each one's correlations with people's ratings, if any.
+    """The table of conditions with each one's correlations with human ratings, if any.
 
     Parameters
     ----------
     table : DataFrame
-        One row a condition.
+        One row per condition.
     results : list of NamedResult
 
     Returns
@@ -348,7 +348,7 @@ def _audit_once(
     results: list[NamedResult],
     declared: AnalysisPlan,
 ) -> Analysis:
-    """The audit of scores of which none was repeated: all but consistency."""
+    """The audit of scores of which none was repeated: all except consistency."""
     table = described_once(described.table, frame, results)
     limits = limits_of_conditions(
         described.table, n_clusters=len(set(array.clusters)), sizes=np.zeros(0, dtype=np.int64)
@@ -390,7 +390,7 @@ def _audit_once(
 def _and_people(
     metrics: Mapping[str, Mapping[str, float]], table: pd.DataFrame, results: list[NamedResult]
 ) -> dict[str, dict[str, float]]:
-    """Each condition's metrics with what people's ratings say of it, where there are some."""
+    """Each condition's metrics with what human ratings say of it, where there are some."""
     out = {
         name: dict(values)
         | validity_metrics(
@@ -519,7 +519,7 @@ _SAME = 0.01
 
 
 def first_weighted(asked: pd.DataFrame, items: Sequence[str]) -> NDArray[np.float64] | None:
-    """The weighted score of each thing's first call, one column; None where none was told.
+    """The weighted score of each thing's first call, one column; None where none was reported.
 
     One call is all there is to it: another gives the same probabilities.
 

@@ -89,7 +89,7 @@ def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     -------
     Analysis
         Estimates, the table of conditions and the metrics, cut alike; an interval that would be
-        nearly all that is possible is missing, with a note ``not_estimable``.
+        nearly everything that is possible is missing, with a note ``not_estimable``.
     """
     scales = run_scales(analysis.conditions, scale)
     cut: dict[tuple[str, str], Ends] = {}
@@ -143,7 +143,7 @@ def run_scales(table: pd.DataFrame, scale: Ends | None) -> Mapping[str, Ends | N
 
 
 def scale_end_shares(frame: pd.DataFrame, scale: tuple[float, float] | None) -> pd.DataFrame:
-    """The share of each condition's scores that stand at an end of the scale.
+    """The share of each condition's scores that are at an end of the scale.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def mean_deviations(variances: ArrayLike, cluster: ArrayLike) -> dict[str, list[
     Returns
     -------
     dict
-        ``mean``, ``low`` and ``high``, one number a condition: 95%, the jackknife over clusters.
+        ``mean``, ``low`` and ``high``, one number per condition: 95%, the jackknife over clusters.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class Choices:
 
     @property
     def with_status(self) -> Objects:
-        """Choices, with the status in place of what was not read: unread as a category."""
+        """Choices, with the status instead of what was not read: unparsed as a category."""
         unread = (self.values == "") & (self.status != "")
         return np.where(unread, "(no verdict)", self.values)
 
@@ -112,7 +112,7 @@ def sort_results(results: Sequence[NamedResult], declared: AnalysisPlan) -> list
 def unanswered(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[str]:
     """The plan's questions for which these data hold nothing, as a limitation; none where all do.
 
-    What a replicated study printed is no question to these data.
+    What a replicated study printed is not a question to these data.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def spent_on_a_verdict(pipelines: pd.DataFrame) -> dict[str, float]:
     Parameters
     ----------
     pipelines : DataFrame
-        One row a final verdict; nothing is said of verdicts that are one call each, without
-        a column ``calls``.
+        One row a final verdict; nothing is reported of verdicts that are one call each, without a
+        column ``calls``.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     frame : DataFrame
         The parsed judgments.
     table : DataFrame
-        One row a condition.
+        One row per condition.
 
     Returns
     -------
@@ -365,7 +365,7 @@ def same_after_swap(frame: pd.DataFrame) -> float:
 
 
 def same_as_people(frame: pd.DataFrame) -> float:
-    """Share of verdicts that are people's, where the frame holds theirs."""
+    """Share of verdicts that are the human ones, where the frame holds theirs."""
     if "label" not in frame:
         return math.nan
     rows = frame[frame["label"].astype(str).ne("")]
@@ -399,7 +399,7 @@ def share_differences(
     quantity: str,
     reference: str | None = None,
 ) -> tuple[Comparisons, EquivalenceResult]:
-    """Differences of shares between conditions, and tests that they lie within a margin.
+    """Differences of shares between conditions, and tests that they are within a margin.
 
     Parameters
     ----------
@@ -423,7 +423,7 @@ def share_differences(
 
 
 def position_shares_selections(frame: pd.DataFrame) -> pd.DataFrame:
-    """How often each place was selected, over the items with the most common number of options.
+    """How often each position was selected, over the items with the most common number of options.
 
     Parameters
     ----------
@@ -434,7 +434,7 @@ def position_shares_selections(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``condition``, the number of selections ``n``, and ``place_1``, ``place_2``, ...; empty for
-        judgments that are no selections in all rotations.
+        judgments that are not selections in all rotations.
     """
     if not is_rotated(frame):
         return pd.DataFrame()

@@ -52,7 +52,7 @@ class Answers:
     ----------
     pairs : MethodPairs
     names : tuple of str
-        Ids of the responses, one a row of scores.
+        Ids of the responses, one per row of scores.
     clusters : ndarray of object
         Their questions.
     """
@@ -109,7 +109,7 @@ class Averaged:
         return [k for how, k in self.made if how == "mean"]
 
     def credit(self, k: int, how: str = "mean") -> Floats:
-        """Agreement with people, pair by pair, of an aggregate of k."""
+        """Agreement with human labels, pair by pair, of an aggregate of k."""
         return self.made[how, k].credit
 
 
@@ -381,7 +381,7 @@ def _gains(
 def _compare_with_first(
     columns: Mapping[str, Floats], questions: Any, declared: families.AnalysisPlan
 ) -> tuple[Comparisons, EquivalenceResult]:
-    """Agreement with people of each column less that of the first, and whether it is alike."""
+    """Agreement with human labels of each column minus the first, and its equivalence."""
     names = list(columns)
     return share_differences(
         np.column_stack(list(columns.values())), names, reference=names[0], cluster=questions,

@@ -70,7 +70,7 @@ class Choice:
     change : callable
         From judgments to those of the changed analysis.
     unparsed : float
-        Agreement with people that an unparsed reply counts for; NaN leaves it out.
+        Agreement with human labels that an unparsed reply counts for; NaN leaves it out.
     """
 
     key: str
@@ -532,7 +532,7 @@ def _medians(frame: pd.DataFrame) -> pd.Series:
 
 
 def _far(frame: pd.DataFrame, apart: float) -> pd.Series:
-    """Which scores lie far from the median of their item's repeats."""
+    """Which scores are far from the median of their item's repeats."""
     return (frame["score"] - _medians(frame)).abs().ge(apart)
 
 

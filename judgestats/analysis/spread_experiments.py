@@ -236,7 +236,7 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
     Parameters
     ----------
     cells : DataFrame
-        One row a condition that could be compared.
+        One row per condition that could be compared.
     column : str
         What is compared.
     across : str
@@ -371,7 +371,7 @@ def judges_with_and_without(cells: pd.DataFrame) -> Paired:
     Parameters
     ----------
     cells : DataFrame
-        One row a condition.
+        One row per condition.
 
     Returns
     -------

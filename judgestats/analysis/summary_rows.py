@@ -80,7 +80,7 @@ def declared_row(
     ids : str
         Empty: its record's.
     note : str, optional
-        In place of the declared one.
+        Instead of the declared one.
     beside : mapping of words to str
 
     Returns
@@ -125,14 +125,14 @@ def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
 
 
 def verdict_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
-    """Of verdicts: whether asking again, or the other order, changes them."""
+    """Of verdicts: whether repetition, or the other order, changes them."""
     return declared_rows(
         [*_computed("verdicts"), "k_needed", *_computed("pairs"), "proportion"], names
     )
 
 
 def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
-    """Of verdicts asked once: how often each is given; `words` by condition.
+    """Of verdicts judged once: how often each is given; `words` by condition.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
 
 
 def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRow, ...]:
-    """Of choices among several (or of what `one` calls them): does asking again give the same?"""
+    """Of choices among several (or of what `one` calls them): does repetition give the same?"""
     names = list(names)
     return (
         results_row(
@@ -185,13 +185,14 @@ def people_rows(
     labels_drawn: str = "",
     repeats: int = 1,
 ) -> tuple[ResultsRow, ...]:
-    """Agreement with people's labels, of scores and of verdicts; `truth` right behind it.
+    """Agreement with human labels, of scores and of verdicts; `truth` right behind it.
 
-    What does not fit on a screen falls off at the end: whether it is right, and the true score,
-    are what people ask first. A judge that always says the same, and two people, stand beside.
-    Rates on labels that were picked by hand (`labels_drawn`) are marked: they speak for those
-    items alone. So are rates of the majority of several verdicts (`repeats`), for agreement is
-    that of one verdict. `corrected` names the mean for which `true_rows` stand for the truth.
+    What does not fit on a screen falls off at the end: whether it is correct, and the true score,
+    are what human raters ask first. A judge that always says the same, and two human raters, are
+    reported next to it. Rates on labels that were picked by hand (`labels_drawn`) are marked: they
+    speak for those items alone. So are rates of the majority of several verdicts (`repeats`), for
+    agreement is that of one verdict. `corrected` names the mean for which `true_rows` stand for the
+    truth.
     """
     names = list(names)
     first = names[0] if names else ""
@@ -230,7 +231,7 @@ def people_rows(
 
 
 def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, ResultsRow]:
-    """Agreement with people's labels of pairs, where a tie counts half and where neither ties."""
+    """Agreement with human labels of pairs, where a tie counts half and where neither ties."""
     return (
         declared_row(
             "alignment_score",
@@ -255,9 +256,10 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, 
 def true_rows(
     names: Iterable[str], estimand: str, *, labels_drawn: str = ""
 ) -> tuple[ResultsRow, ResultsRow]:
-    """What people would say of all that was judged, and how many labels the judge is worth there.
+    """What human raters would say of everything that was judged, and how many labels the judge is
+    worth there.
 
-    A pass rate or a mean score, corrected; what the labels alone say stands beside it.
+    A pass rate or a mean score, corrected; what the labels alone say is next to it.
     """
     names = list(names)
     note = "(mean score)" if estimand == "greg" else "(pass rate)"
@@ -286,7 +288,7 @@ DRAWN_VERDICTS = ("vote_share", "accuracy", "flip_rate", "unread_share")
 def factor_curve(
     over: str, *estimands: str, caption: str, by: Sequence[str] = (), **more: object
 ) -> Drawing:
-    """Estimands against a factor, a line a judge.
+    """Estimands against a factor, a line per judge.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def unparsed_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
     ----------
     asked : DataFrame
         Parsed judgments with ``item_id``, ``cluster`` and ``status``; those that were not answered
-        or never asked are no replies.
+        or never asked are not replies.
     level : float
 
     Returns
@@ -116,7 +116,7 @@ def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -
 
 
 def _both(asked: pd.DataFrame, level: float) -> dict[str, Estimate]:
-    """Both shares; that of the unread is undefined where there is no reply."""
+    """Both shares; that of the unparsed is undefined where there is no reply."""
     gone = asked["status"].isin(_GONE)
     shares = {} if gone.all() else {"unread": unparsed_share(asked, level=level)}
     return {**shares, "unanswered": unanswered_share(asked, level=level)}
@@ -194,7 +194,7 @@ def repeat_limits(frame: pd.DataFrame) -> list[str]:
 
 
 def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
-    """What follows for the conditions of which no item was judged again, said once for all.
+    """What follows for the conditions of which no item was rejudged, said once for all.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def constant_limits(table: pd.DataFrame) -> list[str]:
 
 
 def label_limits(frame: pd.DataFrame) -> list[str]:
-    """What of people's labels could not be compared with scores, and why."""
+    """What of human labels could not be compared with scores, and why."""
     ratings, words = ratings_of(frame)
     if not words:
         return []
@@ -397,7 +397,7 @@ def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
 
 
 def _vote_share(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
-    """Reliability of one verdict (of letters, where they were shown) over the items kept."""
+    """Single-verdict reliability (of letters, where they were shown) over the items kept."""
     column = "position" if "position" in part else "choice"
     wide = part.pivot(index="item_id", columns="replicate", values=column).fillna("")
     table = count_table(wide.to_numpy(object), where="left_out_estimates")
@@ -433,7 +433,7 @@ def _repeated_share(frame: pd.DataFrame) -> float:
 
 
 def left_out_variances(analysis: Analysis) -> pd.DataFrame:
-    """How far the pooled within-item variance of each condition hangs on one question.
+    """How far the pooled within-item variance of each condition depends on one question.
 
     Parameters
     ----------
@@ -564,7 +564,7 @@ def score_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a condition: ``items``, ``mean``, ``variance``, and the same of the items of which
+        One row per condition: ``items``, ``mean``, ``variance``, and the same of the items of which
         every judgment was read (``..._complete``). Empty where all were read, or none is a score.
 
     Examples
@@ -602,7 +602,7 @@ def _scores_of(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
-    """Agreement of an item's verdicts, unread ones left out, and as a category of their own.
+    """Agreement of an item's verdicts, unparsed ones left out, and as a separate category.
 
     Parameters
     ----------
@@ -636,7 +636,7 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
-    """Shares of verdicts that are people's, by condition and category, with intervals.
+    """Shares of verdicts that are the human ones, by condition and category, with intervals.
 
     Parameters
     ----------
@@ -692,7 +692,7 @@ def supplemented(
     level: float,
     scale: tuple[float, float] | None = None,
 ) -> Analysis:
-    """An analysis with what stands beside the answer of every run.
+    """An analysis with what accompanies the answer of every run.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Copies:
     looked : bool
         Whether there were texts or repeats by which copies can be found.
     policy : {"cluster", "drop", "keep", "refuse"}
-        What becomes of them.
+        The handling of them.
     """
 
     groups: tuple[tuple[str, ...], ...] = ()
@@ -72,7 +72,7 @@ class Copies:
 
     @property
     def description(self) -> str:
-        """The items in words, the first pairs named."""
+        """The items as text, the first pairs named."""
         pairs = [f"{group[0]} = {other}" for group in self.groups for other in group[1:]]
         more = ", ..." if len(pairs) > _SHOWN else ""
         repeat = count_noun(self.n_copies, "item repeats", "items repeat")
@@ -80,7 +80,7 @@ class Copies:
 
     @property
     def limits(self) -> list[Limit]:
-        """What is to be said of them."""
+        """What must be said of them."""
         if not self.groups:
             return [] if self.looked else [_UNKNOWN]
         done = {
@@ -185,7 +185,7 @@ def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFr
 
 
 def handled_copies(copies: Copies, policy: str) -> Copies:
-    """The copies with what becomes of them.
+    """The copies with the handling of them.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def join_counted_copies(
     Raises
     ------
     InputError
-        Copies are to be left out, which needs the judgments; or see `join_copies`.
+        Copies must be left out, which needs the judgments; or see `join_copies`.
     """
     if policy == "drop":
         raise InputError(

@@ -67,7 +67,7 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     Returns
     -------
     list of (str, str, Result)
-        Empty where nothing is labelled.
+        Empty if nothing is labelled.
     """
     wide = _wide(asked, _CODES)
     return labelled_verdicts(
@@ -81,7 +81,8 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
 
 
 def people_verdicts(asked: pd.DataFrame, items: pd.Index) -> Floats:
-    """What people say of each item: 1 pass, 0 fail, NaN where nobody does or they differ evenly.
+    """What human raters say of each item: 1 pass, 0 fail, NaN where nobody does or they differ
+    evenly.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def labelled_verdicts(
         1 pass, 0 fail, NaN where there is none; the place of a judgment does not matter.
     human : ndarray, shape (items,)
     asked : DataFrame
-        Rows that tell how labelled items were drawn (``chance``, ``category``).
+        Rows that show how labelled items were drawn (``chance``, ``category``).
     declared : AnalysisPlan
     items : Index
     cluster : ndarray or None
@@ -161,7 +162,7 @@ def labelled_verdicts(
 
 
 def _rates(rates: ErrorRates, *, repeats: int) -> Found:
-    """The rates with their titles; what is to be known of all of them stands with the first."""
+    """The rates with their titles; what must be known of all of them is with the first."""
     of = f" (majority of its {repeats} verdicts)" if repeats > 1 else ""
     return [
         (
@@ -224,7 +225,7 @@ def labelled_scores(
         NaN where there is none; the place of a judgment does not matter.
     human : ndarray, shape (items,)
     asked : DataFrame
-        Rows that tell how labelled items were drawn (``chance``, ``category``).
+        Rows that show how labelled items were drawn (``chance``, ``category``).
     declared : AnalysisPlan
     items : ndarray
     cluster : ndarray or None
@@ -508,7 +509,7 @@ def _marked(named: NamedResult) -> NamedResult:
 
 
 def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
-    """The SEM of repeated scores, or how often asking again changes the verdict.
+    """The SEM of repeated scores, or how often repetition changes the verdict.
 
     Parameters
     ----------
@@ -521,7 +522,7 @@ def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> li
     Returns
     -------
     list of NamedResult
-        None where nothing was asked twice.
+        None if no item has repeats.
     """
     if asked["replicate"].nunique() < 2:
         return []
@@ -549,7 +550,7 @@ def _described(identity: str, title: str, result: Estimate, name: str) -> NamedR
 
 
 def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
-    """The rows of these results on the screen and on page one."""
+    """The rows of these results on the screen and on the summary page."""
     ids = [r.id for r in results]
 
     def names(prefix: str) -> list[str]:
@@ -576,7 +577,7 @@ class Diagram(Rows):
     summary: str
 
     def sentence(self) -> str:
-        """Brier's score and the calibration error, beside its null."""
+        """Brier's score and the calibration error, next to its null."""
         return self.summary
 
 
@@ -588,14 +589,14 @@ def confidence_results(
     Parameters
     ----------
     asked : DataFrame
-        Judgments of one condition, ``choice`` and ``label`` in the same words; of each item its
+        Judgments of one condition, ``choice`` and ``label`` in the same wording; of each item its
         first judgment counts.
     declared : AnalysisPlan
 
     Returns
     -------
     list of (str, str, Result)
-        Empty where no confidence stands beside 20 labelled verdicts, or they are no chances.
+        Empty where no confidence is next to 20 labelled verdicts, or they are not probabilities.
     """
     stated = next(
         (c for c in (CHANCE_OF_PASSING, CONFIDENCE) if c in asked and asked[c].notna().any()), ""
@@ -649,9 +650,9 @@ def is_pass_fail(frame: pd.DataFrame) -> bool:
 
 
 def to_pass_fail(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the words for pass and fail, of the judge and of people, as these two.
+    """The frame with the words for pass and fail, of the judge and of human raters, as these two.
 
-    A frame with any other verdict is returned as it is. Labels may be in words of their own.
+    A frame with any other verdict is returned as it is. Labels may be in their own words.
 
     Parameters
     ----------
@@ -694,7 +695,7 @@ def pass_fail_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     Returns
     -------
     list of (str, str, Result)
-        Empty where nothing was read.
+        Empty if nothing was read.
     """
     read = asked[asked["choice"] != ""]
     if read.empty:
@@ -772,10 +773,10 @@ def with_people_error(
     scale: Scale,
     level: float,
 ) -> Analysis:
-    """An analysis of scores with their squared error against people's, split into its parts.
+    """An analysis of scores with their squared error against human labels, split into its parts.
 
     Does reasoning, or a lower temperature, buy less spread with more bias? The parts tell: squared
-    bias, what is an item's own and stays, what changes when asked again (and falls with k).
+    bias, what is an item's own and stays, what changes when repeated (and falls with k).
 
     Parameters
     ----------
@@ -848,7 +849,7 @@ def with_people_error(
 def _ratings(
     frame: pd.DataFrame, items: Sequence[Item], people: str, scale: Scale
 ) -> tuple[pd.Series, pd.DataFrame]:
-    """People's scores by item, and the judgments with their labels."""
+    """Human scores by item, and the judgments with their labels."""
     if people != "designed":
         joined = with_labels(Path("what was judged"), frame, Path(people))
         ratings, words = ratings_of(joined)

@@ -34,7 +34,7 @@ from judgestats.stats.validity.panels import (
 )
 
 PERSON = "label_"
-"""Prefix of a column that holds one person's labels."""
+"""Prefix of a column that holds one rater's labels."""
 _LEAST = 10
 _MOST_PEOPLE = 50
 
@@ -42,13 +42,14 @@ _MOST_PEOPLE = 50
 def annotator_results(
     asked: pd.DataFrame, declared: AnalysisPlan, *, scores: bool
 ) -> list[tuple[str, str, Result]]:
-    """What people agree on among themselves, beside the judge; the alternative annotator test.
+    """What human raters agree on among themselves, next to the judge; the alternative annotator
+    test.
 
     Parameters
     ----------
     asked : DataFrame
-        Judgments of one condition; columns ``label_NAME`` hold each person's labels in the
-        judge's words.
+        Judgments of one condition; columns ``label_NAME`` hold each rater's labels in the judge's
+        words.
     declared : AnalysisPlan
     scores : bool
         Whether `score` holds the verdicts, else `choice`.
@@ -56,7 +57,7 @@ def annotator_results(
     Returns
     -------
     list of (str, str, Result)
-        Empty where fewer than ten judged items have the labels of two people.
+        Empty where fewer than ten judged items have the labels of two human raters.
     """
     people = [str(c) for c in asked if str(c).startswith(PERSON)]
     if not 2 <= len(people) <= _MOST_PEOPLE:
@@ -103,7 +104,7 @@ def annotator_results(
 
 
 def _replaces(replaced: AlternativeAnnotator) -> list[tuple[str, str, Result]]:
-    """Of how many people the test says that the judge may stand for, beside a constant judge."""
+    """Of how many people the test says that the judge may stand for, next to a constant judge."""
     constant = replaced.beside.get("always the same")
     return [
         (
@@ -164,7 +165,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     Parameters
     ----------
     frame : DataFrame
-        ``choice`` and ``label`` in the same words, of two.
+        ``choice`` and ``label`` in the same wording, of two.
     declared : AnalysisPlan
 
     Returns
@@ -215,14 +216,14 @@ def _option_panel(
 def panel_of_answers(
     array: ScoreArray, right: pd.Series, declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """A panel of conditions that score several answers to a question of which one is right.
+    """A panel of conditions that score several answers to a question of which one is correct.
 
     Parameters
     ----------
     array : ScoreArray
         Clusters are the questions.
     right : Series
-        Of each item whether it is the right answer.
+        Of each item whether it is the correct answer.
     declared : AnalysisPlan
 
     Returns
@@ -316,7 +317,7 @@ def _name_panel(panel: Panel, names: list[str]) -> list[NamedResult]:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """How the labels of one condition are to be weighted.
+    """How to weight the labels of one condition.
 
     Attributes
     ----------
@@ -342,7 +343,7 @@ def check_drawn(labels_drawn: str) -> str:
     Raises
     ------
     InputError
-        It is none of the known ways.
+        It is not one of the known ways.
 
     Examples
     --------
@@ -387,7 +388,7 @@ def drawing(
     Raises
     ------
     InputError
-        Nothing tells the weights that the stated way needs.
+        Nothing shows the weights that the stated way needs.
     """
     stated = cast("LabelsDrawn | None", declared.options.get("labels_drawn") or None)
     if mix := read_mix(declared.options.get("mix", "")):
@@ -432,12 +433,12 @@ def drawing(
 
 
 def read_mix(text: str) -> dict[str, float]:
-    """Shares of the categories in the traffic that a rate is for, as in ``chat=.8,code=.2``.
+    """Shares of the categories in the traffic that a rate is for, e.g. ``chat=.8,code=.2``.
 
     Raises
     ------
     InputError
-        A part is no share.
+        A part is not a share.
 
     Examples
     --------

@@ -27,7 +27,7 @@ Found = list[tuple[str, str, Result]]
 def corrected_results(
     score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None, beside_judge: bool = True
 ) -> Found:
-    """The corrected number, and what it is to be read beside.
+    """The corrected number, and what it is compared with.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def corrected_results(
         ``pass rate`` or ``mean score``.
     mix : mapping of category to share, or None
     beside_judge : bool
-        Whether the judge's own mean is the same quantity and stands beside.
+        Whether the judge's own mean is the same quantity and is reported next to it.
 
     Returns
     -------
@@ -89,12 +89,12 @@ def read_rates(given: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     Returns
     -------
     dict of str to (right, labels)
-        Empty where nothing is given.
+        Empty if nothing is given.
 
     Raises
     ------
     InputError
-        One is given without the other, or is no rate with its number of labels.
+        One is given without the other, or is not a rate with its number of labels.
 
     Examples
     --------
@@ -216,10 +216,10 @@ _RIGHT = frozenset({"yes", "true", "1", "1.0", "correct", "right"})
 
 
 def right_answers(frame: pd.DataFrame) -> pd.Series | None:
-    """Of each item whether it is the right answer to its question; None where nobody says.
+    """Of each item whether it is the correct answer to its question; None where nobody says.
 
-    A column ``correct`` says so, or people's labels of scored items (pass, fail) that pass one
-    answer of several to a question, and never two.
+    A column ``correct`` says so, or human labels of scored items (pass, fail) that pass one answer
+    of several to a question, and never two.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def choices_by_k(
     Returns
     -------
     list of (str, str, Result)
-        Empty where no question has one right answer among several; by number only where each is
+        Empty where no question has one correct answer among several; by number only where each is
         scored twice or more.
     """
     right = right_answers(frame)
@@ -283,7 +283,7 @@ def choices_by_k(
 def _with_all(
     whole: AccuracyByK, correct: NDArray[np.bool_], question: NDArray[np.object_]
 ) -> list[tuple[str, str, Result]]:
-    """How often the highest mean of all scores finds the right answer, and a random choice does."""
+    """Accuracy of the highest mean of all scores, and of a random choice."""
     of_question = pd.Series(correct).groupby(question)
     chance = 1 / of_question.size()[of_question.sum().eq(1) & of_question.size().gt(1)]
     share = whole.accuracy[max(whole.accuracy)].replace(

@@ -190,7 +190,7 @@ def _pair(named: NamedResult) -> str:
 
 
 def _system_pairs(own: pd.DataFrame) -> pd.DataFrame:
-    """A row a judgment: its pair of systems, first by name, and what judge and people give it."""
+    """A row per judgment: its pair of systems, first by name, and what judge and people give it."""
     systems = own[["system_a", "system_b"]].astype(str)
     own = own[(systems != "").all(axis=1) & (systems["system_a"] != systems["system_b"])]
     a, b = (own[c].astype(str).to_numpy(object) for c in ("system_a", "system_b"))
@@ -229,13 +229,13 @@ def _rates(items: pd.DataFrame, drawn: Any, level: float) -> Iterator[tuple[str,
 
 
 def _labels(rows: pd.DataFrame) -> pd.Series:
-    """People's outcome of each item; where labels of one item differ evenly, a tie."""
+    """Human outcome of each item; where labels of one item differ evenly, a tie."""
     mean = rows.groupby("item", sort=False)["human"].mean()
     return mean.where(mean.isna() | (mean == 0.5), mean.round(0))
 
 
 def _wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons | None:
-    """All pairs of systems in one family: a column a system, the credit of each item."""
+    """All pairs of systems in one family: a column per system, the credit of each item."""
     systems = list(dict.fromkeys([*items["first"], *items["second"]]))
     human = _labels(items)
     if not 2 <= len(systems) <= _MOST or int(human.notna().sum()) < _LEAST:
@@ -289,7 +289,7 @@ def slice_results(
     asked : DataFrame
         Its judgments, ``choice`` and ``label`` in pass and fail.
     texts : mapping of item to (question, answer)
-        Where they are known: answers are told apart by thirds of their length.
+        Where they are known: answers are distinguished by thirds of their length.
     declared : AnalysisPlan
 
     Returns
@@ -423,7 +423,7 @@ def disagreements(
 
 
 def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
-    """Items on which at least half of a judge's verdicts in words are not the label.
+    """Items on which at least half of a judge's categorical verdicts are not the label.
 
     Parameters
     ----------
@@ -565,7 +565,8 @@ def separated_scores(
     items: Objects,
     cluster: NDArray[Any] | None,
 ) -> list[tuple[str, str, Result]]:
-    """How well scores tell what people pass from what they fail, and the rate people would give.
+    """How well scores show what human raters pass from what they fail, and the rate people would
+    give.
 
     Neither bias nor limits of agreement: the judge's points have no counterpart in pass and fail.
 
@@ -575,7 +576,7 @@ def separated_scores(
     human : ndarray, shape (items,)
         Share of people who pass the item, NaN where there is none.
     asked : DataFrame
-        Rows that tell how labelled items were drawn (``chance``, ``category``).
+        Rows that show how labelled items were drawn (``chance``, ``category``).
     declared : AnalysisPlan
     items : ndarray
     cluster : ndarray or None

@@ -52,13 +52,13 @@ _MOST_JUDGES = 12
 
 
 def single_run_conditions(frame: pd.DataFrame) -> dict[str, bool]:
-    """Of each condition, whether no item was asked for twice in the same order."""
+    """Of each condition, whether no item was judged twice in the same order."""
     sizes = frame.groupby(["condition", "order", "item_id"], sort=False).size()
     return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
 
 
 def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
-    """The plan for verdicts: what these can answer, and what those asked for once can.
+    """The plan for verdicts: what these can answer, and what those judged once can.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     Returns
     -------
     list of (str, str, Result)
-        Empty where nothing was read, or where verdicts are more than six different words.
+        Empty if nothing was read, or where verdicts are more than six different words.
     """
     options = verdict_options(asked)
     if not 1 <= len(options) <= _MOST_OPTIONS:
@@ -239,13 +239,13 @@ def named_results(
 
 
 def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
-    """Audit verdicts: repetition, order, and agreement with people where there are labels.
+    """Audit verdicts: repetition, order, and agreement with human labels where there are labels.
 
     Parameters
     ----------
     frame : DataFrame
-        A parsed frame with choices; a ``label`` column holds people's verdicts. A choice names the
-        response (a or b), not the place; ``order`` tells which was shown first.
+        A parsed frame with choices; a ``label`` column holds human verdicts. A choice names the
+        response (a or b), not the place; ``order`` shows which was shown first.
     declared : AnalysisPlan
 
     Returns
@@ -331,7 +331,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
 def _comparable(
     frame: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The frame with choices and labels in the same words, and labels that are no choice."""
+    """The frame with choices and labels in the same wording, and labels that are not a choice."""
     strange: tuple[str, ...] = ()
     frame = to_pass_fail(frame)
     check_rates(frame, declared)

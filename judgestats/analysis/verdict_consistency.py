@@ -1,4 +1,4 @@
-"""Consistency of one condition's verdicts, and agreement with people."""
+"""Consistency of one condition's verdicts, and agreement with human labels."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
 def _is_option_set(lower: pd.Series) -> bool:
     """Whether verdicts are options of a choice: a, b and c by themselves, or numbers.
 
-    Readers spell the outcome of a comparison as a, b and tie, so that a c is none of these.
+    Readers spell the outcome of a comparison as a, b and tie, so that a c is not one of these.
     """
     words = set(lower) - {""}
     return {"c"} <= words <= {"a", "b", "c"} or (bool(words) and all(map(str.isdecimal, words)))
@@ -100,13 +100,13 @@ def lower_case(values: pd.Series) -> pd.Series:
 
 
 def has_shared_words(frame: pd.DataFrame) -> bool:
-    """Whether labels are verdicts in words of their own (pass and fail) that the judge uses too."""
+    """Whether labels are verdicts in their own words (pass and fail) that the judge uses too."""
     labels = set(lower_case(frame["label"]).unique()) - {""}
     return not labels <= set(OUTCOMES) and bool(labels & set(lower_case(frame["choice"]).unique()))
 
 
 def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Choices that labels can be compared with; the others become unread, and are named.
+    """Choices that labels can be compared with; the others become unparsed, and are named.
 
     A judge that answers something else than a, b or tie has not given a verdict: that is a status,
     and neither agreement nor disagreement. Where most choices are something else, the column is
@@ -135,13 +135,13 @@ _CREDIT = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
 
 
 def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
-    """Agreement of one condition's verdicts with people's labels.
+    """Agreement of one condition's verdicts with human labels.
 
     Parameters
     ----------
     asked : DataFrame
         Judgments of one condition with ``choice`` and ``label`` as ``a``, ``b``, ``tie`` or empty;
-        or both in other words (pass and fail), of which only being the same is asked.
+        or both with other words (pass and fail), of which only being the same is asked.
     declared : AnalysisPlan
 
     Returns
@@ -197,7 +197,7 @@ def _pair_kinds(words: set[str]) -> list[Kind]:
 def _always_same(
     pairs: pd.DataFrame, names: tuple[str, ...], level: float
 ) -> list[tuple[str, str, Result]]:
-    """How often one would be right that always gives people's most common verdict, where read."""
+    """How often one would be right that always gives the most common human verdict, where read."""
     once = pairs[pairs["choice"] != ""].drop_duplicates("item_id")
     if once.empty:
         return []
@@ -260,9 +260,9 @@ def _item_estimate(
 ) -> Estimate:
     """The result with items counted as items, and with its null where `value` gives it of a table.
 
-    The statistics see one row a judgment; several of one item (orders, replications) are counted
-    as that item's replications. The null shuffles people's labels over items, so an item's
-    judgments stay together, and whole clusters where items have them.
+    The statistics see one row per judgment; several of one item (orders, replications) are counted
+    as that item's replications. The null shuffles human labels over items, so an item's judgments
+    stay together, and whole clusters where items have them.
     """
     n, out = items.sizes.size, result.sample
     sample = Sample(

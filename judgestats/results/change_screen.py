@@ -34,7 +34,7 @@ from judgestats.results.verdict_screen import (
 PRIMARY = ("shift", "pass_rate", "win_rate")
 """Hypotheses on the quantity that decides."""
 SAME = "the same judgments in both runs: nothing has changed on these items"
-"""The reason where nothing is tested: one run given twice, say, agrees with itself by design."""
+"""The reason if nothing is tested: one run given twice, say, agrees with itself by design."""
 _STYLES = {"CHANGED": "bad", "NO CHANGE": "good", "CANNOT TELL": "bold"}
 _STATES = {"differs": "changed", "equivalent": "no change", "open": "cannot tell",
            "undefined": "not tested"}  # fmt: skip
@@ -57,8 +57,8 @@ def change_outcome(headlines: Sequence[Headline]) -> str:
     Returns
     -------
     str
-        NO CHANGE where every leading quantity is shown to lie within its margin, or both runs hold
-        the same judgments, and nothing has changed.
+        NO CHANGE where every leading quantity is established to be within its margin, or both runs
+        hold the same judgments, and nothing has changed.
     """
     if any(h.claim == "differs" for h in headlines):
         return "CHANGED"
@@ -98,7 +98,7 @@ def change_finding(results: Results) -> str:
 
 
 def outcome_lines(results: Results) -> list[str]:
-    """The outcomes of an analysis in words, a line each; its finding where it has none.
+    """The outcomes of an analysis as text, a line each; its finding where it has none.
 
     Parameters
     ----------

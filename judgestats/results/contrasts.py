@@ -137,7 +137,7 @@ def perturbation_demands(results: Results, label: str) -> list[Demand]:
     Returns
     -------
     list of Demand
-        Shifts lie within 5% of the scale's range (points) or .05 (shares). Attacks succeed on at
+        Shifts are within 5% of the scale's range (points) or .05 (shares). Attacks succeed on at
         most .05 of the items. Negative controls lower the score.
     """
     scale = (results.facts.get("design") or {}).get("scale") or (0.0, 1.0)

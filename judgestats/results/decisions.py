@@ -57,9 +57,9 @@ def next_step(open_one: Requirement, made: Measure, levels: Levels) -> NextStep 
     Returns
     -------
     NextStep or None
-        None where nothing can be said. `if_true` counts on the estimate being the truth,
-        `assured` averages over Beta(x + 1/2, n - x + 1/2) (shares) or a normal distribution about
-        the estimate (others).
+        None if nothing can be said. `if_true` counts on the estimate being the truth, `assured`
+        averages over Beta(x + 1/2, n - x + 1/2) (shares) or a normal distribution about the
+        estimate (others).
 
     Examples
     --------
@@ -254,7 +254,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     -------
     tuple of Verdict
         One per judge, condition above T = 0 and criterion; then one on judges that are used
-        interchangeably, where nothing was judged twice.
+        interchangeably, if nothing was judged twice.
 
     Raises
     ------
@@ -353,7 +353,7 @@ _KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "cutoff_exists": ("scores", ("scores",)),
     "position_bias": ("pairs or options in several orders", ("pairs", "options")),
 }
-"""What a quantity needs: in words, and the kinds of verdicts that have it."""
+"""What a quantity needs: as text, and the kinds of verdicts that have it."""
 
 
 def _missing(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
@@ -368,7 +368,7 @@ def _missing(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
 
 
 def _required_labels(results: Results, options: DecisionOptions) -> list[str]:
-    """Conditions above T = 0, and whatever else rows answer for; T = 0 where nothing else is."""
+    """Conditions above T = 0, and whatever else rows answer for; T = 0 if nothing else is."""
     conditions = [c for c in results.conditions if not c.derived]
     if options.conditions:
         return select_conditions(conditions, options.conditions)

@@ -1,4 +1,5 @@
-"""Writing and reading ``results.json``, held to its schema both ways, and ``results.csv``.
+"""Writing and reading ``results.json``, validated against its schema both ways, and
+``results.csv``.
 
 pydantic is imported here when a file is written or read: the records themselves need none.
 """
@@ -46,7 +47,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def to_plain(results: Results) -> dict[str, Any]:
-    """Results as plain JSON values, held to the schema.
+    """Results as plain JSON values, validated against the schema.
 
     Raises
     ------
@@ -171,7 +172,7 @@ def _again(path: Path) -> str:
 
 
 def write_results(path: Path, results: Results) -> None:
-    """Write ``results.json``, held to its schema."""
+    """Write ``results.json``, validated against its schema."""
     values = to_plain(results)
     text = json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False)
     with guard_output(path):

@@ -47,7 +47,7 @@ def format_number(value: float, *, digits: int = 4) -> str:
 
 
 def written_out(value: float, *, figures: int) -> str:
-    """A large number as it is written in a text; one beyond all sense in so many figures.
+    """A large number as it is written in a text; one beyond all sense in this many figures.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Adjusted(Protocol):
 
     @property
     def p_bound(self) -> bool:
-        """Whether it is an upper bound: the p that it is made from stands at its floor."""
+        """Whether it is an upper bound: the p that it is made from is at its floor."""
 
 
 def adjusted_p(of: Adjusted) -> str:
@@ -84,7 +84,7 @@ def adjusted_p(of: Adjusted) -> str:
 
 
 _TINY, _WHOLE = 1e-5, 0.9995
-"""Beyond these a bound is told no more closely than any p."""
+"""Beyond these a bound is reported no more closely than any p."""
 
 
 def format_p(p: float, *, smallest: float = 0.0) -> str:
@@ -117,7 +117,7 @@ def format_p(p: float, *, smallest: float = 0.0) -> str:
 
 
 def printed_p(p: float, *, smallest: float = 0.0) -> str:
-    """A p-value as R prints it, as a bound where it stands at the smallest that it can be.
+    """A p-value as R prints it, as a bound where it is at the smallest that it can be.
 
     Examples
     --------
@@ -161,7 +161,7 @@ _MOST_DECIMALS = 4
 def apa_number(value: float, *, digits: int = 2, bounded: bool = False) -> str:
     """A number with fixed decimals and a real minus sign; no leading zero where `bounded`.
 
-    Small numbers get as many decimals as show one figure, so that ``0.004`` is not told as 0.
+    Small numbers get as many decimals as show one figure, so that ``0.004`` is not reported as 0.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def estimate_parts(
     bounded : bool
         Whether the quantity cannot exceed 1, and so has no leading zero.
     decimals : int, optional
-        Those of the column that it stands in (`column_decimals`), rather than its own.
+        Those of the column that it is in (`column_decimals`), rather than its own.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def with_bounds(
     digits: int = 2,
     bounded: bool = False,
 ) -> str:
-    """An estimate with its interval as a sentence tells it: see `estimate_parts`.
+    """An estimate with its interval as a sentence shows it: see `estimate_parts`.
 
     Examples
     --------
@@ -333,14 +333,14 @@ TARGETS = (0.80, 0.90)
 AVERAGED = (1, 3, 10)
 """Judgments that a mean is made of."""
 LEAST_IN_CATEGORY = 10
-"""Items that a category needs for its share to be told."""
+"""Items that a category needs for its share to be reported."""
 NEVER_REPEATED = "not_repeated"
-"""The limit of judgments of which none was asked for twice."""
+"""The limit of judgments of which none was judged twice."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A condition: its label, what of it tells it from the others, and its judge (or run)."""
+    """A condition: label, distinguishing part, and judge (or run)."""
 
     label: str
     name: str
@@ -376,7 +376,7 @@ def short_names(results: Results) -> dict[str, str]:
 
 
 def with_names(text: str, names: Mapping[str, str]) -> str:
-    """A text in which conditions are called by their names in place of their labels.
+    """A text in which conditions are called by their names instead of their labels.
 
     Examples
     --------

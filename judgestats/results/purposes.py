@@ -39,7 +39,7 @@ class Decided:
     missing : str
         Why it is not measured.
     unit : str
-        What is to be added to decide it; ``{}`` for nothing.
+        What must be added to decide it; ``{}`` for nothing.
     bounded : bool
         Whether it cannot exceed 1, and so is written without a leading zero.
     is_known : bool
@@ -499,7 +499,7 @@ def _value(text: str, name: str, quantity: Decided) -> float:
 def demands_of(
     purpose: str, stated: Mapping[str, Demand | None], *, chosen: bool, scored: bool = False
 ) -> tuple[Demand, ...]:
-    """What is asked: a purpose's defaults with the stated ones in their place, or only these.
+    """What is asked: a purpose's defaults with the stated ones instead, or only these.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ class OneOf:
 
 
 class Part:
-    """Base of all that a results file holds: a field that is not declared is refused."""
+    """Base of everything that a results file holds: a field that is not declared is refused."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
@@ -129,11 +129,11 @@ class About(Part):
     judge : str
         The judge, where it is one.
     stratum : str
-        What the conditions compared have in common, in words.
+        What the conditions compared have in common, as text.
     conditions : tuple of str
-        Labels of the conditions it was computed from; their factors stand with the conditions.
+        Labels of the conditions it was computed from; their factors are with the conditions.
     varied : str
-        The factor whose levels are compared (``temperature``); empty where nothing is.
+        The factor whose levels are compared (``temperature``); empty if nothing is.
     factors : mapping of str to level
         Factors held fixed, and at what.
     slice : str
@@ -162,16 +162,16 @@ class Interval(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Null(Part):
-    """What the same number yields when there is nothing to find.
+    """What the same number yields under the null hypothesis.
 
     Attributes
     ----------
     hypothesis, permuted : str
-        In words.
+        As text.
     mean, q95 : float
         Of its distribution.
     p, p_floor : float
-        And the smallest p that so many draws can give.
+        And the smallest p that this many draws can give.
     draws, seed : int or None
     drawn : bool
         Whether `permuted` names what was drawn at random rather than permuted.
@@ -194,7 +194,7 @@ class Null(Part):
 NOT_ESTIMABLE = "not_estimable"
 """The code of the note of a number whose interval would say nothing."""
 LOST = "[not estimable]"
-"""What stands in its place."""
+"""The content of its position."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,9 +316,9 @@ class Test(Record):
         `p_floor` is the smallest p that the method can give on these data, NaN where it is not
         known to have one; `p_adjusted` that of the family `family`.
     p_bound : bool
-        Whether `p_adjusted` is an upper bound: the p that it is made from stands at its floor.
+        Whether `p_adjusted` is an upper bound: the p that it is made from is at its floor.
     null_hypothesis, alternative, why, data_name : str
-        In words.
+        As text.
     effects : tuple of str
         Ids of the effect sizes, the main one first.
     groups : mapping of level to number
@@ -348,7 +348,7 @@ class Test(Record):
 class Comparison(Record):
     """`a` against `b`: an estimate and its test, one row of a set.
 
-    `margin` makes it a test of equivalence: p is then the larger one-sided p, and the interval lies
+    `margin` makes it a test of equivalence: p is then the larger one-sided p, and the interval is
     inside the margin exactly when p is at most the margin's alpha. `held_to` is the id of the claim
     about all conditions (a test or a headline) below whose adjusted p that of a pair cannot lie.
     """
@@ -406,7 +406,7 @@ class ResultSet(Record):
     family : str
         Id of the family that all of them are adjusted in, where there is one.
     text : str
-        What it says, where more is to be said than the members do.
+        What it says, where more must be said than the members do.
     """
 
     name: str
@@ -438,7 +438,7 @@ class Family(Part):
     hypothesis : str
         Id of the hypothesis of the plan.
     label : str
-        In words: ``spread across temperatures, one test per judge``.
+        As text: ``spread across temperatures, one test per judge``.
     method : str
         ``holm``, ``single-step (studentised range)``, ``none``.
     members : tuple of str
@@ -447,7 +447,7 @@ class Family(Part):
         How many of them could not be computed; these do not count in the adjustment.
     smallest_p : float
         The smallest adjusted p that any member can reach, from the floors of their methods; NaN
-        where a floor is not known. A family where it lies above `level` cannot reject.
+        where a floor is not known. A family where it is above `level` cannot reject.
     level : float
     """
 
@@ -481,16 +481,16 @@ class Headline(Part):
     p_adjusted : float
         The p that decides, adjusted in the family.
     p_bound : bool
-        Whether it is an upper bound: the p that it is made from stands at the floor of its
+        Whether it is an upper bound: the p that it is made from is at the floor of its
         permutations.
     reason : str
         Why it is undefined.
     says : str
-        The claim in words without its subject and its numbers (``scores scatter differently across
-        temperatures``). A description names numbers in place: ``{0}`` is that of the first result
-        it rests on.
+        The claim as text without its subject and its numbers
+        (``scores scatter differently across temperatures``). A description names numbers in place:
+        ``{0}`` is that of the first result it rests on.
     size : str
-        Id of the estimate or comparison that tells how large; empty: of what it rests on, the
+        Id of the estimate or comparison that shows how large; empty: of what it rests on, the
         member farthest from nothing.
     """
 
@@ -521,7 +521,7 @@ class Row(Part):
     key : str
         By which a threshold names it (``reliability``).
     ask : str
-        As people ask: ``lenient by``.
+        Plain wording: ``lenient by``.
     short : str
         The same in two words, as the head of a column.
     estimand : str
@@ -529,7 +529,7 @@ class Row(Part):
     cells : mapping of condition to str
         Ids of estimates or comparisons.
     note : str
-        What stands behind the numbers: ``r``.
+        The source of the numbers: ``r``.
     beside : mapping of words to str
         Ids of estimates that hold for all conditions: a ceiling, a baseline.
     """
@@ -616,23 +616,23 @@ class Drawing(Part):
     Attributes
     ----------
     kind : {"curve", "dots"}
-        Estimands against a factor, a line a judge; or rows of dots, the best first.
+        Estimands against a factor, a line per judge; or rows of dots, the best first.
     estimands : tuple of str
         A panel each; of those that no condition has an estimate of, none is drawn.
     over : str
         The factor of a curve, or the column of the table of conditions that holds its x.
     by : tuple of str
-        What tells one curve from another, judge aside: further factors.
+        What shows one curve from another, judge aside: further factors.
     only : mapping of column to tuple of str
         Conditions that are drawn: those with one of these values in a column of their table.
     rows : tuple of str
-        Ids of estimates that are rows of dots, in this order, in place of the conditions.
+        Ids of estimates that are rows of dots, in this order, instead of the conditions.
     lines : tuple of str
         Ids of estimates drawn as references: a ceiling, baselines.
     compared : tuple of str
         Ids of sets of comparisons: rows that they do not tell apart are joined.
     caption : str
-        What is to be seen, without numbers.
+        What must be seen, without numbers.
     """
 
     kind: Literal["curve", "dots"]
@@ -647,7 +647,7 @@ class Drawing(Part):
 
 
 def rows_of_table(record: Record) -> list[dict[str, Any]]:
-    """A table's rows as dicts; none of a result that is no table."""
+    """A table's rows as dicts; none of a result that is not a table."""
     if not isinstance(record, Table):
         return []
     keys = [column.key for column in record.columns]

@@ -35,7 +35,7 @@ VERSION = 2
 """Of the file. 0.1.0 wrote none."""
 
 CONDITIONS = "conditions"
-"""Id of the table that describes the conditions, a row each, at full precision."""
+"""Id of the table that describes the conditions, one row each, at full precision."""
 
 Kind = TypeVar("Kind", bound=Record)
 
@@ -51,7 +51,7 @@ class Results(Part):
     experiment, title, question : str
     headlines, results, families, conditions, figures : tuple of records
     rows : tuple of Row
-        What is asked of every condition, for the screen and the report's first page.
+        The task of every condition, for the screen and the report's first page.
     drawing : Drawing or None
         The figure that answers.
     limitations : tuple of Note
@@ -130,7 +130,7 @@ class Results(Part):
 
     @property
     def all_simulated(self) -> bool:
-        """Whether judges were simulated, and no model was asked beside them."""
+        """Whether judges were simulated, and no model was asked next to them."""
         return bool(self.facts.get("simulated")) and all(
             judge.get("simulated", True) for judge in self._judge_facts()
         )
@@ -295,7 +295,7 @@ def inconsistency(results: Results) -> str:
 
 
 def _unknown(places: Sequence[tuple[str, Sequence[str]]], seen: Mapping[str, int]) -> str:
-    """The first place that names a result which is not there."""
+    """The first position that names a result which is not there."""
     for place, ids in places:
         for result_id in ids:
             if result_id not in seen:

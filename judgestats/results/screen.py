@@ -35,13 +35,13 @@ from judgestats.results.results import Results
 from judgestats.results.text import words_of
 
 NOTHING = "-"
-"""What stands where a number is undefined or was not asked for."""
+"""The text where a number is undefined or was not asked for."""
 
 
 def format_record(record: Estimate | Comparison, *, decimals: int | None = None) -> tuple[str, str]:
     """A number and its interval as they are written wherever this record is shown.
 
-    `decimals` are those of the column that it stands in.
+    `decimals` are those of the column that it is in.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def number_of(results: Results, result_id: str) -> Estimate | Comparison:
 
 
 def size_of(headline: Headline, results: Results) -> Estimate | Comparison | None:
-    """The number that tells how large.
+    """The number that shows how large.
 
     The one that is named, else an estimate, or the effect of the test. Of a set of pairs it is the
     pair farthest from nothing; the set is the last one that shows a difference, else the first.
@@ -171,7 +171,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A number that holds for the whole row: what chance gives, a ceiling, a baseline."""
+    """A number that holds for the whole row: the null value, a ceiling, a baseline."""
 
     words: str
     record: str
@@ -209,7 +209,7 @@ class Summary:
     told : tuple of str
         Columns that claims are about, by their labels.
     read : tuple of str
-        What a file's columns were taken for.
+        What a file's columns were interpreted as.
     """
 
     title: str
@@ -290,11 +290,11 @@ _NOT_UNREAD = {
     "invalid_condition": "never asked",
     "not_applicable": "not applicable",
 }
-"""What became of judgments without a verdict that are not unread."""
+"""What became of judgments without a verdict that are not unparsed."""
 
 
 def _lost_counts(counts: Sequence[Mapping[str, int]]) -> list[str]:
-    """Of all judgments how many were unread; how many were not answered or never asked, if any.
+    """Of all judgments how many were unparsed; how many were not answered or never asked, if any.
 
     Examples
     --------
@@ -326,9 +326,9 @@ def _whole(value: object) -> int:
 
 
 def distinguishable(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Rows of which no two are called alike: their coefficients tell those apart that were.
+    """Rows of which no two are called alike: their coefficients distinguish those that were.
 
-    Verdicts and scores, say, both agree with people, the ones by accuracy, the others by r.
+    Verdicts and scores, say, both agree with human labels, the ones by accuracy, the others by r.
 
     Examples
     --------
@@ -378,7 +378,7 @@ def _line(row: Row, columns: Sequence[Column], results: Results) -> SummaryRow:
 
 
 _UNITS = frozenset({"points", "squared points", "bits", "tokens", "seconds", "ranks"})
-"""Units that stand behind a row; the others show in how its numbers are written."""
+"""Units that follow a row; the others show in how its numbers are written."""
 
 
 def _cell(column: str, result_id: str, results: Results, decimals: int | None) -> Cell:
@@ -392,7 +392,7 @@ def _cell(column: str, result_id: str, results: Results, decimals: int | None) -
 
 
 def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
-    """Below what the same number lies in 95% of the cases in which there is nothing to find."""
+    """Below what the same number lies in 95% of the cases under the null hypothesis."""
     nulls = [
         (record.null.q95, record)
         for record in (number_of(results, i) for i in ids)
@@ -425,7 +425,7 @@ Lines = list[list[Span]]
 
 
 def wrap_words(text: str, width: int) -> list[str]:
-    """Lines of so many characters; names with hyphens stay whole.
+    """Lines of this many characters; names with hyphens stay complete.
 
     Examples
     --------
@@ -545,9 +545,10 @@ def _pair_table(
 
 
 def shared_out(groups: Sequence[str], most: int, told: Sequence[int] = ()) -> Sequence[int]:
-    """So many of the places: as many of each group, its first, its last and some between.
+    """At most this many of the positions: as many of each group, its first, its last and some
+    between.
 
-    Those that are `told`, the first before the others, stand in place of their neighbours.
+    Those that are `told`, the first before the others, replace their neighbours.
 
     Examples
     --------
@@ -585,8 +586,8 @@ def _more(count: int, noun: str, command: str) -> str:
 def next_line(parts: Sequence[str], width: int) -> Lines:
     """What to do next, the most important first, in two lines; a command is never cut.
 
-    What finds no room is left out; the first stands, however long, and so does an address, which
-    a terminal wraps.
+    What finds no space is left out; the first stands, however long, and so does an address, which a
+    terminal wraps.
     """
     lines: list[str] = []
     room = width - _LABEL
@@ -670,7 +671,7 @@ _WIDTH = 96
 
 
 def full_text(results: Results) -> str:
-    """What is asked of every condition, then every result, each test explained once.
+    """The task of every condition, then every result, each test explained once.
 
     Parameters
     ----------
@@ -834,7 +835,7 @@ def reliability_lines(results: Results) -> Lines:
     """The coefficients of one condition, for the screen of ``omega`` and of an audit with omega.
 
     The condition is that of the first judge whose temperature is nearest to .5: at T=0 a judge
-    repeats itself, which is no reliability.
+    repeats itself, which is not a reliability.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ _CONTROLS = {
 
 
 class ResultText(NamedTuple):
-    """A result in words: what was found, why this test, and what follows.
+    """A result as text: what was found, why this test, and what follows.
 
     Results that share `why` or `verdict` can say it once.
     """
@@ -121,7 +121,7 @@ def words_of_test(
     why: str = "",
     has_effect: bool = False,
 ) -> ResultText:
-    """A test in words, its verdict by the adjusted p where there is one.
+    """A test as text, its verdict by the adjusted p where there is one.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def null_text(
     reason: str = "",
     smallest: float = 0.0,
 ) -> str:
-    """What the same number yields when there is nothing to find, as the end of a sentence."""
+    """What the same number yields under the null hypothesis, as the end of a sentence."""
     if reason:
         return f"; whether this is more than nothing cannot be tested: {reason}"
     return (
@@ -198,7 +198,7 @@ def pairs_text(
     largest: str = "",
     margin: str = "",
 ) -> str:
-    """A family of comparisons in words: which pairs are told apart, and by what.
+    """A family of comparisons as text: which pairs are distinguished, and by what.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def pairs_text(
         Of each pair: its names with what was found, the adjusted p, why it is undefined.
     sample : str
     largest : str
-        Names of the pair that lies furthest apart, with what was found.
+        Names of the pair that is most different, with what was found.
     margin : str
         Whether the declared margin is ruled out for it.
     """
@@ -237,7 +237,7 @@ _MUCH = 0.25
 
 
 def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective clusters") -> str:
-    """On how few clusters, and how much on one item, a ratio of spreads hangs; empty where not.
+    """On how few clusters, and how much on one item, a ratio of spreads depends; empty where not.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
         ``effective_clusters``; ``largest_share`` and ``largest_item`` of the item that holds most,
         by name or number.
     clusters : str
-        How few clusters are told.
+        How few clusters are reported.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def family_text(name: str, adjust: str, tests: Mapping[str, tuple[float, str]]) 
 
 
 def words_of(record: Record, results: Results) -> ResultText:
-    """A record in words; empty where there is nothing to say beyond a table.
+    """A record as text; empty if there is nothing to say beyond a table.
 
     Parameters
     ----------

@@ -324,7 +324,7 @@ class NextStep(Part):
     key : str
         The requirement.
     unit : str
-        What is to be added: ``labelled fails``.
+        What must be added: ``labelled fails``.
     have : int
     if_true : int or None
         To add so that it decides with `probability` if the estimate is the truth; None: no
@@ -356,7 +356,7 @@ class Levels(Part):
 
     @classmethod
     def from_counts(cls, m: int, judges: int = 1, looks: int = 1, error: float = 0.05) -> Levels:
-        """Levels for m measured requirements, so many verdicts and looks, and a shared error.
+        """Levels for m measured requirements, this many verdicts and looks, and a shared error.
 
         Examples
         --------
@@ -372,7 +372,7 @@ class Levels(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(Part):
-    """The decision on one subject, and all that it rests on."""
+    """The decision on one subject, and everything that it rests on."""
 
     outcome: Outcome
     subject: Subject

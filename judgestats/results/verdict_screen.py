@@ -59,7 +59,7 @@ _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
 }
 """Caveats that say what a limitation says."""
 _GRAVE_NOTES = frozenset({"crosscheck", "incomplete", "other_parameters"})
-"""Limitations of the data that are told before major caveats, at any length."""
+"""Limitations of the data that are reported before major caveats, at any length."""
 
 
 def verdict_screen(
@@ -125,7 +125,7 @@ def decision_lines(results: Results, width: int = WIDTH) -> Lines:
 
 
 def subject_names(results: Results) -> dict[str, str]:
-    """What verdict lines call subjects: judge and condition, as short as they are told apart."""
+    """What verdict lines call subjects: judge and condition, as short as they are distinguished."""
     judges = {v.subject.judge for v in results.verdicts}
     shared = short_names(results)
     out = {}
@@ -263,7 +263,7 @@ def _largest(
     width: int,
     more: str,
 ) -> Lines:
-    """The requirements that come out worst, a row each, a column per subject."""
+    """The requirements that come out worst, one row each, a column per subject."""
     rank = {"fails": 0, "open": 1, "holds": 2, "not_measured": 3}
 
     def worst(key: str) -> tuple[int, float]:

@@ -54,7 +54,7 @@ class ClassPart(Part):
     threshold : float
         Confidence from which a verdict is decided alone; NaN: none is.
     share : float
-        Of the items with these verdicts; 0 where nothing is certified.
+        Of the items with these verdicts; 0 if nothing is certified.
     decided, wrong : int
         Labelled items at or above it, and errors among them.
     upper : float
@@ -84,7 +84,7 @@ class Automation(Decision):
     error : float
         Largest error rate allowed among what is decided alone.
     share : float
-        Of all items; 0 where nothing is certified.
+        Of all items; 0 if nothing is certified.
     threshold : float
         Confidence from which items are decided; NaN where classes have their own.
     decided, wrong : int
@@ -214,7 +214,7 @@ def automation_certificate(
     source : str
         Where the confidence is from, as the record states it.
     human_disagreement : float, optional
-        Share of items on which two people differ; warned of where `error` is not above it.
+        Share of items on which two human raters differ; warned of where `error` is not above it.
     subject : str
     thresholds : array-like, optional
         Candidates fixed beforehand; by default from the confidences of unlabelled items.
@@ -226,7 +226,7 @@ def automation_certificate(
     Returns
     -------
     Automation
-        ``certified`` is false, with a reason, where nothing is shown.
+        ``certified`` is false, with a reason, if nothing is shown.
 
     Raises
     ------
@@ -388,7 +388,7 @@ def _one_verdict(verdict: Floats, among: Bools) -> bool:
 
 
 def _auroc(sure: Floats, wrong: Bools, kept: Bools, judged: Labelled, level: float) -> Bounded:
-    """AUROC of confidence; undefined where all verdicts are right or all wrong."""
+    """AUROC of confidence; undefined where all verdicts are correct or all wrong."""
     used = kept & ~np.isnan(sure)
     made = separation(
         sure[used], (~wrong[used]).astype(float), level=level,

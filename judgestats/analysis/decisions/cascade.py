@@ -179,7 +179,7 @@ def cascade_certificate(
     prices : mapping
         Per item of every judge, and of ``human``. Judges decide in this order.
     error : float
-        Largest error rate at every stage, hence of all that is decided.
+        Largest error rate at every stage, hence of everything that is decided.
     cluster : array-like, shape (N,), optional
     level : float
     labels_drawn : {"", "random", "stratified", "by-verdict", "convenience"}
@@ -189,8 +189,8 @@ def cascade_certificate(
     thresholds : sequence of float, optional
         Candidates fixed beforehand; by default from confidences of unlabelled items.
     strict : bool
-        Tune one path of policies on half of the labels, and test it on the other half. The claim
-        is then exact, and on the error of all that is decided.
+        Tune one path of policies on half of the labels, and test it on the other half. The claim is
+        then exact, and on the error of everything that is decided.
     seed : int
         Of the halves.
 

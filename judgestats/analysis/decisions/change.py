@@ -41,7 +41,7 @@ from judgestats.stats.validity.change_process import (
 
 Who = Literal["judge", "system", "both", "not_yet"]
 PLANNED = (0.1, 0.2, 0.3)
-"""Shifts that a plan tells the delay of."""
+"""Shifts that a plan shows the delay of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Shift(Part):
     Attributes
     ----------
     shift, low, high : float
-        In units of the score, with an interval that holds at every look.
+        In units of the score, with an interval that holds at every update.
     log_e, threshold : float
         An alarm is raised where the first reaches the second and the shift the tolerance.
     raised : int
@@ -94,7 +94,7 @@ class Change(Decision):
     reference : mapping
         ``anchors``, ``repeats`` and ``n_old``.
     alpha : float
-        Of both alarms at every look together.
+        Of both alarms at every update together.
     delays : tuple of Delay
     floor : float
         Smallest judge shift that can ever raise an alarm.
@@ -207,11 +207,11 @@ class ChangeMonitor:
 
     Notes
     -----
-    Each period a random sample of anchors (old answers) is judged again together with the new
-    answers. One e-process is on the change of unchanged answers, one on new minus old minus that
-    change. Both are mixtures over shifts and over the period in which a change began. An alarm at 2
-    / alpha errs with probability alpha at most over all looks, asymptotically. One period is one
-    transaction, and every look is computed from all judgments anew.
+    Each period a random sample of anchors (old answers) is rejudged together with the new answers.
+    One e-process is on the change of unchanged answers, one on new minus old minus that change.
+    Both are mixtures over shifts and over the period in which a change began. An alarm at 2 / alpha
+    errs with probability alpha at most over all looks, asymptotically. One period is one
+    transaction, and every look is computed from all judgments again.
 
     References
     ----------
@@ -256,7 +256,7 @@ class ChangeMonitor:
             Judgments of old answers; by default the anchors stand for them.
         clusters : mapping of anchor to str, optional
         labels : mapping of anchor to 0 or 1, optional
-            Human labels of pass / fail anchors: they tell whether a change hurts.
+            Human labels of pass / fail anchors: they show whether a change hurts.
         alpha : float
             Of both alarms over all looks.
         tolerance : float
@@ -317,7 +317,7 @@ class ChangeMonitor:
         Parameters
         ----------
         anchors : iterable of (anchor, value)
-            Anchors judged again; None is unparsed.
+            Anchors rejudged; None is unparsed.
         new : iterable of float or None
             Judgments of new answers.
         digest : str
@@ -411,7 +411,7 @@ def _numbered(
 
 
 def _digest(state: MonitorState, again: object, fresh: object) -> str:
-    """A name of its own for a period that comes from no file."""
+    """A separate name for a period that comes from no file."""
     text = f"{len(state.periods())} {again!r} {fresh!r}"
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -450,7 +450,7 @@ def _store_reference(
 
 
 def _change(state: MonitorState) -> Change:
-    """Look at all periods since the reference, each prefix anew."""
+    """Look at all periods since the reference, each prefix again."""
     terms = state.terms()
     if terms is None:
         raise InputError(f"{state.path}: the state has not been opened.")

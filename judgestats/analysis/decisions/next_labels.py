@@ -44,7 +44,7 @@ class Stratum(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelBounds(Part):
-    """Labels needed for equal variance, as a share of people only."""
+    """Labels needed for equal variance, as a share of human raters only."""
 
     people_only: Number = 1.0
     verdict: Number = math.nan
@@ -54,7 +54,7 @@ class LabelBounds(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class NextLabels(Decision):
-    """Items to label next, and what labels at hand say of the human pass rate.
+    """Items to label next, and what available labels say of the human pass rate.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class NextLabels(Decision):
     estimate : Bounded
         Human pass rate over all items.
     bound : LabelBounds
-        From labels at hand; NaN before the first batch.
+        From available labels; NaN before the first batch.
     adaptive_gain : float
         Labels that choosing items saves over random labels with the same strata, at most.
     seed, batch : int
@@ -255,7 +255,7 @@ def _wanted(sizes: Ints, have: Ints, passes: Ints, floor: Ints, budget: int) -> 
 def _bounds(
     judge: Floats, sizes: Ints, have: Ints, passes: Ints, human: Floats
 ) -> tuple[LabelBounds, float]:
-    """Bounds from labels at hand, and what choosing items adds over random ones."""
+    """Bounds from available labels, and what choosing items adds over random ones."""
     if np.any(have < 2):
         return LabelBounds(), math.nan
     shares = sizes / sizes.sum()

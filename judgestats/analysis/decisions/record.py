@@ -41,7 +41,7 @@ class Decision(Part):
     certified : bool
         Whether the claim is made.
     level : float
-        Confidence of all that is claimed at once.
+        Confidence of everything that is claimed at once.
     n_labels, n_items, n_clusters : int
         Clusters of labelled items; 0: items are their own clusters.
     n_ties, n_unparsed : int
@@ -398,7 +398,7 @@ class ItemJudgments:
 
     @property
     def vote_shares(self) -> Floats | None:
-        """Vote shares that so many repeats can have; None where their number differs."""
+        """Vote shares that this many repeats can have; None where their number differs."""
         k = int(self.repeats.max())
         return np.arange(k // 2 + 1, k + 1)[::-1] / k if np.all(self.repeats == k) else None
 

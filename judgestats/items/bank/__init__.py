@@ -1,6 +1,6 @@
 """The bundled item bank: questions with answers of designed quality, written for this project.
 
-``items.jsonl`` holds questions and answers, one item a line; ``labels.jsonl`` the pairwise
+``items.jsonl`` holds questions and answers, one item per line; ``labels.jsonl`` the pairwise
 preferences of three annotator personas. The personas are *designed*, not people:
 `judgestats.items.bank.personas` says how their labels are made and makes them again.
 """

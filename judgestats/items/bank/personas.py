@@ -102,7 +102,7 @@ def annotate(item: Item, *, seed: int = SEED) -> tuple[HumanLabel, ...]:
     Returns
     -------
     tuple of HumanLabel
-        Pairs by pairs, the personas within; `a` is the answer shown first (drawn once a pair, the
+        Pairs by pairs, the personas within; `a` is the answer shown first (drawn once per pair, the
         same for all personas) and `turn` the last turn, the whole conversation having been read.
 
     Raises
@@ -169,7 +169,7 @@ def _winner(difference: float, persona: Persona) -> str:
 
 
 def label_lines(items: Iterable[Item]) -> str:
-    """The text of ``labels.jsonl`` for the items: one label a line."""
+    """The text of ``labels.jsonl`` for the items: one label per line."""
     return "".join(
         json.dumps(
             {

@@ -1,7 +1,7 @@
 """The catalogue of probes: what must not move a judge, must not succeed, and must move it.
 
 A probe is declared once, here; ``probes=`` of the experiment `probe`, its tables, screen and advice
-follow from it. They are made by rule from the items at hand, but for those whose texts come with
+follow from it. They are made by rule from the available items, but for those whose texts come with
 the items: no model is asked for any text.
 """
 
@@ -53,7 +53,7 @@ PROBES: dict[str, Probe] = {
     )
     for p in group
 }
-"""By name, in the order in which they are told."""
+"""By name, in the order in which they are reported."""
 
 
 _GROUPS = ("fair", "scale", "attack", "control", "scores", "pairs", "options")

@@ -14,7 +14,7 @@ from judgestats.protocols.base import Unit
 from judgestats.protocols.template import PromptTemplate
 
 ORIGINAL = "original"
-"""The variant in which nothing is changed: the baseline that is asked again and again."""
+"""The variant in which nothing is changed: the baseline that is repeated."""
 PAIRS = "pairs"
 """The same for pairs of answers, in both orders."""
 OPTIONS = "options"
@@ -50,11 +50,11 @@ class ProbeAnswer:
     letters : tuple of str
         In a comparison: what the answer is called, and what the other one is.
     question, answer, note, reference : str
-        `note` stands before the question, apart from it.
+        `note` precedes the question, apart from it.
     other : ProbeAnswer or None
         An answer to another question.
     written : tuple of (str, str)
-        The answer as it was written anew, by what was done.
+        The answer as it was written again, by what was done.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Variant:
     needs : str
         A place that the prompt must have for the change to be seen.
     asks : {"scores", "pairs", "options"}
-        Of a pair the answer that stands first in the item is edited.
+        Of a pair the answer that is first in the item is edited.
     scale : str
         Another scale than the run's: ``low-high``, `REVERSED` or `WORDS`.
     written : bool
@@ -135,7 +135,7 @@ class Probe:
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """What has to be judged for it, beside the original."""
+        """What has to be judged for it, next to the original."""
         both = (self.changed,) if self.against is None else (self.against, self.changed)
         return tuple(dict.fromkeys(both))
 
@@ -146,7 +146,7 @@ class Probe:
 
 
 def probe_answer(unit: Unit, other: Unit | None) -> ProbeAnswer:
-    """What a unit shows, with what another unit shows beside it; of a pair the earlier answer."""
+    """What a unit shows, with what another unit shows next to it; of a pair the earlier answer."""
     item, place = unit.item, min(unit.shown)
     letters = tuple("AB"[unit.shown.index(k)] for k in sorted(unit.shown))
     return ProbeAnswer(
@@ -223,7 +223,7 @@ def sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Rewrite:
-    """The answer as it was written anew."""
+    """The answer as it was written again."""
 
     done: str
 

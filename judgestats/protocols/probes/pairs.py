@@ -25,7 +25,7 @@ from judgestats.protocols.selection import Selection
 
 @dataclass(frozen=True)
 class _PairNote:
-    """What is said of one answer of a pair."""
+    """The text on one answer of a pair."""
 
     text: str
     of_first: bool
@@ -152,15 +152,15 @@ FEWEST_OPTIONS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ProbedPairwise(Pairwise):
-    """`Pairwise`, the earlier answer of each pair, or what is said of it, as a variant has it.
+    """`Pairwise`, the earlier answer of each pair, or the text on it, as a variant has it.
 
     Parameters
     ----------
     variant : Variant
         Pairs that it cannot change, or leaves as they are, are left out.
     pairs : int or None
-        How many pairs are drawn, round the questions; those with people's labels where there are
-        any. None keeps all.
+        How many pairs are drawn, round the questions; those with human labels where there are any.
+        None keeps all.
     seed : int
 
     Examples

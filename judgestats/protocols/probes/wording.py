@@ -11,7 +11,7 @@ from judgestats.protocols.probes.attacks import OFF_TOPIC
 from judgestats.protocols.probes.base import Edit, Probe, ProbeAnswer, Variant, seeded, sentences
 
 ALONE = "Final answer: "
-"""What stands before an answer whose reasoning was left out."""
+"""The text before an answer whose reasoning was left out."""
 
 _TYPO_SHARE = 0.05
 _WORD = re.compile(r"[A-Za-z]{4,}")

@@ -135,7 +135,7 @@ def _entry(key: str, table: Mapping[str, Entry], what: str) -> Entry:
 def omits_zero(name: str) -> bool:
     """Whether a number of this estimand is written without a leading zero: it cannot exceed 1.
 
-    An estimand of the user's own, which no entry tells of, may exceed it.
+    An estimand of the user's own, which no entry describes, may exceed it.
 
     Examples
     --------

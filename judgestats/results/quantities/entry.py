@@ -26,7 +26,7 @@ UNITS = {
     "seconds": "seconds",
     "number": "number without unit",
 }
-"""The kinds of unit, in words."""
+"""The kinds of unit, as text."""
 
 
 Direction = Literal["higher", "lower", "nothing", "none"]
@@ -35,7 +35,7 @@ Direction = Literal["higher", "lower", "nothing", "none"]
 
 Kind = Literal["scores", "verdicts", "pairs", "labels", "pair labels", "tied labels"]
 """Scores or verdicts of items x repeats; verdicts on pairs in both orders; verdicts next to human
-labels: in any words, of pairs, and of pairs of which some are tied."""
+labels: in any wording, of pairs, and of pairs of which some are tied."""
 _GROUPS: Mapping[Kind, str] = {"scores": "reliability", "verdicts": "reliability", "pairs": "order"}
 
 
@@ -102,11 +102,11 @@ class Quantity:
     options : mapping
         Arguments of the function; ``{...}`` stands for an option of the plan.
     audited : str
-        Function, as `function`, that an audit calls in its place; empty: `function`.
+        Function, as `function`, that an audit calls instead; empty: `function`.
     counted : str
         Function or method, as `function`, that computes it from sums of counted scores.
     draws : int
-        Resamples, and at most so many permutations, where each fits a model anew; 0: the plan's.
+        Resamples, and at most this many permutations, where each fits a model again; 0: the plan's.
     name : str
         In ids of records, columns and metrics of an audit; empty: the key.
     record : str
@@ -181,7 +181,7 @@ class Quantity:
 class TestKind:
     """A test: its machine name, its name for a reader, and the public function that computes it.
 
-    `found` is what a reader is told of whom it is significant for: what the test asks holds.
+    `found` is what a report says of whom it is significant for: what the test asks holds.
     """
 
     __test__ = False  # pytest must not collect it
