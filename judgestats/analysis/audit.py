@@ -562,7 +562,7 @@ def audit_read(
             "choice column: read_judgments(..., mapping={'choice': 'COLUMN'})."
         )
     audits = _audits(frame, options, scale)
-    read_notes = list(map(str, notes))
+    read_notes = [note if isinstance(note, str) else str(note) for note in notes]
     if (
         options["labels_drawn"] == "by-verdict"
         and "chance" not in frame

@@ -471,22 +471,23 @@ def _texts(unit: Unit) -> list[str]:
     return [*item.turns, item.context, *item.reference, *answers]
 
 
-def with_read_notes(analysis: Analysis, notes: Iterable[str]) -> Analysis:
+def with_read_notes(analysis: Analysis, notes: Sequence[str]) -> Analysis:
     """The analysis with the notes of reading as limitations.
 
     Parameters
     ----------
     analysis : Analysis
-    notes : iterable of str
+    notes : sequence of str
 
     Returns
     -------
     Analysis
     """
+    codes = ("far_scores" if ALL_OTHERS in n else getattr(n, "code", "") for n in notes)
     limits = tuple(
-        note
-        if ALL_OTHERS not in note
-        else Limit(note, code="far_scores", short=note.partition(". ")[0])
-        for note in notes
+        Limit(note, code=code, short=note.partition(". ")[0])
+        if code in {"far_scores", "labels_handpicked"}
+        else str(note)
+        for note, code in zip(notes, codes, strict=True)
     )
     return replace(analysis, limitations=(*analysis.limitations, *limits))

@@ -148,6 +148,13 @@ def _label_caveats(
     results: Results, pairs: Asked, own: Mapping[str, Measure], labels_drawn: str
 ) -> Iterator[Caveat]:
     """Of purposes that rest on labels: how many, how drawn, by whom, and in which slices."""
+    codes = {note.code for note in results.limitations}
+    if picked := labels_drawn == "convenience" or "labels_handpicked" in codes:
+        yield Caveat(
+            code="labels_handpicked", severity="blocker", about="labels",
+            text="Labels were picked by hand, so rates do not carry over to other answers.",
+            action="Draw labels at random: judgestats labels plan.",
+        )  # fmt: skip
     for key, word in (("tpr", "passes"), ("tnr", "fails")):
         if key in own and own[key].n < _FEW_LABELS:
             yield Caveat(
@@ -156,14 +163,7 @@ def _label_caveats(
             )  # fmt: skip
     if "tpr" not in own and "tnr" not in own:
         return
-    codes = {note.code for note in results.limitations}
-    if labels_drawn == "convenience":
-        yield Caveat(
-            code="labels_handpicked", severity="blocker", about="labels",
-            text="Labels were picked by hand, so rates do not carry over to other answers.",
-            action="Draw labels at random: judgestats labels plan.",
-        )  # fmt: skip
-    elif not labels_drawn and codes & {"assumes_random", "unrepresentative"}:
+    if not (picked or labels_drawn) and codes & {"assumes_random", "unrepresentative"}:
         differ = "unrepresentative" in codes
         rest = "; the judge passes them at another rate than the rest" if differ else ""
         yield Caveat(

@@ -338,7 +338,6 @@ READERS = (
 )  # fmt: skip
 ELSEWHERE_HELD = {
     "The data have several splits": "tests/data/test_frames.py",
-    "are decisions of reviewers": "tests/explorer",
     "is a remote path": "tests/data",
     "--joint tests the curve": "tests/analysis",
     "more than": "limits of size, which test_reader_fuzz.py and test_table_shapes.py lower",

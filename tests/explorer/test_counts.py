@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from judgestats.data.demo import demo_judgments
+from judgestats.reporting.explorer import page as script
 from judgestats.reporting.explorer import view_payload
 from tests.explorer.browser import Browser
 from tests.explorer.conftest import NOTHING, judgments
@@ -20,7 +22,8 @@ COUNT = """(payload) => { const J = judgestats, s = new J.store.constructor(payl
     ([k, v]) => [k, v instanceof Set ? new Set() : v]));
   for (const sort of ['differ', 'flips', 'wrong']) {
     const got = J.select(s, { mode: 'all', sort, filters: { ...empty, q: '', brush: null } });
-    out.modes = got.modes; out[sort] = s.items.id[got.items[0]]; }
+    out.modes = got.modes; const i = got.items[0];
+    out[sort] = [s.items.id[i], Number(got.keys[sort][i].toFixed(6))]; }
   return out; }"""
 
 
@@ -75,7 +78,10 @@ def counted(frame: pd.DataFrame, cutoff: float | None) -> dict[str, object]:
             keys["differ"][item] = 1 - ((n / n.sum()) ** 2).sum()
         keys["flips"][item] = max(spreads)
         keys["wrong"][item] = max(misses) + 1e-3 * keys["differ"][item]
-    firsts = {name: max(items, key=lambda i, k=key: round(k[i], 7)) for name, key in keys.items()}
+    firsts = {}
+    for name, key in keys.items():
+        first = max(items, key=lambda i, k=key: round(k[i], 7))
+        firsts[name] = [first, round(float(key[first]), 6)]
     return {"modes": {"all": len(items), **{m: len(v) for m, v in modes.items()}}, **firsts}
 
 
@@ -89,20 +95,50 @@ CASES = [
 ]  # fmt: skip
 
 
+def counts_of(tab: Browser, seed: int, case: dict[str, Any]) -> object:
+    """Counts of the page, where they are not those of a separate count."""
+    frame = judgments(seed, n_items=24, **case)
+    cutoff = 6.0 if case["kind"] == "score" and case["labels"] != "points" else None
+    if case["labels"] == "points":  # a step of one point, whatever scores occur
+        frame.loc[frame.index[:2], "score"] = [4.0, 5.0]
+        frame.loc[frame.index[:2], "status"] = "ok"
+    payload, _ = view_payload(NOTHING, frame, cutoff=cutoff)
+    found = json.loads(tab.js(f"JSON.stringify(({COUNT})({json.dumps(payload)}))"))
+    return None if found == counted(frame, cutoff) else (seed, case, found)
+
+
 def test_modes_and_sorts_are_those_of_a_separate_count(opened: Callable[..., Browser]) -> None:
     """50 payloads: ties, missing cells, one judge, one repeat, no labels, all unparsed."""
     page = opened(judgments())
-    for seed in (1, 2):
-        for case in CASES:
-            frame = judgments(seed, n_items=24, **case)
-            words = case["kind"] == "score" and case["labels"] != "points"
-            cutoff = 6.0 if words else None
-            if case["labels"] == "points":  # a step of one point, whatever scores occur
-                frame.loc[frame.index[:2], "score"] = [4.0, 5.0]
-                frame.loc[frame.index[:2], "status"] = "ok"
-            payload, _ = view_payload(NOTHING, frame, cutoff=cutoff)
-            found = page.js(f"JSON.stringify(({COUNT})({json.dumps(payload)}))")
-            assert json.loads(found) == counted(frame, cutoff), (seed, case)
+    assert [found for seed in (1, 2) for c in CASES if (found := counts_of(page, seed, c))] == []
+
+
+WRONG = (
+    ("if (!tie) a.major[c] = best;", "a.major[c] = best;"),
+    ("(square[c] - (sum * sum) / n) / (n - 1)", "(square[c] - (sum * sum) / n) / n"),
+    ("a.high[c] - a.low[c] > step", "a.high[c] - a.low[c] >= step"),
+    ("Math.abs(a.mean[c] - store.truth[c]) > step", "Math.abs(a.mean[c] - store.truth[c]) >= step"),
+    ("< total ? 1 : 0", "<= total ? 1 : 0"),
+    ("!tie && best !== label", "best !== label"),
+    ("if (a.unread[c]) mode |= 8;\nif (!a.n[c]) continue;",
+     "if (!a.n[c]) continue;\nif (a.unread[c]) mode |= 8;"),
+    ("seen !== NONE && seen !== a.major[c]", "seen !== a.major[c]"),
+    ("1 - tally.reduce((sum, n) => sum + (n / judged) ** 2, 0)",
+     "1 - tally.reduce((max, n) => Math.max(max, n / judged), 0)"),
+    ("miss + keys.differ[i] * 1e-3", "miss"),
+    ("packed[i] = Math.round((max - key[i]) * scale)", "packed[i] = Math.round(key[i] * scale)"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new"), WRONG)
+def test_a_page_that_counts_otherwise_is_seen(
+    opened: Callable[..., Browser], monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    own = script.bundle()
+    assert own.count(old) == 1
+    monkeypatch.setattr(script, "bundle", lambda: own.replace(old, new))
+    tab = opened(judgments())
+    assert any(counts_of(tab, seed, case) for seed in (1, 2) for case in CASES)
 
 
 def test_recorded_scores_are_counted_as_by_pandas(opened: Callable[..., Browser]) -> None:
@@ -139,3 +175,35 @@ def test_filters_of_items_keep_those_with_a_matching_judgment(
     wrong = frame["status"].eq("ok") & frame["score"].ge(6) & frame["label"].eq("fail")
     rows = frame[wrong & frame["category"].eq("A")]
     assert page.js("judgestats.selection.items.length") == rows["item_id"].nunique() > 0
+
+
+def test_columns_of_a_judge_stand_together_and_criteria_do_not_disagree(
+    opened: Callable[..., Browser],
+) -> None:
+    """Criteria are asked one after the other; the second verdict is the opposite of the first."""
+    one = judgments(4, judges=("ann", "bob"), repeats=2, missing=0.0)
+    asked = (("accuracy", one["score"]), ("style", 11 - one["score"]))
+    frame = pd.concat([
+        one.assign(criterion=name, condition=one["condition"] + f", criterion={name}", score=score)
+        for name, score in asked
+    ])  # fmt: skip
+    page = opened(frame)
+    modes, alone = page.js("judgestats.selection.modes"), counted(one, 6.0)["modes"]
+    assert {m: modes[m] for m in ("all", "differ", "flips")} == {
+        m: alone[m]
+        for m in ("all", "differ", "flips")  # type: ignore[index]
+    }
+    heads = page.js("""[...document.querySelectorAll('.mx-head .mx-row')].map((row) =>
+      [...row.querySelectorAll('[aria-colspan]')].map((c) => [c.textContent, c.ariaColSpan]))""")
+    assert heads == [[["ann", "2"], ["bob", "2"]],
+                     [[name, "1"] for name in ("accuracy", "style") * 2]]  # fmt: skip
+
+
+def test_systems_filter_their_items(opened: Callable[..., Browser]) -> None:
+    frame = judgments(5, missing=0.0)
+    frame["author"] = ["model-a" if i.endswith(("0", "2")) else "model-b" for i in frame["item_id"]]
+    page = opened(frame, "#system=model-b")
+    own = frame[frame["author"].eq("model-b")]
+    assert page.js("judgestats.selection.modes") == counted(own, 6.0)["modes"]
+    rows = page.js("[...document.querySelectorAll('.mx-sub')].map((n) => n.textContent)")
+    assert all("model-b" in row for row in rows)

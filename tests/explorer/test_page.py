@@ -22,7 +22,6 @@ import pytest
 import judgestats
 from judgestats.cli import main
 from judgestats.data.demo import demo_judgments
-from judgestats.data.readers.labels import with_labels
 from judgestats.errors import InputError
 from judgestats.redaction import keep_secret
 from judgestats.reporting.explorer import blind_payload, html_page, page, view_payload, write_page
@@ -34,7 +33,7 @@ HOSTILE = (
     '"><svg onload=window.pwned=1>', "</script><script>window.pwned=1</script>", "<!-- <script>",
     "javascript:window.pwned=1", "${window.pwned=1}",
     '{{constructor.constructor("window.pwned=1")()}}', "\u202etxt.exe\u202c\u200b\U000e0041",
-    '=cmd|"/c calc"!A1', "__proto__", "constructor", "\x07\x1b[31m",
+    '=cmd|"/c calc"!A1', "__proto__", "constructor", "\x00\x07\x1b[31m",
     "](javascript:window.pwned=1) **<b>x</b>** `<i>`", "DATA STYLE SCRIPT POLICY",
     "\U0001f600e\u0301", "a" * 300, "&lt;script&gt;&#x3c;", "\ufeff\u2028\u2029",
     "```\n<script>window.pwned=1</script>",
@@ -81,45 +80,95 @@ def packed_page(payload: dict[str, Any]) -> str:
     return html_page(gzip.compress(raw, mtime=0))
 
 
-@pytest.mark.parametrize("kind", ["score", "choice", "blind"])
-def test_hostile_strings_are_texts_in_every_place(
-    browser: Browser, tmp_path: Path, kind: str
-) -> None:
-    if kind == "blind":
-        texts = {f"i{k}": [("answer", f"text {k}")] for k in range(25)}
-        payload = blind_payload(texts, choices=["good", "bad"], annotator="ann")
-    else:
-        found = judgestats.audit(judgments(3, kind=kind))
-        payload, _ = view_payload(found.run.records, judgments(3, kind=kind), cutoff=6.0)
-    path = tmp_path / "hostile.html"
-    path.write_text(packed_page(hostile(payload)), encoding="utf-8")
-    browser.size(1280)
-    browser.open(path.as_uri())
-    assert browser.js("document.getElementById('fault').textContent") == ""
-    assert browser.js(CLICK_ALL) == "1,0,1,undefined"  # "Skip to the items"
-    assert browser.faults() == []
+def faults_of(tab: Browser, path: Path) -> list[str]:
+    """What went wrong on a page of hostile strings: none is run, each is a text that is seen."""
+    tab.size(1280)
+    tab.open(path.as_uri())
+    out = [tab.js("document.getElementById('fault').textContent")]
+    clicked = tab.js(CLICK_ALL)
+    out += ["" if clicked == "1,0,1,undefined" else clicked]  # the link is "Skip to the items"
     for code in (
         "document.body.innerHTML = '<b>'", "document.createElement('script').text = '1'",
         "fetch('http://127.0.0.1:9/')",
     ):  # fmt: skip
-        body = f"try {{ await ({code}); return '' }} catch (e) {{ return e.name }}"
-        tried = f"(async () => {{ {body} }})()"
-        assert browser.js(tried) == "TypeError", code
+        body = f"try {{ await ({code}); return 'runs' }} catch (e) {{ return e.name }}"
+        tried = tab.js(f"(async () => {{ {body} }})()")
+        out.append("" if tried == "TypeError" else f"{code}: {tried}")
+    shown = tab.js("document.body.textContent")
+    out += [f"U+{ord(c):04X}" for c in "\u202e\u200b\x1b" if c in shown]
+    out += [w for w in ("unsafe-inline", "unsafe-eval") if w in path.read_text("utf-8")]
+    return [*filter(None, out), *tab.faults()]
+
+
+def hostile_page(kind: str, path: Path) -> Path:
+    """A page with hostile strings wherever a string is shown."""
+    if kind == "blind":
+        texts = {f"i{k}": [("answer", f"text {k}")] for k in range(25)}
+        payload = blind_payload(texts, choices=["good", "bad"], annotator="ann")
+    else:
+        found = judgestats.audit(judgments(3, kind=kind), n_resamples=99)
+        payload, _ = view_payload(found.run.records, judgments(3, kind=kind), cutoff=6.0)
+    path.write_text(packed_page(hostile(payload)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["score", "choice", "blind"])
+def test_hostile_strings_are_texts_in_every_place(
+    browser: Browser, tmp_path: Path, kind: str
+) -> None:
+    assert faults_of(browser, hostile_page(kind, tmp_path / "hostile.html")) == []
+
+
+UNSAFE = (
+    ("bundle", 'replace(byId("detail-title"), store.items.id[item]);',
+     'byId("detail-title").innerHTML = store.items.id[item];'),
+    ("bundle", "const out = [];\nlet from = 0;\nfor (const m of text.matchAll(HIDDEN))",
+     "const out = [];\nlet from = 0;\nfor (const m of [])"),
+    ("policy", "script-src 'sha256-", "script-src 'unsafe-inline' 'sha256-"),
+    ("policy", "; require-trusted-types-for 'script'; trusted-types 'none'", ""),
+    ("policy", "default-src 'none'", "default-src *"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "old", "new"), UNSAFE)
+def test_a_page_that_is_less_safe_is_seen(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, old: str,
+    new: str,
+) -> None:  # fmt: skip
+    own = getattr(page, place)
+    monkeypatch.setattr(page, place, lambda **k: own(**k).replace(old, new))
+    assert old in own()
+    assert faults_of(browser, hostile_page("choice", tmp_path / "hostile.html")) != []
+
+
+def test_only_one_module_makes_elements_and_sets_attributes() -> None:
+    """As ESLint tells in CI, here by the words alone."""
+    unsafe = re.compile(
+        r"\b(?:(?:inner|outer)HTML|insertAdjacentHTML|document\.write|eval|Function|setAttribute"
+        r"|createElement\w*)\b"
+    )
+    found = {
+        name: set(unsafe.findall((page.ASSETS / f"{name}.js").read_text("utf-8")))
+        for name in page.MODULES
+    }
+    assert found.pop("dom") == {"createElement", "createElementNS", "setAttribute"}
+    assert set().union(*found.values()) == set()
 
 
 def test_hostile_names_of_a_file_are_shown_as_texts(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    names = [bad.replace("\0", "") for bad in HOSTILE[:16]]  # a file with zero bytes is refused
+    column = HOSTILE[1]
     rows = [
         {"item": f"{bad}{i}", "judge": bad, "trial": t, "score": (i * 7 + t) % 10 + 1,
-         "answer": bad * 3}
-        for bad in HOSTILE[:16] for i in range(2) for t in range(2)
+         "answer": bad * 3, column: names[i]}
+        for bad in names for i in range(2) for t in range(2)
     ]  # fmt: skip
-    pd.DataFrame(rows).to_csv("x<b>y.csv", index=False)
-    assert main(["view", "x<b>y.csv", "--no-open", "--duplicates", "keep"]) in {0, 2}
-    if not Path("explore.html").exists():
-        assert main(["view", "x<b>y.csv", "--no-open"]) == 0
+    file = "".join(HOSTILE[k] for k in (0, 1, 8)).replace("/", "") + ".csv"
+    pd.DataFrame(rows).to_csv(file, index=False)
+    assert main(["view", file, "--factor", column, "--no-open"]) == 0
     browser.size(1280)
     browser.open(Path("explore.html").resolve().as_uri())
     assert browser.js(CLICK_ALL) == "1,0,1,undefined"
@@ -230,7 +279,10 @@ def saved(tab: Browser, button: str) -> tuple[str, str]:
 
 
 def test_decisions_are_a_labels_file_that_opens_again(
-    opened: Callable[..., Browser], tmp_path: Path
+    opened: Callable[..., Browser],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     frame = judgments(9, unparsed=0.0, missing=0.0, repeats=2)
     tab = opened(frame, "#mode=flips")
@@ -247,14 +299,25 @@ def test_decisions_are_a_labels_file_that_opens_again(
     assert row["label"] == row["human_label"]
     assert row["view"].startswith("#mode=flips&item=")
     decisions = pd.DataFrame([row])
-    with pytest.raises(InputError, match="decisions of reviewers who saw the verdict"):
-        with_labels(tmp_path / "judged.csv", frame.drop(columns="label"), decisions)
     blind = pd.DataFrame({"item_id": frame["item_id"].unique()[:9], "label": "pass"})
     both = pd.concat([blind.assign(blind="true"), decisions], ignore_index=True).fillna("")
-    choices = judgments(9, kind="choice", unparsed=0.0, missing=0.0).drop(columns="label")
-    joined = with_labels(tmp_path / "judged.csv", choices, both)
-    assert joined.loc[joined["label"].ne(""), "item_id"].nunique() == 9
-    assert "1 decisions of reviewers (judge 0, human 1" in joined.attrs["notes"][0]
+    choices = judgments(9, kind="choice", unparsed=0.0, missing=0.0)
+    kept = {"item_id": "item", "judge": "judge", "replicate": "trial", "choice": "verdict"}
+    choices[list(kept)].rename(columns=kept).to_csv(tmp_path / "judged.csv", index=False)
+    words = ["--for", "gate", "--track", "none", "--resamples", "99", "--json"]
+    monkeypatch.chdir(tmp_path)
+    for labels, n in ((decisions, 0), (both, 9)):  # a decision enters no rate, and blocks a gate
+        labels.to_csv("labels.csv", index=False)
+        capsys.readouterr()
+        assert main(["analyze", "judged.csv", "--labels", "labels.csv", *words]) == 0
+        printed = capsys.readouterr().out
+        assert "Reviewed 1 verdict: judge right 0, human right 1, unclear 0." in printed
+        for verdict in json.loads(printed)["verdicts"]:
+            caveats = {c["code"]: c["severity"] for c in verdict["caveats"]}
+            assert caveats["labels_handpicked"] == "blocker"
+            assert verdict["outcome"] not in {"USE", "USE_WITH_CARE"}
+            counted = [r["n"] for r in verdict["requirements"] if r["key"] in {"tpr", "tnr"}]
+            assert max(counted) <= n
     again = opened(frame, row["view"], decisions=decisions)
     shown = again.js("document.getElementById('decide').textContent")
     assert 'Earlier decisions: reviewer: human right (=1+1, "x")' in shown

@@ -459,25 +459,21 @@ def with_labelled_rows(
     return labelled.drop(columns=persons), [f"{sentence}.", *notes]
 
 
-def _drop_decisions(where: Path | str, table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def _drop_decisions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Labels without decisions of reviewers, who saw the verdict and chose the items."""
     if not {"blind", "resolution"} <= set(table):
         return table, []
     seen = table["blind"].astype(str).str.casefold().eq("false")
-    counts = table["resolution"][seen].value_counts()
-    words = [f"{name} {counts.get(name, 0)}" for name in ("judge", "human", "unclear")]
-    if seen.all():
-        raise InputError(
-            f"{where}: all {len(table)} rows are decisions of reviewers who saw the verdict, so "
-            "they give no rate. Draw labels with judgestats labels plan; judgestats view --labels "
-            "shows decisions."
-        )
     if not seen.any():
         return table, []
-    note = (
-        f"{int(seen.sum())} decisions of reviewers ({', '.join(words)}) enter no rate, because "
-        "the verdict was seen."
+    counts = table["resolution"][seen].value_counts()
+    right = [f"{name} right {counts.get(name, 0)}" for name in ("judge", "human")]
+    text = (
+        f"Reviewed {count_noun(int(seen.sum()), 'verdict', 'verdicts')}: {', '.join(right)}, "
+        f"unclear {counts.get('unclear', 0)}. Decisions enter no rate, because the reviewer saw "
+        "the verdict and chose the items."
     )
+    note = Remark(text, "labels_handpicked", int(seen.sum()))
     return table[~seen].reset_index(drop=True), [note]
 
 
@@ -526,7 +522,9 @@ def joined_labels(
             "the labels",
             clean_cells(pd.DataFrame(clean_json(labels))).rename(columns=str),
         )
-    table, notes = _drop_decisions(where, table.reset_index(drop=True))
+    table, notes = _drop_decisions(table.reset_index(drop=True))
+    if notes and table.empty:
+        return out if "label" in out else out.assign(label=""), notes
     keys = _keys(where, table, item)
     own = out["item_id"] if names is None else names
     ids = joined_ids(table, tuple(keys))

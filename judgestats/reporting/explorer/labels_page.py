@@ -6,18 +6,19 @@ import hashlib
 import hmac
 import json
 import random
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from judgestats.errors import InputError, StoreError
-from judgestats.files.text import clean, decode_json
-from judgestats.redaction import scrubbed
+from judgestats.files.text import decode_json
 from judgestats.reporting.explorer.page import html_page, policy
+from judgestats.reporting.explorer.payload import TextList, clean_texts
 
 _LONGEST, _DEEPEST, _LONGEST_NOTE = 100_000, 5, 1000
-"""Bytes and nesting of a request that is read, characters of a note."""
+"""Bytes and brackets of a request that is read, characters of a note."""
 
 
 class Answer(NamedTuple):
@@ -60,17 +61,11 @@ def blind_payload(
     """
     ids = sorted(items)
     random.Random("\n".join(ids)).shuffle(ids)
-    number: dict[str, int] = {}
-    names = list(dict.fromkeys(name for item in ids for name, _ in items[item]))
-    texts = []
-    for name in names:
-        own = [dict(items[item]).get(name, "") for item in ids]
-        numbers = [number.setdefault(scrubbed(clean(text)), len(number)) for text in own]
-        texts.append([clean(name), numbers])
-    given = [
-        [i, answers[item]._asdict()] for i, item in enumerate(ids) if answers and item in answers
-    ]
-    digest = hashlib.sha256(json.dumps([ids, list(number), list(choices)]).encode()).hexdigest()
+    kept = TextList()
+    parts = clean_texts(kept.by_part(items[item] for item in ids))
+    texts = clean_texts(list(kept.numbers))
+    known = answers or {}
+    digest = hashlib.sha256(json.dumps([ids, texts, list(choices)]).encode()).hexdigest()
     return {
         "schema": "judgestats.labels/1",
         "meta": {
@@ -78,7 +73,8 @@ def blind_payload(
             "question": "Which label fits this item?", "choices": list(choices),
             "annotator": annotator,
         },
-        "items": {"id": ids, "texts": texts}, "given": given, "texts": list(number),
+        "items": {"id": ids, "texts": parts}, "texts": texts,
+        "given": [[i, known[item]._asdict()] for i, item in enumerate(ids) if item in known],
     }  # fmt: skip
 
 
@@ -190,20 +186,14 @@ def label_server(
     return server, f"http://127.0.0.1:{server.server_address[1]}/#t={token}"
 
 
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
+"""A text of JSON; one without an end reaches to the end, so that the search is linear."""
+
+
 def _parse_request(sent: bytes) -> tuple[str, Answer]:
-    """Item and answer of a request; depth is checked before it is parsed."""
-    depth = deepest = 0
-    is_text = is_escaped = False
-    for byte in sent:
-        if is_text:
-            is_text = is_escaped or byte != 0x22
-            is_escaped = byte == 0x5C and not is_escaped
-        elif byte == 0x22:
-            is_text = True
-        else:
-            depth += (byte in b"[{") - (byte in b"]}")
-            deepest = max(deepest, depth)
-    asked = decode_json(sent) if deepest <= _DEEPEST else None
+    """Item and answer of a request; its brackets are counted before it is parsed."""
+    bare = _TEXT.sub(b"", sent)
+    asked = decode_json(sent) if bare.count(b"{") + bare.count(b"[") <= _DEEPEST else None
     given = asked if isinstance(asked, dict) else {"item": None}
     texts = [given.get(name, "") for name in ("item", "label", "note")]
     unsure = given.get("unsure", False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,22 +17,17 @@ from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.interpretation import COUNT_OF
 from judgestats.data.vocabulary import PASS, pass_fail_words
 from judgestats.errors import InputError
+from judgestats.files import parquet_table
 from judgestats.files.text import clean
+from judgestats.items.records import item_from_record
 from judgestats.protocols.base import Status
+from judgestats.protocols.template import pair_name, pairs_of, response_names
 from judgestats.redaction import scrubbed
-from judgestats.reporting.explorer.page import packed
-from judgestats.results import Results, plain
+from judgestats.reporting.explorer.page import html_page, packed
+from judgestats.reporting.runs import Run
+from judgestats.results import Results, plain, verdict_screen
 from judgestats.results.purposes import threshold_text
 from judgestats.results.screen import brief_of
-from judgestats.results.verdict import Requirement
-from judgestats.results.verdict_screen import (
-    care_of,
-    facts_of,
-    finding_of,
-    number_text,
-    subject_names,
-    verdict_groups,
-)
 
 SCHEMA = "judgestats.view/1"
 STATUSES = ("ok", "not_applicable", "unparsed", "error", "missing")
@@ -38,30 +35,101 @@ STATUSES = ("ok", "not_applicable", "unparsed", "error", "missing")
 _CODES = {s.value: STATUSES.index(COUNT_OF[s]) for s in Status} | {Status.OK.value: 0}
 MAX_MB = 20.0
 """Size of a page in megabytes above which texts, then items, are left out."""
-_MOST_JUDGMENTS, _MOST_ITEMS, _MOST_LABELS = 500_000, 300_000, 200
+ITEM_TEXTS = "texts.parquet"
+"""Name of the texts that an audit keeps in the folder ``data``."""
+_MOST_JUDGMENTS, _MOST_ITEMS, _MOST_LABELS, _MOST_REPEATS = 500_000, 300_000, 200, 65_535
 _MARKS = re.compile(r"\*\*|`|^#+ ")
 """Markdown that a title is shown without."""
 _NONE = -1
+_ROLES = ("judge", "condition", "criterion", "system", "name", "rater")
+"""What a column is named by; systems are those of items."""
+_REPLIES = {"explanation": "explanation", "raw": "raw_text", "request": "request"}
+"""Texts of a reply, and the columns that hold them."""
 ItemTexts = Mapping[str, Sequence[tuple[str, str]]]
 """Of each item: name and text of each part that was judged, e.g. ``("Answer", "It is blue.")``."""
 
 
-class _TextList:
-    """Texts by number: each different text is kept once, without secrets."""
+def run_page(run: Run, **options: Any) -> str:
+    """Return the page of a run.
+
+    Parameters
+    ----------
+    run : Run
+    **options
+        Of `view_payload`.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Raises
+    ------
+    InputError
+        The run holds no judgments.
+    """
+    if run.finals.empty:
+        compared = run.records.kind in {"drift", "comparison"}
+        why = "it is a comparison of runs" if compared else "they were counted, not kept"
+        raise InputError(f"view: {run.folder} has no judgments ({why}). Give one run.")
+    frame = options.pop("frame", run.finals)
+    return html_page(view_payload(run.records, frame, texts=item_texts(run), **options)[1])
+
+
+def item_texts(run: Run) -> ItemTexts:
+    """Return what was judged, by the ids of judged items.
+
+    Parameters
+    ----------
+    run : Run
+        Items of an experiment hold their texts; an audit keeps those of its file.
+    """
+    kept = run.folder / "data" / ITEM_TEXTS
+    if not run.items:
+        held = _frame_texts(run.finals)
+        return held if held or not kept.is_file() else _frame_texts(parquet_table(kept))
+    out: dict[str, list[tuple[str, str]]] = {}
+    for item in map(item_from_record, run.items):
+        question = [("Context", item.context), ("Question", "\n\n".join(item.turns))]
+        answers = ["\n\n".join(r.turns) for r in item.responses]
+        out[item.id] = [*question, *((f"Answer {i + 1}", a) for i, a in enumerate(answers))]
+        for name, answer in zip(response_names(item), answers, strict=True):
+            out[name] = [*question, ("Answer", answer)]
+        for i, j in pairs_of(item):
+            pair = [("Answer a", answers[i]), ("Answer b", answers[j])]
+            out[pair_name(item, (i, j))] = [*question, *pair]
+    return out
+
+
+def _frame_texts(frame: pd.DataFrame) -> ItemTexts:
+    """Question and answer of each item, where the judgments hold them."""
+    own = [c for c in TEXTS if c in frame]
+    if not own:
+        return {}
+    names = [c.removesuffix("_text").capitalize() for c in own]
+    first = frame.drop_duplicates("item_id")
+    texts = zip(*(first[c].astype(str) for c in own), strict=True)
+    return {
+        str(item): list(zip(names, parts, strict=True))
+        for item, parts in zip(first["item_id"], texts, strict=True)
+    }
+
+
+class TextList:
+    """Texts by number: each different text is kept once."""
 
     def __init__(self) -> None:
-        self.all: list[str] = []
-        self._number: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}
 
-    def number(self, text: object) -> int:
+    def number(self, text: str) -> int:
         """The number of a text; -1 of an empty one."""
-        known = str(text)
-        if not known:
-            return _NONE
-        if known not in self._number:
-            self._number[known] = len(self.all)
-            self.all.append(scrubbed(clean(known)))
-        return self._number[known]
+        return self.numbers.setdefault(text, len(self.numbers)) if text else _NONE
+
+    def by_part(self, items: Iterable[Iterable[tuple[str, str]]]) -> list[list[Any]]:
+        """Each part of the items, with the numbers of its texts by item."""
+        own = list(map(dict, items))
+        names = dict.fromkeys(name for parts in own for name in parts)
+        return [[name, [self.number(parts.get(name, "")) for parts in own]] for name in names]
 
 
 class _CodedJudgments(NamedTuple):
@@ -121,58 +189,41 @@ def view_payload(
         frame = frame[frame["stage"] == "final"]
     if frame.empty:
         raise InputError("view: there are no judgments to show.")
-    judged = _coded(frame, cutoff)
-    texts = (frame_texts(frame) if texts is None else texts) if keep_texts else {}
-    flagged = _flagged_items(judged)
-    fits = max_mb * 750_000  # base64 adds a third
-    keep: np.ndarray | None = None
+    judged = _coded_judgments(frame, cutoff)
     n_items = judged.frame["item_id"].nunique()
-    most = min(_MOST_ITEMS, int(_MOST_JUDGMENTS / max(len(judged.frame) / n_items, 1)))
-    if n_items > most:
-        keep = _sampled(judged.frame, flagged, most)
-    steps = ("all", "no requests", "no replies next to explanations", "flagged replies", "none")
-    for step in steps if keep_texts else ("none",):
-        made = _built(results, judged, texts, step, flagged, keep, decisions, cutoff, keep_texts)
+    texts = (_frame_texts(frame) if texts is None else texts) if keep_texts else {}
+    flagged = _flagged_items(judged)
+    sampled = partial(_sampled, judged.frame, flagged)
+    build = partial(_built, results, judged, texts, flagged, decisions, cutoff)
+    fits = max_mb * 750_000  # base64 adds a third
+    shown = min(_MOST_ITEMS, int(_MOST_JUDGMENTS / max(len(judged.frame) / n_items, 1)), n_items)
+    keep = sampled(shown) if shown < n_items else None
+    for step in range(_NO_REPLIES + 1):
+        made = build(keep, step if keep_texts else _NO_REPLIES, says_lost=keep_texts)
         if len(data := packed(made)) <= fits:
             return made, data
-    shown = n_items if keep is None else int(keep.sum())
     while shown > 1 and len(data) > fits:
         shown = max(1, int(shown * min(0.9, 0.9 * fits / len(data))))
-        keep = _sampled(judged.frame, flagged, shown)
-        made = _built(results, judged, texts, "none", flagged, keep, decisions, cutoff, keep_texts)
+        made = build(sampled(shown), _NO_REPLIES, says_lost=keep_texts)
         data = packed(made)
     return made, data
 
 
-def frame_texts(frame: pd.DataFrame) -> dict[str, list[tuple[str, str]]]:
-    """Return question and answer of each item, where the judgments hold them.
-
-    Examples
-    --------
-    >>> frame_texts(pd.DataFrame({"item_id": ["x"], "answer_text": ["It is blue."]}))
-    {'x': [('Answer', 'It is blue.')]}
-    """
-    own = [c for c in TEXTS if c in frame]
-    first = frame.drop_duplicates("item_id")
-    names = [c.removesuffix("_text").capitalize() for c in own]
-    rows = zip(first["item_id"], *(first[c] for c in own), strict=True) if own else ()
-    return {
-        str(item): [(n, str(t)) for n, t in zip(names, parts, strict=True)]
-        for item, *parts in rows
-    }  # fmt: skip
-
-
-def _coded(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgments:
+def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgments:
     """Judgments of one kind, scores or categories, with codes."""
     choice = frame["choice"].astype(str)
-    is_score = bool(frame["score"].notna().sum() >= choice.ne("").sum())
-    if is_score and frame["score"].notna().sum() == 0:
+    scores = int(frame["score"].notna().sum())
+    is_score = bool(scores >= choice.ne("").sum())
+    if is_score and scores == 0:
         is_score = bool(frame.get("verdict_kind", pd.Series("score")).eq("score").all())
-    other = choice.ne("") if is_score else frame["score"].notna()
+    own, other = choice.ne(""), frame["score"].notna()
+    if is_score:
+        own, other = other, own
     conditions = frame["condition"]
-    mixed = set(conditions[other]) - set(conditions[choice.ne("") if not is_score else ~other])
-    left = conditions.isin(mixed)
+    left = conditions.isin(set(conditions[other]) - set(conditions[own]))
     frame = frame[~left].reset_index(drop=True)
+    if frame["replicate"].max() > _MOST_REPEATS:
+        raise InputError(f"view: more than {_MOST_REPEATS:,} repeats of an item cannot be shown.")
     choice = frame["choice"].astype(str)
     none = pd.Series("", index=frame.index)
     label = frame["label"].astype(str).str.strip() if "label" in frame else none
@@ -184,13 +235,11 @@ def _coded(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgments:
     called = choice
     if is_score and not is_numeric:
         meaning = pass_fail_words(dict.fromkeys(labels, 1)).verdicts if labels else {}
-        if cutoff is None or (labels and len(meaning) < len(labels)):
-            called = none
-        else:
-            labels = labels or ["pass", "fail"]
-            named = {m: w for w, m in meaning.items()} or {"pass": "pass", "fail": "fail"}
+        called = none
+        if cutoff is not None and len(meaning) == len(labels):
+            named = {m: w for w, m in meaning.items()}
             passes, fails = named.get(PASS, "pass"), named.get("fail", "fail")
-            labels = _ordered(dict.fromkeys([*labels, passes, fails]))
+            labels = _ordered([*labels, passes, fails])
             above = frame["score"].ge(cutoff)
             called = pd.Series(np.where(above, passes, fails)).where(frame["score"].notna(), "")
     if len(labels) > _MOST_LABELS:
@@ -199,44 +248,35 @@ def _coded(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgments:
             f"{_MOST_LABELS}. Map them to categories by --values."
         )
     code = {w: k for k, w in enumerate(labels)}
-    out = pd.DataFrame({
-        "item_id": frame["item_id"].astype(str),
-        "cluster": frame["cluster"].astype(str),
-        "slice": frame.get("category", none).astype(str),
-        "system": frame.get("author", none).astype(str),
-        "criterion": frame.get("criterion", none).astype(str),
-        "repeat": frame["replicate"].astype(int) + (frame["replicate"].min() == 0),
-        "order": frame["order"].astype(str),
-        "status": frame["status"].map(_CODES),
-        "value": frame["score"] if is_score
-        else choice.map({w: k for k, w in enumerate(categories)}).astype(float),
-        "called": called.map(code).astype(float),
-        "label": points if is_numeric else label.map(code).astype(float),
-    })  # fmt: skip
-    for name in ("tokens_out", "cost_usd", "explanation", "raw_text", "request"):
-        if name in frame:
-            out[name] = frame[name]
+    verdict = choice.map({w: k for k, w in enumerate(categories)}).astype(float)
+    texts = {"slice": "category", "system": "author", "criterion": "criterion"}
+    out = frame.reindex(columns=["item_id", "cluster", "order", "tokens_out", "cost_usd"]).assign(
+        **{name: frame.get(column, none).astype(str) for name, column in texts.items()},
+        **{name: frame[c].fillna("").astype(str) for name, c in _REPLIES.items() if c in frame},
+        repeat=frame["replicate"].astype(int) + (frame["replicate"].min() == 0),
+        status=frame["status"].map(_CODES),
+        value=frame["score"] if is_score else verdict,
+        called=called.map(code).astype(float),
+        label=points if is_numeric else label.map(code).astype(float),
+    )
     key = frame["condition"].astype(str) + "\0" + out["criterion"]
-    out["column"] = pd.factorize(key)[0]
-    first = ~key.duplicated()
-    columns = [
-        _column(judge, condition, criterion)
-        for judge, condition, criterion in zip(
-            frame["judge"][first], frame["condition"][first], out["criterion"][first], strict=True
-        )
-    ]
-    out = _with_raters(out, frame, columns, code, is_numeric, is_score)
+    columns = []
+    for at in out.index[~key.duplicated()]:
+        judge, name, criterion = frame["judge"][at], frame["condition"][at], out["criterion"][at]
+        rest = name.removeprefix(judge).removeprefix(", ").split(", ")
+        condition = ", ".join(p for p in rest if p and p != f"criterion={criterion}")
+        own = judge, condition, criterion, "", name, "judge"
+        columns.append(dict(zip(_ROLES, own, strict=True)))
+    # Next to each other stand the columns of a judge, then those of a condition.
+    places = {n: list(dict.fromkeys(c[n] for c in columns)) for n in columns[0]}
+    order = sorted(
+        range(len(columns)), key=lambda k: [places[n].index(columns[k][n]) for n in places]
+    )
+    out["column"] = np.argsort(order)[pd.factorize(key)[0]]
+    columns = [columns[k] for k in order]
+    if not is_score or is_numeric:
+        out = _with_raters(out, frame, columns, code)
     return _CodedJudgments(out, columns, categories, labels, is_score, is_numeric, int(left.sum()))
-
-
-def _column(judge: str, condition: str, criterion: str) -> dict[str, str]:
-    """A judge under a condition and a criterion: the condition's label without these."""
-    rest = condition.removeprefix(judge).removeprefix(", ")
-    parts = [p for p in rest.split(", ") if p and p != f"criterion={criterion}"]
-    return {
-        "judge": judge, "condition": ", ".join(parts), "criterion": criterion, "system": "",
-        "name": condition, "rater": "judge",
-    }  # fmt: skip
 
 
 def _with_raters(
@@ -244,34 +284,28 @@ def _with_raters(
     frame: pd.DataFrame,
     columns: list[dict[str, str]],
     code: Mapping[str, int],
-    is_numeric: bool,
-    is_score: bool,
 ) -> pd.DataFrame:
-    """Human raters as columns: one judgment per item that they labelled."""
+    """Human raters, where there are several, as columns: one judgment per item that they labelled.
+
+    Without codes of words labels are numbers.
+    """
     people = [str(c) for c in frame if str(c).startswith("label_")]
-    if len(people) < 2 or (is_score and not is_numeric):
-        return out
     parts = [out]
-    for name in people:
+    for name in people if len(people) > 1 else ():
         given = frame[name].astype(str).str.strip()
-        rows = out[given.ne("")].assign(value=given[given.ne("")])
+        values = given.map(code) if code else pd.to_numeric(given, errors="coerce")
+        rows = out.assign(value=values.astype(float)).dropna(subset="value")
         rows = rows.drop_duplicates(["item_id", "criterion"])
-        values = pd.to_numeric(rows["value"], errors="coerce") if is_numeric else rows["value"].map(
-            code
+        rows = rows.assign(
+            repeat=1, status=0, called=rows["value"] if code else np.nan, tokens_out=np.nan,
+            cost_usd=np.nan, **dict.fromkeys(_REPLIES.keys() & set(rows), ""),
         )  # fmt: skip
-        for criterion in rows["criterion"].unique():
-            own = rows["criterion"].eq(criterion) & values.notna()
-            columns.append({
-                "judge": name.removeprefix("label_"), "condition": "", "criterion": criterion,
-                "system": "", "name": f"human {name.removeprefix('label_')} {criterion}".strip(),
-                "rater": "human",
-            })  # fmt: skip
-            parts.append(rows[own].assign(
-                column=len(columns) - 1, repeat=1, status=0, value=values[own].astype(float),
-                called=np.nan if is_numeric else values[own].astype(float), tokens_out=np.nan,
-                cost_usd=np.nan, explanation="", raw_text="",
-            ))  # fmt: skip
-    return pd.concat(parts, ignore_index=True)[list(out.columns)]
+        who = name.removeprefix("label_")
+        for criterion, own in rows.groupby("criterion", sort=False):
+            parts.append(own.assign(column=len(columns)))
+            person = who, "", str(criterion), "", f"human {who} {criterion}".strip(), "human"
+            columns.append(dict(zip(_ROLES, person, strict=True)))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _ordered(words: Iterable[str]) -> list[str]:
@@ -290,22 +324,16 @@ def _ordered(words: Iterable[str]) -> list[str]:
 
 def _flagged_items(judged: _CodedJudgments) -> set[str]:
     """Items with a disagreement, a flip, an error of a judge, or a judgment without a verdict."""
-    frame = judged.frame
     judges = [k for k, c in enumerate(judged.columns) if c["rater"] == "judge"]
-    frame = frame[frame["column"].isin(judges)]
-    out = set(frame["item_id"][frame["status"].gt(1)])
-    vote = frame["called"] if frame["called"].notna().any() else frame["value"]
-    votes = frame.assign(vote=vote).dropna(subset="vote")
-    cells = votes.groupby(["item_id", "column"], sort=False)["vote"]
-    spread = cells.agg(["min", "max"])
-    step = _step(judged) if judged.is_score and frame["called"].isna().all() else 0
-    out |= set(spread[spread["max"] - spread["min"] > step].index.get_level_values(0))
-    items = votes.groupby("item_id", sort=False)["vote"].agg(["min", "max"])
-    out |= set(items.index[items["max"] - items["min"] > step])
-    wrong = votes["label"].notna() & (votes["vote"] - votes["label"]).abs().gt(step)
-    if judged.is_numeric or not judged.is_score or frame["called"].notna().any():
-        out |= set(votes["item_id"][wrong])
-    return {str(item) for item in out}
+    frame = judged.frame[judged.frame["column"].isin(judges)]
+    has_votes = bool(frame["called"].notna().any())
+    step = _step(judged) if judged.is_score and not has_votes else 0
+    vote = frame["called" if has_votes else "value"]
+    # A flip within a column is a difference within its criterion too.
+    cells = vote.groupby([frame["item_id"], frame["criterion"]], sort=False)
+    differ = cells.transform("max") - cells.transform("min") > step
+    wrong = (vote - frame["label"]).abs().gt(step) & (has_votes or judged.is_numeric)
+    return set(frame["item_id"][differ | wrong | frame["status"].gt(1)])
 
 
 def _sampled(frame: pd.DataFrame, flagged: set[str], n: int) -> np.ndarray:
@@ -330,21 +358,26 @@ def _step(judged: _CodedJudgments) -> float:
     return float(np.diff(values).min() if len(values) <= 101 else (values[-1] - values[0]) / 10)
 
 
+_NO_REPLIES = 4
+"""The last step: none of the texts of replies. Before: all, no requests, no replies next to
+explanations, replies of flagged items."""
+
+
 def _built(
     results: Results,
     judged: _CodedJudgments,
     texts: ItemTexts,
-    step: str,
     flagged: set[str],
-    keep: np.ndarray | None,
     decisions: pd.DataFrame | None,
     cutoff: float | None,
-    keep_texts: bool,
+    keep: np.ndarray | None,
+    step: int,
+    *,
+    says_lost: bool,
 ) -> dict[str, Any]:
     """The payload at one step of the budget."""
     frame = judged.frame
-    code, ids = pd.factorize(frame["item_id"])
-    n_all = len(ids)
+    n_all = frame["item_id"].nunique()
     why = []
     if judged.other:
         kind = "scores" if judged.is_score else "categorical verdicts"
@@ -352,151 +385,114 @@ def _built(
             f"The page shows {kind}; {judged.other:,} judgments of another kind are left out."
         )
     if keep is not None:
-        frame = frame[keep[code]].reset_index(drop=True)
-        code, ids = pd.factorize(frame["item_id"])
-        held = sum(str(i) in flagged for i in ids)
+        frame = frame[keep[pd.factorize(frame["item_id"])[0]]].reset_index(drop=True)
+        held = frame["item_id"][frame["item_id"].isin(flagged)].nunique()
         every = "all" if held == len(flagged) else f"{held:,} of"
         why.append(
-            f"Shown: {len(ids):,} of {n_all:,} items ({every} {len(flagged):,} with a "
+            f"Shown: {int(keep.sum()):,} of {n_all:,} items ({every} {len(flagged):,} with a "
             "disagreement, flip, or error, a random sample of the rest). Estimates are of all "
             "items."
         )
-    kept = _TextList()
-    first = frame.drop_duplicates("item_id")
-    names = list(dict.fromkeys(name for item in ids for name, _ in texts.get(str(item), ())))
-    parts = {name: [_NONE] * len(ids) for name in names}
-    titles = []
-    heads = [next((t for _, t in texts.get(str(i), ()) if t), "").strip() for i in ids]
-    lines = [head.split("\n")[0] for head in heads]
-    repeated = {
-        line for line, n in zip(*np.unique(lines, return_counts=True), strict=True) if n > 1
-    }
-    for i, item in enumerate(ids):
-        own = texts.get(str(item), ())
-        for name, text in own:
-            parts[name][i] = kept.number(text)
-        second = own[1][1].strip().split("\n")[0] if len(own) > 1 else ""
-        title = f"{lines[i]} · {second}" if lines[i] in repeated and second else lines[i]
-        titles.append(kept.number(_MARKS.sub("", title)[:300]))
+    code, found = pd.factorize(frame["item_id"])
+    ids = list(map(str, found))
+    kept = TextList()
+    own = [[(name, t) for name, t in texts.get(i, ()) if t] for i in ids]
+    heads = [[*(t.strip().split("\n")[0] for _, t in parts[:2]), "", ""] for parts in own]
+    times = Counter(head[0] for head in heads)
+    titles = [f"{a} · {b}" if times[a] > 1 and b else a for a, b, *_ in heads]
+    orders = frame["order"].unique().tolist()
     judgments: dict[str, Any] = {
         "item": code.tolist(), "column": frame["column"].tolist(),
         "repeat": frame["repeat"].tolist(), "value": _numbers(frame["value"]),
-        "called": _codes(frame["called"]), "status": frame["status"].tolist(),
+        "called": _numbers(frame["called"]), "status": frame["status"].tolist(),
     }  # fmt: skip
-    orders = frame["order"].unique().tolist()
     if len(orders) > 1:
         judgments["order"] = frame["order"].map({o: k for k, o in enumerate(orders)}).tolist()
     for ours, theirs in (("tokens", "tokens_out"), ("cost", "cost_usd")):
-        if theirs in frame and frame[theirs].notna().any():
+        if frame[theirs].notna().any():
             judgments[ours] = _numbers(frame[theirs])
     lost = _add_replies(judgments, frame, kept, step, flagged)
-    if lost and keep_texts:
+    if lost and says_lost:
         why.append(f"{lost:,} texts of replies are left out, as the page would exceed its size.")
-    scale = _scale(results, judged)
-    by_criterion = _labels(judged, frame, code, len(ids))
-    meta = {
-        "mode": "explore", "title": f"{results.title or results.experiment} · judgestats",
-        "kind": "score" if judged.is_score else "choice", "scale": scale, "step": _step(judged),
-        "cut": cutoff, "numeric": judged.is_numeric, "categories": judged.categories,
-        "labels": judged.labels, "orders": [o or "(none)" for o in orders],
-        "provenance": f"{len(judged.frame):,} judgments. Marks and means are of the selection; "
-        "estimates with intervals are of the record.",
-        "left_out": {"texts": lost, "items": n_all - len(ids), "why": " ".join(why), "seed": 0},
-    }  # fmt: skip
-    has_votes = bool(frame["called"].notna().any())
-    payload = {
+    by_criterion = _labels(frame, code, len(ids))
+    first = frame.drop_duplicates("item_id")
+    payload: dict[str, Any] = {
         "schema": SCHEMA,
-        "meta": meta,
-        "record": {**record_of(results), "figure": _figure(judged, frame, has_votes, cutoff)},
+        "meta": {
+            "mode": "explore", "title": f"{results.title or results.experiment} · judgestats",
+            "kind": "score" if judged.is_score else "choice", "scale": _scale(results, judged),
+            "step": _step(judged), "cut": cutoff, "numeric": judged.is_numeric,
+            "categories": judged.categories, "labels": judged.labels,
+            "orders": [o or "(none)" for o in orders],
+            "provenance": f"{len(judged.frame):,} judgments. Marks and means are of the selection; "
+            "estimates with intervals are of the record.",
+            "left_out": {"texts": lost, "items": n_all - len(ids), "why": " ".join(why), "seed": 0},
+        },
+        "record": {**record_of(results), "figure": _figure(judged, frame, cutoff)},
         "columns": judged.columns,
         "items": {
-            "id": [str(i) for i in ids], "cluster": first["cluster"].tolist(),
-            "slice": first["slice"].tolist(), "system": first["system"].tolist(),
+            "id": ids, **{n: first[n].tolist() for n in ("cluster", "slice", "system")},
             "label": by_criterion[0][1],
             **({"labels": by_criterion} if len(by_criterion) > 1 else {}),
-            "title": titles, "texts": [[name, numbers] for name, numbers in parts.items()],
+            "title": [kept.number(_MARKS.sub("", title)[:300]) for title in titles],
+            "texts": kept.by_part(own),
         },
         "judgments": judgments,
-        "decisions": _decisions(decisions, [str(i) for i in ids], judged.columns),
-        "texts": kept.all,
+        "decisions": [] if decisions is None else decisions.astype(str).to_dict("records"),
+        "texts": list(kept.numbers),
     }  # fmt: skip
-    same = packed({k: payload[k] for k in ("columns", "items", "judgments")})
-    meta["id"] = hashlib.sha256(same).hexdigest()[:12]
-    return _scrubbed_names(payload)
+    same = packed(clean_texts({k: payload[k] for k in ("columns", "items", "judgments")}))
+    payload["meta"]["id"] = hashlib.sha256(same).hexdigest()[:12]
+    return dict(clean_texts(payload))
 
 
-def _scrubbed_names(payload: dict[str, Any]) -> dict[str, Any]:
-    """Names and words without secrets, and with no lone surrogate."""
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, str):
-            return scrubbed(clean(value))
-        if isinstance(value, dict):
-            return {k: walk(v) for k, v in value.items()}
-        return [walk(v) for v in value] if isinstance(value, (list, tuple)) else value
-
-    items = payload["items"]
-    for name in ("id", "cluster", "slice", "system"):
-        items[name] = walk(items[name])
-    items["texts"] = [[walk(name), numbers] for name, numbers in items["texts"]]
-    return payload | {name: walk(payload[name]) for name in ("meta", "record", "columns")}
+def clean_texts(value: Any) -> Any:
+    """Names, words, and texts without secrets, and with no lone surrogate."""
+    if isinstance(value, str):
+        return scrubbed(clean(value))
+    if isinstance(value, dict):
+        return {k: clean_texts(v) for k, v in value.items()}
+    if not isinstance(value, (list, tuple)) or (value and isinstance(value[0], int)):
+        return value  # numbers stay as they are
+    return [clean_texts(v) for v in value]
 
 
 def _add_replies(
-    judgments: dict[str, Any], frame: pd.DataFrame, kept: _TextList, step: str, flagged: set[str]
+    judgments: dict[str, Any], frame: pd.DataFrame, kept: TextList, step: int, flagged: set[str]
 ) -> int:
     """Texts of replies, as many as the step allows; how many are left out."""
     lost = 0
-    columns = {
-        name: frame[own].fillna("").astype(str)
-        for name, own in (
-            ("explanation", "explanation"),
-            ("raw", "raw_text"),
-            ("request", "request"),
-        )
-        if own in frame
-    }
-    gone = dict.fromkeys(columns, pd.Series(False, index=frame.index))
-    if step != "all":
-        gone["request"] = pd.Series(True, index=frame.index)
-    if step == "no replies next to explanations" and "explanation" in columns:
-        gone["raw"] = columns["explanation"].ne("")
-    elif step in {"flagged replies", "none"}:
-        off = ~frame["item_id"].isin(flagged) | (step == "none")
-        gone |= {"explanation": off, "raw": off}
-    for name, texts in columns.items():
-        lost += int((texts.ne("") & gone[name]).sum())
-        left = texts.where(~gone[name], "")
+    quiet = ~frame["item_id"].isin(flagged) | (step == _NO_REPLIES)
+    for name in (n for n in _REPLIES if n in frame):
+        texts = frame[name]
+        gone = quiet & (step > 2)
+        if name == "request":
+            gone |= step > 0
+        elif name == "raw" and "explanation" in frame:
+            gone |= frame["explanation"].ne("") & (step > 1)
+        lost += int((texts.ne("") & gone).sum())
+        left = texts.mask(gone, "")
         if left.ne("").any():
-            judgments[name] = [kept.number(t) for t in left.tolist()]
+            judgments[name] = list(map(kept.number, left))
     return lost
 
 
-def _labels(
-    judged: _CodedJudgments, frame: pd.DataFrame, code: np.ndarray, n: int
-) -> list[list[Any]]:
+def _labels(frame: pd.DataFrame, code: np.ndarray, n: int) -> list[list[Any]]:
     """Labels by item, once where criteria share them, else per criterion."""
-    out: list[list[Any]] = []
-    held = frame.assign(code=code)[["code", "criterion", "label"]].dropna(subset="label")
-    for criterion in frame["criterion"].unique():
-        own = held[held["criterion"].eq(criterion)].drop_duplicates("code")
-        values: list[float | None] = [None] * n
-        for i, value in zip(own["code"], own["label"], strict=True):
-            values[i] = float(value) if judged.is_numeric else int(value)
-        out.append([criterion, values])
+    held = frame.assign(code=code).drop_duplicates(["code", "criterion"])
+    out = [
+        [criterion, _numbers(own.set_index("code")["label"].reindex(range(n)))]
+        for criterion, own in held.groupby("criterion", sort=False)
+    ]
     return out[:1] if all(values == out[0][1] for _, values in out) else out
 
 
 def _numbers(values: pd.Series) -> list[float | int | None]:
     """Finite numbers, whole ones as such; None where there is none."""
-    out: list[float | int | None] = []
-    for v in values.astype(float).tolist():
-        out.append(None if not math.isfinite(v) else int(v) if v.is_integer() else v)
-    return out
-
-
-def _codes(values: pd.Series) -> list[int | None]:
-    return [None if math.isnan(v) else int(v) for v in values.tolist()]
+    return [
+        None if not math.isfinite(v) else int(v) if v.is_integer() else v
+        for v in values.astype(float).tolist()
+    ]
 
 
 def _scale(results: Results, judged: _CodedJudgments) -> list[float] | None:
@@ -509,51 +505,26 @@ def _scale(results: Results, judged: _CodedJudgments) -> list[float] | None:
     return [float(low), float(high) if high > low else float(low) + 1]
 
 
-def _figure(
-    judged: _CodedJudgments, frame: pd.DataFrame, has_votes: bool, cutoff: float | None
-) -> dict[str, str]:
+def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) -> dict[str, str]:
     """Title and caption of the figure: what a mark is, and what a click does."""
-    single = not frame.duplicated(["item_id", "column"]).any()
-    if not judged.is_score:
-        return {
-            "kind": "counts", "title": "Each count opens its items",
-            "note": "Items by human label (rows) and majority of a judge's verdicts (columns); "
-            "split: no verdict has a majority. Counts are of the selection; a click filters.",
-        }  # fmt: skip
     cut = "" if cutoff is None else " Dashed: cut-off."
-    if single:
-        return {
-            "kind": "bars", "title": "Each bar counts the items with one score",
-            "note": "Blue: agrees with the human label; hatched: differs; grey: no label."
-            f"{cut} Click a bar or drag to filter.",
-        }  # fmt: skip
-    marks = " Cross: the majority differs from the human label." if has_votes else ""
-    return {
-        "kind": "points", "title": "Each mark is one item: the higher, the more its repeats differ",
-        "note": f"Across: mean of the repeats. Up: their SD.{marks}{cut} Drag to filter, click to "
-        "open an item.",
-    }  # fmt: skip
-
-
-def _decisions(
-    decisions: pd.DataFrame | None, ids: list[str], columns: list[dict[str, str]]
-) -> list[dict[str, Any]]:
-    """Earlier decisions of reviewers on items and columns that are shown."""
-    if decisions is None:
-        return []
-    places = {item: k for k, item in enumerate(ids)}
-    at = {(c["judge"], c["condition"], c["criterion"]): k for k, c in enumerate(columns)}
-    out = []
-    for row in decisions.to_dict("records"):
-        key = tuple(str(row.get(n, "")) for n in ("judge", "condition", "criterion"))
-        item, column = places.get(str(row["item_id"])), at.get(key)  # type: ignore[arg-type]
-        if item is None or column is None or row["resolution"] not in {"judge", "human", "unclear"}:
-            continue
-        out.append({
-            "item": item, "column": column, "resolution": row["resolution"],
-            "annotator": str(row.get("annotator", "")), "note": str(row.get("note", "")),
-        })  # fmt: skip
-    return out
+    if not judged.is_score:
+        kind, title = "counts", "Each count opens its items"
+        note = (
+            "Items by human label (rows) and majority of a judge's verdicts (columns); split: no "
+            "verdict has a majority. Counts are of the selection; a click filters."
+        )
+    elif not frame.duplicated(["item_id", "column"]).any():
+        kind, title = "bars", "Each bar counts the items with one score"
+        note = "Blue: agrees with the human label; hatched: differs; grey: no label."
+        note += f"{cut} Click a bar or drag to filter."
+    else:
+        kind, title = "points", "Each mark is one item: the higher, the more its repeats differ"
+        note = "Across: mean of the repeats. Up: their SD."
+        if frame["called"].notna().any():
+            note += " Cross: the majority differs from the human label."
+        note += f"{cut} Drag to filter, click to open an item."
+    return {"kind": kind, "title": title, "note": note}
 
 
 _GROUPS = (
@@ -578,43 +549,35 @@ def record_of(results: Results) -> dict[str, Any]:
         ``title``, ``finding``, ``facts``, ``verdicts`` (judgestats.verdict/1, each requirement with
         ``text``: estimate and interval as reports print them), ``groups`` and ``advice``.
     """
-    names = subject_names(results)
-    groups: dict[str, dict[str, dict[str, str]]] = {}
-    verdicts = []
+    names = verdict_screen.subject_names(results)
+    verdicts: list[dict[str, Any]] = []
+    asked: dict[str, dict[str, str]] = {}
+    # A column that is empty for every judge is left out, as in the report.
+    listed = [r for v in results.verdicts for r in v.requirements]
+    measured = {r.key for r in listed if r.status != "not_measured"}
     for v in results.verdicts:
         made: dict[str, Any] = plain(v)
-        made |= {"name": names[v.subject.label], "why": v.sentence}
+        verdicts.append(made | {"name": names[v.subject.label], "why": v.sentence})
         for r, out in zip(v.requirements, made["requirements"], strict=True):
-            number, _, bounds = number_text(r).partition(" ")
-            out |= {"text": [number, bounds], "axis": _axis(r)}
-            group = next(g for g, keys in _GROUPS if r.key.startswith(keys))
-            groups.setdefault(group, {}).setdefault(
-                r.key, {"id": r.key, "label": r.label, "needed": threshold_text(r)}
-            )
-        verdicts.append(made)
-    facts = facts_of(results, brief_of(results))
-    finding = finding_of(results) or results.finding
+            number, _, bounds = verdict_screen.number_text(r).partition(" ")
+            out["text"] = [number, bounds]
+            if r.key in measured or not measured:
+                asked[r.key] = {"id": r.key, "label": r.label, "needed": threshold_text(r)}
+    facts = verdict_screen.facts_of(results, brief_of(results))
+    finding = verdict_screen.finding_of(results) or results.finding
     if not finding:
-        finding = " ".join(text for _, text, _ in verdict_groups(results)[:1]) or results.finding
-    advice = [["Care", text] for severity, text in care_of(results) if severity != "minor"][:3]
-    if any(r.low == r.low for v in results.verdicts for r in v.requirements):
+        finding = next((text for _, text, _ in verdict_screen.verdict_groups(results)), "")
+    care = [t for severity, t in verdict_screen.care_of(results) if severity != "minor"]
+    advice = [["Care", text] for text in care[:3]]
+    if any(r.low == r.low for r in listed):
         advice.append(
             ["Note", "Brackets are 95% confidence intervals; shaded: fails the threshold."]
         )
+    groups: dict[str, list[dict[str, str]]] = {title: [] for title, _ in _GROUPS}
+    for key, measure in asked.items():
+        groups[next(title for title, keys in _GROUPS if key.startswith(keys))].append(measure)
     return {
         "title": " · ".join(facts), "finding": finding, "facts": facts, "verdicts": verdicts,
-        "groups": [
-            {"title": title, "measures": list(groups[title].values())}
-            for title, _ in _GROUPS if title in groups
-        ],
+        "groups": [{"title": t, "measures": own} for t, own in groups.items() if own],
         "advice": advice,
     }  # fmt: skip
-
-
-def _axis(r: Requirement) -> list[float]:
-    """Ends of the axis of an interval: by estimate and threshold, not by one wide interval."""
-    known = [v for v in (r.estimate, r.threshold, r.top) if math.isfinite(v)] or [0.0, 1.0]
-    low, high = min(known), max(known)
-    room = max((high - low) * 0.8, 0.2 * max(abs(low), abs(high)), 0.05)
-    inside = r.bounded and low >= 0 and high <= 1
-    return [max(0.0, low - room), min(1.0, high + room)] if inside else [low - room, high + room]

@@ -144,6 +144,7 @@ export class Blind {
       if (event.key === "Escape" || event.key === "Enter") byId("blind-texts").focus();
       return;
     }
+    if (!byId("blind-keys").checked) return;
     const choice = this.keys.indexOf(event.key);
     if (choice >= 0) this.give({ label: this.payload.meta.choices[choice] });
     else if (event.key === "u") this.give({ label: "", unsure: true });

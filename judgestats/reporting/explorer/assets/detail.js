@@ -2,12 +2,12 @@
 
 import { byId, el, replace } from "./dom.js";
 import { DASH, count, fixed } from "./format.js";
+import { RESOLVED } from "./review.js";
 import { outcomeOf } from "./select.js";
 import { NONE } from "./store.js";
 import { judged } from "./text.js";
 
 const SIGN = { agrees: "=", differs: "\u2260", unparsed: "\u00d7" };
-const RESOLVED = { judge: "judge right", human: "human right", unclear: "unclear" };
 
 export class Detail {
   constructor(store, review, changed) {
@@ -24,8 +24,9 @@ export class Detail {
     const judges = columns.filter((c) => !store.human[c.k]);
     if (!judges.some((c) => c.k === column)) this.column = judges.length ? judges[0].k : -1;
     replace(byId("detail-title"), store.items.id[item]);
-    replace(byId("detail-sub"), store.items.slice[item], store.items.slice[item] ? " \u00b7 " : "",
-      "human label: ", el("b", {}, store.labelWord(item) || DASH));
+    const { slice, cluster, id } = store.items, own = cluster[item] === id[item] ? "" : cluster[item].slice(0, 160);
+    replace(byId("detail-sub"), [slice[item], own, store.systems && store.systems[item]].filter(Boolean)
+      .map((word) => [word, " \u00b7 "]), "human label: ", el("b", {}, store.labelWord(item) || DASH));
     const texts = store.items.texts.map(([name, list]) => {
       const text = store.text(list[item]);
       return text ? el("section", { class: "block" }, el("h3", {}, name), judged(text, this.plain)) : null;
@@ -106,7 +107,7 @@ export class Detail {
       disabled: Boolean(why), "aria-pressed": own.resolution === name ? "true" : "false",
       on: { click: () => this.resolve(own.resolution === name ? null : name, note.value) } }, text);
     const earlier = this.review.earlier(item, this.column)
-      .map((d) => `${d.annotator || "reviewer"}: ${RESOLVED[d.resolution]}${d.note ? ` (${d.note})` : ""}`);
+      .map((d) => `${d.annotator || "reviewer"}: ${RESOLVED.get(d.resolution)}${d.note ? ` (${d.note})` : ""}`);
     replace(host, pick, el("div", { class: "decide-row" },
       button("judge", "Judge right", split ? "The judge has no majority on this item" : ""),
       button("human", "Human right"), button("unclear", "Unclear")), note,

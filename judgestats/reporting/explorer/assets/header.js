@@ -13,10 +13,19 @@ const SIGNS = {
 };
 const MOST_VERDICTS = 8; // verdicts shown before "more"
 
-/** One interval on its axis; the zone that fails the threshold is shaded. */
+/** Ends of an axis: set by estimate and thresholds, not by one wide interval. */
+function axisOf(r) {
+  const known = [r.estimate, r.threshold, r.top].filter((v) => v !== null);
+  const low = Math.min(...known), high = Math.max(...known);
+  const room = Math.max((high - low) * 0.8, 0.2 * Math.abs(low), 0.2 * Math.abs(high), 0.05);
+  const inside = r.bounded && low >= 0 && high <= 1;
+  return inside ? [Math.max(0, low - room), Math.min(1, high + room)] : [low - room, high + room];
+}
+
+/** One interval on its axis; the zone that fails the threshold is shaded. An end beyond the axis is an arrow. */
 function interval(r) {
   const width = 88, height = 16;
-  const [from, to] = r.axis;
+  const [from, to] = axisOf(r);
   const x = (v) => 3 + ((Math.min(to, Math.max(from, v)) - from) / (to - from || 1)) * (width - 6);
   const g = svg("svg", { class: "interval", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
   const zone = (p, q) => g.append(svg("rect", { x: x(p), y: 0, width: Math.max(0, x(q) - x(p)), height, class: "fails" }));
@@ -29,6 +38,9 @@ function interval(r) {
   g.append(svg("line", { x1: 3, x2: width - 3, y1: 8, y2: 8, class: "axis" }));
   if (r.estimate === null) return g;
   if (r.low !== null && r.high !== null) {
+    for (const [v, side] of [[r.low, 1], [r.high, -1]]) {
+      if (v < from || v > to) g.append(svg("path", { d: `M${x(v) + 4 * side} 4L${x(v)} 8L${x(v) + 4 * side} 12`, class: "range" }));
+    }
     g.append(svg("line", { x1: x(r.low), x2: x(r.high), y1: 8, y2: 8, class: "range" }),
       svg("circle", { cx: x(r.estimate), cy: 8, r: 3.2, class: "point" }));
   } else { // no interval: an open mark

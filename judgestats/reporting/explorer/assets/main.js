@@ -2,7 +2,7 @@
 
 import { Blind } from "./blind.js";
 import { Detail } from "./detail.js";
-import { announce, byId, el, replace } from "./dom.js";
+import { announce, byId, el, replace, setAttributes } from "./dom.js";
 import { Figure, figureTitle } from "./figure.js";
 import { makeFilters, showActive } from "./filters.js";
 import { count, digest, fixed, plural } from "./format.js";
@@ -53,7 +53,7 @@ function explore(payload) {
   function close() {
     detail.hide();
     document.body.classList.remove("wide-detail");
-    byId("expand").setAttribute("aria-expanded", "false");
+    setAttributes(byId("expand"), { "aria-expanded": "false" });
     matrix.mark(undefined);
     link();
     matrix.focus(matrix.active);
@@ -81,7 +81,7 @@ function explore(payload) {
     announce(what);
     for (const button of byId("modes").children) {
       const name = button.dataset.mode;
-      button.setAttribute("aria-pressed", String(name === state.mode));
+      setAttributes(button, { "aria-pressed": String(name === state.mode) });
       button.querySelector(".n").textContent = count(selection.modes[name]);
     }
     byId("sort").value = state.sort;
@@ -114,7 +114,7 @@ function explore(payload) {
   });
   const toggle = (id, name) => byId(id).addEventListener("click", () => {
     const on = document.body.classList.toggle(name);
-    byId(id).setAttribute("aria-expanded", String(on));
+    setAttributes(byId(id), { "aria-expanded": String(on) });
   });
   toggle("show-filters", "has-filters");
   toggle("expand", "wide-detail");
@@ -123,7 +123,7 @@ function explore(payload) {
   byId("next").addEventListener("click", () => matrix.step(1));
   byId("plain").addEventListener("click", () => {
     detail.plain = !detail.plain;
-    byId("plain").setAttribute("aria-pressed", String(detail.plain));
+    setAttributes(byId("plain"), { "aria-pressed": String(detail.plain) });
     detail.show(detail.item, detail.column, selection);
   });
   byId("copy-link").addEventListener("click", async () => {
@@ -132,12 +132,16 @@ function explore(payload) {
     try { await navigator.clipboard.writeText(whole); announce("Link copied"); }
     catch { offer("link.txt", whole); }
   });
-  byId("export").addEventListener("click", () => offer(`selection-${digest(link())}.csv`, csv(exportRows())));
+  byId("export").addEventListener("click", () => {
+    const view = `#${link()}`;
+    offer(`selection-${digest(view)}.csv`, csv(exportRows()), view);
+  });
   byId("save-labels").addEventListener("click", () => {
     const name = byId("annotator").value.trim() || "reviewer";
     const cells = select(store, { mode: "all", sort: "item", filters: emptyFilters() }).cells;
     review.saved = true;
-    offer(`decisions-${name.replace(/[^\w-]/g, "_")}.csv`, csv(review.rows(name, cells, `#${link()}`)));
+    const view = `#${link()}`;
+    offer(`decisions-${name.replace(/[^\w-]/g, "_")}.csv`, csv(review.rows(name, cells, view)), view);
   });
   byId("help-button").addEventListener("click", () => byId("help").showModal());
   byId("help-close").addEventListener("click", () => byId("help").close());

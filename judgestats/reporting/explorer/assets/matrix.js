@@ -1,7 +1,8 @@
 // The item x judge matrix: an ARIA grid whose rows exist only while they are near the window.
 
-import { announce, el, replace, svg } from "./dom.js";
+import { announce, el, replace, setAttributes, svg } from "./dom.js";
 import { DASH, count, fixed, plainNumber } from "./format.js";
+import { OF_COLUMN } from "./select.js";
 import { NONE } from "./store.js";
 
 const MARGIN = 8; // rows kept above and below the window
@@ -34,12 +35,12 @@ export class Matrix {
     const focused = this.body.contains(document.activeElement);
     this.live.clear();
     this.labelled = this.store.labelled;
-    this.grid.setAttribute("aria-colcount", this.columns.length + 1 + this.labelled);
+    setAttributes(this.grid, { "aria-colcount": this.columns.length + 1 + this.labelled });
     this.grid.style.setProperty("--n", this.columns.length);
     this.grid.classList.toggle("words", !this.store.scored);
     this.grid.classList.toggle("bare", !this.labelled);
     this.header();
-    this.grid.setAttribute("aria-rowcount", selection.items.length + this.headRows);
+    setAttributes(this.grid, { "aria-rowcount": selection.items.length + this.headRows });
     this.rowHeight = parseFloat(getComputedStyle(this.grid).getPropertyValue("--row")) || 46;
     this.body.style.height = `${Math.max(selection.items.length, 1) * this.rowHeight}px`;
     replace(this.body);
@@ -55,43 +56,28 @@ export class Matrix {
     else if (focused) this.host.focus();
   }
 
-  /** Two header rows: judges span their conditions; the second row is left out where needless. */
+  /** One header row per role of a column; a name spans the columns that share it and all above it. */
   header() {
+    const roles = OF_COLUMN.filter((n) => n === "judge" || this.columns.some((c) => c[n]));
     const cell = (text, props) => el("div", { role: "columnheader", ...props }, text);
-    const spans = [];
-    for (const c of this.columns) {
-      const last = spans.at(-1);
-      if (last && last.judge === c.judge) last.n++;
-      else spans.push({ judge: c.judge, n: 1 });
-    }
-    const rows = [];
-    // One factor only: its levels without its name.
-    const key = (this.columns.find((c) => c.condition) || { condition: "" }).condition.split("=")[0] + "=";
-    const one = this.columns.every((c) => !c.condition || (c.condition.startsWith(key) && !c.condition.includes(", ")));
-    const condition = (c) => (one && c.condition.startsWith(key) ? c.condition.slice(key.length) : c.condition);
-    const further = (c) => [condition(c), c.criterion, c.system].filter(Boolean).join(", ");
-    const nested = this.columns.some(further);
-    const top = el("div", { role: "row", class: "mx-row", "aria-rowindex": 1 },
-      cell("Item", { class: "mx-item" }));
-    for (const s of spans) {
-      const c = cell(s.judge, { class: "mx-judge", "aria-colspan": s.n });
-      c.style.gridColumn = `span ${s.n}`;
-      top.append(c);
-    }
     const human = ["Human", this.store.prefix].filter(Boolean).join(": ");
-    if (this.labelled) top.append(cell(human, { class: "mx-human" }));
-    rows.push(top);
-    if (nested) {
-      const second = el("div", { role: "row", class: "mx-row", "aria-rowindex": 2 },
-        cell("", { class: "mx-item" }));
+    replace(this.head, roles.map((role, depth) => {
+      const spans = [];
       for (const c of this.columns) {
-        second.append(cell(further(c), {}));
+        const path = JSON.stringify([c.rater, ...roles.slice(0, depth + 1).map((n) => c[n])]);
+        if (spans.at(-1)?.path === path) spans.at(-1).n++;
+        else spans.push({ path, name: c[role], n: 1 });
       }
-      if (this.labelled) second.append(cell("", { class: "mx-human" }));
-      rows.push(second);
-    }
-    replace(this.head, rows);
-    this.headRows = rows.length;
+      return el("div", { role: "row", class: "mx-row", "aria-rowindex": depth + 1 },
+        cell(depth ? "" : "Item", { class: "mx-item" }),
+        spans.map((s) => {
+          const node = cell(s.name, { class: depth + 1 < roles.length || !depth ? "mx-judge" : "", "aria-colspan": s.n });
+          node.style.gridColumn = `span ${s.n}`;
+          return node;
+        }),
+        this.labelled ? cell(depth ? "" : human, { class: "mx-human" }) : null);
+    }));
+    this.headRows = roles.length;
   }
 
   draw() {
@@ -125,7 +111,8 @@ export class Matrix {
     });
     row.style.transform = `translateY(${at * this.rowHeight}px)`;
     const id = store.items.id[item], title = store.text(store.items.title[item]).slice(0, 160);
-    const below = [store.items.slice[item], title && id].filter(Boolean).join(" \u00b7 ");
+    const below = [store.items.slice[item], store.systems && store.systems[item], title && id]
+      .filter(Boolean).join(" \u00b7 ");
     row.append(el("div", {
       role: "rowheader", class: "mx-item", tabindex: at === this.active ? 0 : -1, "data-c": -1,
     }, el("span", { class: "mx-title" }, title || id), el("span", { class: "mx-sub" }, below)));
@@ -255,11 +242,11 @@ export class Matrix {
       this.scroller.scrollTop = top + this.rowHeight - room;
     }
     this.draw();
-    for (const n of this.body.querySelectorAll('[tabindex="0"]')) n.setAttribute("tabindex", "-1");
+    for (const n of this.body.querySelectorAll('[tabindex="0"]')) setAttributes(n, { tabindex: -1 });
     const row = this.live.get(this.active);
     if (!row) return; // the matrix is hidden behind the wide view of an item
     const cell = row.querySelector(`[data-c="${this.activeColumn}"]`) || row.firstChild;
-    cell.setAttribute("tabindex", "0");
+    setAttributes(cell, { tabindex: 0 });
     cell.focus({ preventScroll: true });
   }
 
@@ -267,7 +254,7 @@ export class Matrix {
   mark(item) {
     this.openItem = item;
     for (const [at, row] of this.live) {
-      row.setAttribute("aria-selected", this.selection.items[at] === item);
+      setAttributes(row, { "aria-selected": String(this.selection.items[at] === item) });
     }
   }
 

@@ -4,6 +4,7 @@ import { byId, el } from "./dom.js";
 import { count, fixed } from "./format.js";
 import { NONE } from "./store.js";
 
+export const RESOLVED = new Map([["judge", "judge right"], ["human", "human right"], ["unclear", "unclear"]]);
 const LONGEST_COPY = 5e6; // characters that a dialog shows to be copied
 
 /** A file that judgestats reads again: every field is quoted and keeps its value. */
@@ -35,9 +36,11 @@ export class Review {
     return this.decisions.get(this.at(item, column));
   }
 
-  /** Decisions of a file that was opened with the page. */
+  /** Decisions of a file that was opened with the page: rows as it saved them. */
   earlier(item, column) {
-    return this.store.decisions.filter((d) => d.item === item && d.column === column);
+    const id = this.store.items.id[item], c = this.store.columns[column];
+    return this.store.decisions.filter((d) => d.item_id === id && RESOLVED.has(d.resolution)
+      && ["judge", "condition", "criterion"].every((n) => (d[n] || "") === c[n]));
   }
 
   set(item, column, decision) {
@@ -93,10 +96,11 @@ export class Review {
 }
 
 /** Offer a file. A sandboxed frame may not download: there the text can be copied. */
-export function offer(name, text) {
+export function offer(name, text, view = "") {
   if (window.self !== window.top) {
     const short = text.length <= LONGEST_COPY;
     byId("save-name").textContent = name;
+    byId("save-view").textContent = view;
     byId("save-text").value = short ? text : "This file is too large for a frame: open the page on its own.";
     byId("save").showModal();
     byId("save-text").select();

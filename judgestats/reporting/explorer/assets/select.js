@@ -101,30 +101,34 @@ export function keysOf(store, a, keepColumn) {
   const tally = new Uint16Array(K + 1); // majorities of an item; last: split
   const byMeans = store.scored && !store.called.some((v) => v !== NONE);
   for (let i = 0; i < store.nItems; i++) {
-    let low = Infinity, high = -Infinity, spread = 0, miss = 0, mode = 0, seen = NONE, judged = 0;
-    tally.fill(0);
-    for (let k = 0; k < store.nColumns; k++) {
-      const c = i * store.nColumns + k;
-      if (!keepColumn[k] || store.human[k]) continue;
-      if (a.unread[c]) mode |= 8;
-      if (!a.n[c]) continue;
-      low = Math.min(low, a.mean[c]);
-      high = Math.max(high, a.mean[c]);
-      tally[Math.min(a.major[c], K)]++;
-      judged++;
-      if (a.sd[c] > spread) spread = a.sd[c];
-      if (a.miss[c] > miss) miss = a.miss[c];
-      if (a.flip[c]) mode |= 2;
-      if (a.wrong[c]) mode |= 4;
-      if (a.major[c] !== NONE) {
-        if (seen !== NONE && seen !== a.major[c]) mode |= 1;
-        seen = a.major[c];
+    let spread = 0, miss = 0, mode = 0, differ = 0;
+    for (const group of store.groups) {
+      let low = Infinity, high = -Infinity, seen = NONE, judged = 0;
+      tally.fill(0);
+      for (const k of group) {
+        const c = i * store.nColumns + k;
+        if (!keepColumn[k]) continue;
+        if (a.unread[c]) mode |= 8;
+        if (!a.n[c]) continue;
+        low = Math.min(low, a.mean[c]);
+        high = Math.max(high, a.mean[c]);
+        tally[Math.min(a.major[c], K)]++;
+        judged++;
+        if (a.sd[c] > spread) spread = a.sd[c];
+        if (a.miss[c] > miss) miss = a.miss[c];
+        if (a.flip[c]) mode |= 2;
+        if (a.wrong[c]) mode |= 4;
+        if (a.major[c] !== NONE) {
+          if (seen !== NONE && seen !== a.major[c]) mode |= 1;
+          seen = a.major[c];
+        }
       }
+      if (byMeans && high - low > (store.meta.step || 1)) mode |= 1;
+      // Scores: range of the means. Categories: 1 - sum of squared shares of the majorities.
+      if (store.scored) differ = Math.max(differ, high - low);
+      else if (judged) differ = Math.max(differ, 1 - tally.reduce((sum, n) => sum + (n / judged) ** 2, 0));
     }
-    if (byMeans && high - low > (store.meta.step || 1)) mode |= 1;
-    // Scores: range of the means. Categories: 1 - sum of squared shares of the majorities.
-    if (store.scored) keys.differ[i] = high > low ? high - low : 0;
-    else if (judged) keys.differ[i] = 1 - tally.reduce((sum, n) => sum + (n / judged) ** 2, 0);
+    keys.differ[i] = differ;
     keys.flips[i] = spread;
     keys.wrong[i] = miss + keys.differ[i] * 1e-3;
     keys.mode[i] = mode;

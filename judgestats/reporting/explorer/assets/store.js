@@ -57,7 +57,7 @@ export class Store {
     check(j.value.every((v) => v === null || Number.isFinite(v)), "number");
     check(j.status.every((v) => v in STATUS), "status");
     check(this.labels.length < NONE && j.called.every((v) => v === null || v in this.labels), "called");
-    check(["slice", "title"].every((n) => items[n].length === this.nItems), "items");
+    check(["cluster", "slice", "title"].every((n) => items[n].length === this.nItems), "items");
     this.item = Uint32Array.from(j.item);
     this.column = Uint16Array.from(j.column);
     this.repeat = Uint16Array.from(j.repeat);
@@ -69,6 +69,9 @@ export class Store {
     this.called = Uint8Array.from(j.called, (v) => (v === null ? NONE : v));
     this.systems = items.system && items.system.some(Boolean) ? items.system : null; // an item is of one
     this.human = payload.columns.map((c) => c.rater === "human");
+    // Judges by criterion: verdicts on different criteria do not disagree.
+    this.groups = [...new Set(payload.columns.map((c) => c.criterion))].map((name) =>
+      payload.columns.flatMap((c, k) => (c.criterion === name && !this.human[k] ? [k] : [])));
     this.setLabels(items);
     this.index();
     this.places = new Map(items.id.map((id, i) => [id, i]));
