@@ -1,67 +1,81 @@
-"""Put the summary page of the brief report of eight kinds of run side by side in
-docs/images/page-ones.png.
+"""Pictures of summary pages: of every experiment one, and eight kinds of run side by side.
 
-Run from the project's root: python docs/build_page_ones.py (minutes: six experiments on simulated
-judges, a study and an audit, in a folder that is thrown away), or with the PDFs of finished runs,
-which are taken in the order given.
+    python docs/build_page_ones.py [NAME ...]
+
+Runs each experiment (or those named) on simulated judges in a folder that is thrown away, minutes
+in all, and writes the first page of its report to docs/images/summary-NAME.webp, for its page.
+Without names it writes docs/images/page-ones.png too.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
-SHEET = ROOT / "docs" / "images" / "page-ones.png"
+IMAGES = ROOT / "docs" / "images"
 RECORDED = ROOT / "judgestats" / "data" / "demo" / "scores.csv.gz"
-RUNS = (
-    ("run", "temperature"),
-    ("run", "alignment"),
-    ("run", "self_consistency"),
-    ("run", "bias"),
-    ("run", "omega"),
-    ("run", "crowd"),
-    ("run", "replicate", "--study", "schroeder2024"),
-    ("analyze", str(RECORDED), "--wide", "run=run*", "--scale", "1-10"),
-)
-ACROSS, DPI, GAP = 4, 38, 6
+STUDIES = {"replicate-schroeder2024": "schroeder2024", "replicate-llmasjudge": "llmasjudge"}
+TOGETHER = (
+    "temperature", "alignment", "self_consistency", "bias", "omega", "crowd",
+    "replicate-schroeder2024", "analyze",
+)  # fmt: skip
+ACROSS, DPI, SMALL, GAP = 4, 90, 38, 6
 
 
-def report_pdf(words: tuple[str, ...], folder: Path) -> Path:
-    """The PDF of the report of one command, run in a separate folder."""
+def words_of(name: str) -> list[str]:
+    """The command behind a page."""
+    if name == "analyze":
+        return ["analyze", str(RECORDED), "--wide", "run=run*", "--scale", "1-10"]
+    if name in STUDIES:
+        return ["run", "replicate", "--study", STUDIES[name]]
+    return ["run", name]
+
+
+def page_one(name: str, folder: Path) -> Image.Image:
+    """The first page of the report of a command, run in a folder of its own."""
     folder.mkdir()
-    command = [sys.executable, "-m", "judgestats", *words, "--report", "pdf"]
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "judgestats", *words_of(name), "--report", "pdf"]
+    own = {**os.environ, "PYTHONPATH": str(ROOT)}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "env": own}
+    code = subprocess.run(command, cwd=folder, check=False, **quiet).returncode
+    if code not in {0, 1}:
+        sys.exit(f"{' '.join(words_of(name))} ended with {code}")
     [pdf] = folder.glob("mlruns/*/*/artifacts/report.pdf")
-    return pdf
-
-
-def first_page(pdf: Path) -> Image.Image:
-    """Its first page as a picture."""
-    with tempfile.TemporaryDirectory() as scratch:
-        target = Path(scratch) / "page"
-        command = ["pdftoppm", "-r", str(DPI), "-png", "-f", "1", "-singlefile", str(pdf), target]
-        subprocess.run(command, check=True)
-        return Image.open(f"{target}.png").convert("RGB")
+    command = ["pdftoppm", "-r", str(DPI), "-png", "-f", "1", "-singlefile", str(pdf), "page"]
+    subprocess.run(command, cwd=folder, check=True)
+    return Image.open(folder / "page.png").convert("RGB")
 
 
 def main() -> None:
-    """Make the reports, or take those given, and write the sheet."""
+    """Make the pages and write their pictures."""
+    pages = sorted(
+        p.stem for p in (ROOT / "docs" / "experiments").glob("*.md") if p.stem != "index"
+    )
+    made = {}
     with tempfile.TemporaryDirectory() as scratch:
-        given = [Path(name) for name in sys.argv[1:]]
-        pdfs = given or [report_pdf(words, Path(scratch) / words[1][-40:].replace("/", "-"))
-                         for words in RUNS]  # fmt: skip
-        pages = [first_page(pdf) for pdf in pdfs]
-    width, height = pages[0].size
-    down = -(-len(pages) // ACROSS)
+        for name in sys.argv[1:] or dict.fromkeys([*sorted(pages), *TOGETHER]):
+            made[name] = page_one(name, Path(scratch) / name)
+            if name in pages:
+                path = IMAGES / f"summary-{name}.webp"
+                made[name].save(path, quality=50, method=6)
+                print(f"{path.name}: {path.stat().st_size} bytes", flush=True)
+    if sys.argv[1:]:
+        return
+    small = [page.resize((page.width * SMALL // DPI, page.height * SMALL // DPI))
+             for page in (made[name] for name in TOGETHER)]  # fmt: skip
+    width, height = small[0].size
+    down = -(-len(small) // ACROSS)
     sheet = Image.new("RGB", (ACROSS * (width + GAP), down * (height + GAP)), "gray")
-    for i, page in enumerate(pages):
+    for i, page in enumerate(small):
         sheet.paste(page, (i % ACROSS * (width + GAP), i // ACROSS * (height + GAP)))
-    sheet.quantize(64).save(SHEET, optimize=True)
+    sheet.quantize(64).save(IMAGES / "page-ones.png", optimize=True)
 
 
 if __name__ == "__main__":

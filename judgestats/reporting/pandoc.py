@@ -15,6 +15,7 @@ from typing import Any
 
 from judgestats.deadlines import PROGRAM_SECONDS, run_program
 from judgestats.errors import RenderError
+from judgestats.reporting.tokens import css_tokens, typst_tokens
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _MAX_TABS = 12
@@ -70,7 +71,8 @@ def to_html(markdown: str, *, header: Mapping[str, Any], work_dir: Path) -> str:
         f".tabset>input:nth-of-type({i}):checked~.tab-panel:nth-of-type({i}){{display:block}}"
         for i in range(1, _MAX_TABS + 1)
     )
-    css = (ASSETS / "page.css").read_text(encoding="utf-8").replace("TABSET_RULES", rules)
+    css = css_tokens() + (ASSETS / "page.css").read_text(encoding="utf-8")
+    css = css.replace("TABSET_RULES", rules)
     for name in _listed(header.get("css")):
         css += "\n" + (work_dir / name).read_text(encoding="utf-8")
     css = css.replace("$", "$$").replace("</", "<\\/")
@@ -89,7 +91,8 @@ def to_html(markdown: str, *, header: Mapping[str, Any], work_dir: Path) -> str:
 def to_typst(markdown: str, *, header: Mapping[str, Any], work_dir: Path) -> str:
     """Render Markdown as a typst document (for `judgestats.reporting.pandoc.compile_pdf`)."""
     template = work_dir / ".page.typ"
-    shutil.copyfile(ASSETS / "page.typ", template)
+    page = typst_tokens() + (ASSETS / "page.typ").read_text(encoding="utf-8")
+    template.write_text(page, encoding="utf-8")
     title = _plain(header.get("title", ""))
     variables = {"title-text": title.replace("\\", "\\\\").replace('"', '\\"')}
     return _run(

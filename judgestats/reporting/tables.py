@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from textwrap import wrap
 from typing import Any, Literal
 
@@ -42,12 +43,15 @@ class Column:
         value.
     align : {"", "left", "right", "center"}
         By default left for text and right for numbers.
+    spanner : str
+        Heading over neighbours that share it, in HTML and PDF.
     """
 
     key: str
     label: str = ""
     format: str | Callable[[Any], str] = "text"
     align: Literal["", "left", "right", "center"] = ""
+    spanner: str = ""
 
     @property
     def heading(self) -> str:
@@ -181,6 +185,9 @@ _GROUP = (
 )
 
 
+_SPANNER = "align: center, stroke: (bottom: 0.3pt)"
+
+
 def _rows_fit(table: Table) -> bool:
     """Whether every row is so short that it need not go on on another page."""
     return max((len(text) for row in table.cells() for text in row), default=0) < _MOST_LETTERS
@@ -301,6 +308,11 @@ class Table:
         """The cells as text, row by row."""
         return [[c.show(row.get(c.key)) for c in self.columns] for row in self.rows]
 
+    def _spanners(self) -> list[tuple[str, int]]:
+        """Each heading over columns, and how many neighbours share it; none without headings."""
+        spans = [(name, len(list(own))) for name, own in groupby(c.spanner for c in self.columns)]
+        return spans if any(name for name, _ in spans) else []
+
     @classmethod
     def from_frame(
         cls,
@@ -325,7 +337,14 @@ class Table:
             f'<th class="{kinds[c.side]}" scope="col">{_lines(c.heading)}</th>'
             for c in self.columns
         )
-        out.append(f"<thead><tr>{head}</tr></thead><tbody>")
+        above = "".join(
+            f'<th class="spanner" scope="colgroup" colspan="{n}">{escape_html(name)}</th>'
+            if name
+            else f'<td colspan="{n}"></td>'
+            for name, n in self._spanners()
+        )
+        above = above and f"<tr>{above}</tr>"
+        out.append(f"<thead>{above}<tr>{head}</tr></thead><tbody>")
         for group, row, values in zip(groups(self), aligned(self), self.rows, strict=True):
             if group:
                 span = len(self.columns)
@@ -352,6 +371,10 @@ class Table:
         head = ", ".join(
             f"table.cell(align: {c.side} + bottom)[*{escape_typst(text)}*]"
             for c, text in zip(self.columns, headings(self), strict=True)
+        )
+        over = "".join(
+            f"table.cell(colspan: {n}, {_SPANNER if name else ''})[{escape_typst(name)}], "
+            for name, n in self._spanners()
         )
         body: list[str] = []
         free = 0  # rows below the last group's heading, which no footer may hold
@@ -384,7 +407,7 @@ class Table:
                 f"#table(columns: {count}, align: ({sides}),",
                 "inset: (x: 3.5pt, y: 3pt), stroke: none,",
                 rule,
-                f"table.header({head}),",
+                f"table.header({over}{head}),",
                 thin,
                 *body,
                 f"{rule})",

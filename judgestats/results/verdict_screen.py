@@ -441,6 +441,26 @@ def number_text(r: Requirement) -> str:
     return " ".join(filter(None, (number, bounds)))
 
 
+_SPANNERS = {
+    "Reliability": ("icc", "sem", "sdc", "flip", "kappa_repeat", "k_", "unparsed"),
+    "Order": ("order", "position"),
+    "Rate": ("pass", "half_width", "labels_saved"),
+    "Systems": ("mdd", "separability", "kendall"),
+}
+"""How the keys of requirements begin, by the heading over them."""
+
+
+def spanner(key: str) -> str:
+    """Heading over requirements of one kind.
+
+    Examples
+    --------
+    >>> spanner("flip_rate"), spanner("tpr")
+    ('Reliability', 'Accuracy')
+    """
+    return next((name for name, keys in _SPANNERS.items() if key.startswith(keys)), "Accuracy")
+
+
 def status_text(r: Requirement) -> str:
     """Status of a requirement, with the limit where the interval shows another one."""
     word = _STATES.get(r.status, r.status)

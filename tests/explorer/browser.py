@@ -52,6 +52,13 @@ _PALE = r"""(() => {
 })()"""
 """How many texts are shown, and those whose contrast with what is under them is below 4.5."""
 
+SMALL = """(least) => [...document.querySelectorAll(
+  'button, select, summary, input:not([type=checkbox]), label:has(input), [role=gridcell]')]
+  .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1
+    && Math.round(e.getBoundingClientRect().height) < least)
+  .map((e) => e.outerHTML.slice(0, 80))"""
+"""What a finger hits and is lower than so many pixels."""
+
 
 class Browser:
     """A browser with one page, closed on exit.
@@ -190,12 +197,14 @@ class Browser:
         path.write_bytes(base64.b64decode(self.ask("Page.captureScreenshot")["data"]))
 
     def faults(self) -> list[str]:
-        """Exceptions, dialogs and requests since the page was opened."""
+        """Exceptions, dialogs, errors of the console, and requests since the page was opened."""
         out = []
         for event in self.events:
             about, method = event.get("params", {}), event.get("method")
             if method in {"Runtime.exceptionThrown", "Page.javascriptDialogOpening"}:
                 out.append(str(about)[:300])
+            elif method == "Log.entryAdded" and about["entry"]["level"] == "error":
+                out.append(about["entry"]["text"])  # a violation of the policy
             elif method == "Network.requestWillBeSent":
                 url = about["request"]["url"]
                 if not re.match(r"file:|data:|blob:|about:", url):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ import pytest
 from judgestats.cli import main
 from judgestats.commands import LabelFile, export_labels, read_table, write_table
 from judgestats.reporting.explorer import label_server
-from tests.explorer.browser import Browser
+from tests.explorer.browser import SMALL, Browser
 
 SHOWN = "document.querySelector('#blind-texts .judged').textContent"
 HEAD = "document.getElementById('blind-head').textContent"
@@ -146,6 +148,52 @@ def test_a_failed_save_keeps_the_item(browser: Browser, tmp_path: Path) -> None:
         browser.key("1")
         browser.until(f"{HEAD}.startsWith('Item 2')")
         assert browser.js(FAULT) == ""
+    assert sorted(labels(path).values()) == ["", "", "", "pass"]
+
+
+def test_after_a_kill_the_page_says_so_and_labels_go_on(browser: Browser, tmp_path: Path) -> None:
+    path = labels_file(tmp_path)
+    words = [sys.executable, "-m", "judgestats", "labels", "collect", str(path), "--annotator", "a"]
+    done = "0"
+    for key in ("1", "2"):
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            said = iter(process.stdout.readline, "")
+            address = next(line.strip() for line in said if "#t=" in line)
+            browser.open(address)
+            assert browser.js(DONE) == f"{done} labelled"
+            browser.key(key)
+            browser.until(f"!{DONE}.startsWith('{done} ')")
+            process.kill()
+            process.wait(20)
+            before, done = browser.js(SHOWN), browser.js(DONE)[:1]
+            browser.key(key)
+            browser.until(f"{FAULT}.startsWith('Not saved: the command has ended')")
+            assert browser.js(SHOWN) == before
+    assert sorted(labels(path).values()) == ["", "", "fail", "pass"]
+
+
+def test_a_finger_labels_and_keys_can_be_switched_off(browser: Browser, tmp_path: Path) -> None:
+    path = labels_file(tmp_path)
+    with served(path) as address:
+        browser.size(390, 844)
+        browser.open(address)
+        assert browser.js(f"({SMALL})(44)") == []
+        browser.ask("Emulation.setTouchEmulationEnabled", enabled=True)
+        x, y = browser.js("""(() => { const b = document.querySelector('.choice')
+          .getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()""")
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            browser.ask("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+        browser.until(f"{HEAD}.startsWith('Item 2')")
+        browser.ask("Emulation.setTouchEmulationEnabled", enabled=False)
+        browser.js("document.getElementById('blind-keys').click()")
+        browser.js("document.getElementById('blind-texts').focus()")
+        browser.key("1")
+        assert browser.js(HEAD).startswith("Item 2")
+        own = address.partition("#")[0]
+        assert [f.removeprefix(own).partition("?")[0] for f in browser.faults()] == [
+            "", "data", "label"
+        ]  # fmt: skip
+        browser.size(1280)
     assert sorted(labels(path).values()) == ["", "", "", "pass"]
 
 

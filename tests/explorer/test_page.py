@@ -25,7 +25,7 @@ from judgestats.data.demo import demo_judgments
 from judgestats.errors import InputError
 from judgestats.redaction import keep_secret
 from judgestats.reporting.explorer import blind_payload, html_page, page, view_payload, write_page
-from tests.explorer.browser import Browser
+from tests.explorer.browser import SMALL, Browser
 from tests.explorer.conftest import NOTHING, judgments
 
 HOSTILE = (
@@ -87,6 +87,7 @@ def faults_of(tab: Browser, path: Path) -> list[str]:
     out = [tab.js("document.getElementById('fault').textContent")]
     clicked = tab.js(CLICK_ALL)
     out += ["" if clicked == "1,0,1,undefined" else clicked]  # the link is "Skip to the items"
+    out += tab.faults()
     for code in (
         "document.body.innerHTML = '<b>'", "document.createElement('script').text = '1'",
         "fetch('http://127.0.0.1:9/')",
@@ -97,7 +98,7 @@ def faults_of(tab: Browser, path: Path) -> list[str]:
     shown = tab.js("document.body.textContent")
     out += [f"U+{ord(c):04X}" for c in "\u202e\u200b\x1b" if c in shown]
     out += [w for w in ("unsafe-inline", "unsafe-eval") if w in path.read_text("utf-8")]
-    return [*filter(None, out), *tab.faults()]
+    return list(filter(None, out))
 
 
 def hostile_page(kind: str, path: Path) -> Path:
@@ -266,6 +267,59 @@ def test_a_decision_is_made_with_keys_alone(opened: Callable[..., Browser]) -> N
     named = [n for n in nodes if n.get("role", {}).get("value") in kinds and not n.get("ignored")]
     assert len(named) > 60
     assert [n["role"] for n in named if not n.get("name", {}).get("value")] == []
+
+
+AT = """(() => { const e = document.activeElement;
+  const part = e.closest('nav, .bar, .sub, .figure, #matrix, aside, header, .skip');
+  return e === document.body ? 'body' : part.id === 'matrix' ? 'matrix' : part.tagName; })()"""
+"""The part of the page that has the focus."""
+
+
+def test_tab_goes_through_every_control_and_the_focus_is_never_lost(
+    opened: Callable[..., Browser],
+) -> None:
+    frame = judgments(8, unparsed=0.0, missing=0.0, judges=("ann", "bob"))
+    for fragment, part in (("", "SECTION"), ("#item=q0/a1", "ASIDE")):
+        tab = opened(frame, fragment)
+        seen = []
+        while "body" not in seen:  # past the last one
+            tab.key("Tab")
+            seen.append(tab.js(AT))
+            assert len(seen) < 99
+        order = list(dict.fromkeys(seen))
+        assert [p for p in order if p != part] == ["A", "HEADER", "NAV", "DIV", "matrix", "body"]
+        assert order.index(part) == {"SECTION": 3, "ASIDE": 5}[part]
+        assert seen.count("matrix") == 1  # the grid is one stop
+    head = """judgestats.selection.items.length
+      + document.querySelectorAll('.mx-head .mx-row').length"""
+    rows = "Number(document.querySelector('[role=grid]').ariaRowCount)"
+    for box in ("judge", "slice", "label", "verdict", "outcome", "repeat"):
+        tab.js(f"document.querySelector('fieldset[data-name={box}] input').click()")
+        assert tab.js(f"{rows} === {head}")
+        assert tab.js("document.getElementById('live').textContent").startswith(
+            tab.js("String(judgestats.selection.items.length)")
+        )
+    tab.js("document.getElementById('keys-on').click()")  # single keys are switched off
+    mode = tab.js("judgestats.state.mode")
+    tab.key("2")
+    assert tab.js("judgestats.state.mode") == mode
+
+
+def test_a_finger_hits_every_control_and_print_shows_header_and_figure(
+    opened: Callable[..., Browser],
+) -> None:
+    tab = opened(judgments(8), "#item=q0/a1")
+    tab.size(390)
+    assert tab.js(f"({SMALL})(40)") == []
+    tab.js("document.getElementById('close').click()")
+    tab.js("document.getElementById('show-filters').click()")
+    assert tab.js(f"({SMALL})(40)") == []
+    tab.size(1280)
+    tab.ask("Emulation.setEmulatedMedia", media="print")
+    shown = "(s) => document.querySelector(s).checkVisibility()"
+    places = ("header.top", ".figure", ".filters", ".bar", "#matrix", "#detail")
+    assert [tab.js(f"({shown})('{p}')") for p in places] == [True, True, False, False, False, False]
+    tab.ask("Emulation.setEmulatedMedia", media="")
 
 
 def saved(tab: Browser, button: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError, guard_output
+from judgestats.reporting.tokens import css_tokens
 
 PAGE = "explore.html"
 """Name of the page of a run."""
@@ -55,7 +56,7 @@ def bundle() -> str:
 @cache
 def style() -> str:
     """Return the style sheet of the page."""
-    return _smaller((ASSETS / "page.css").read_text(encoding="utf-8"))
+    return _smaller(css_tokens() + (ASSETS / "page.css").read_text(encoding="utf-8"))
 
 
 def _smaller(text: str) -> str:

@@ -265,8 +265,8 @@ def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgmen
         judge, name, criterion = frame["judge"][at], frame["condition"][at], out["criterion"][at]
         rest = name.removeprefix(judge).removeprefix(", ").split(", ")
         condition = ", ".join(p for p in rest if p and p != f"criterion={criterion}")
-        own = judge, condition, criterion, "", name, "judge"
-        columns.append(dict(zip(_ROLES, own, strict=True)))
+        parts = judge, condition, criterion, "", name, "judge"
+        columns.append(dict(zip(_ROLES, parts, strict=True)))
     # Next to each other stand the columns of a judge, then those of a condition.
     places = {n: list(dict.fromkeys(c[n] for c in columns)) for n in columns[0]}
     order = sorted(
@@ -527,15 +527,6 @@ def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) 
     return {"kind": kind, "title": title, "note": note}
 
 
-_GROUPS = (
-    ("Reliability", ("icc", "sem", "flip", "kappa_repeat", "gmd", "far", "alpha", "omega")),
-    ("Order", ("order", "position", "grade")),
-    ("Cost", ("tokens", "cost")),
-    ("Accuracy", ("",)),
-)
-"""Spanners over requirements, by how their keys begin."""
-
-
 def record_of(results: Results) -> dict[str, Any]:
     """Return what the page shows of a record: finding, verdicts with their numbers as texts, care.
 
@@ -573,11 +564,11 @@ def record_of(results: Results) -> dict[str, Any]:
         advice.append(
             ["Note", "Brackets are 95% confidence intervals; shaded: fails the threshold."]
         )
-    groups: dict[str, list[dict[str, str]]] = {title: [] for title, _ in _GROUPS}
+    groups: dict[str, list[dict[str, str]]] = {}
     for key, measure in asked.items():
-        groups[next(title for title, keys in _GROUPS if key.startswith(keys))].append(measure)
+        groups.setdefault(verdict_screen.spanner(key), []).append(measure)
     return {
         "title": " · ".join(facts), "finding": finding, "facts": facts, "verdicts": verdicts,
-        "groups": [{"title": t, "measures": own} for t, own in groups.items() if own],
+        "groups": [{"title": t, "measures": own} for t, own in groups.items()],
         "advice": advice,
     }  # fmt: skip

@@ -18,12 +18,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from judgestats.errors import InputError
+from judgestats.reporting.tokens import LIGHT, SERIES
 from judgestats.sinks import clean
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, the most different first (Okabe and Ito 2008); yellow is left out, since
-it is lost on white paper."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = (*SERIES, "#000000")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 LINES = (
     "-",
     (0, (5, 1.5)),
@@ -33,7 +32,7 @@ LINES = (
     (0, (1, 2)),
     "-",
 )
-INK, GREY, PALE = "#1a1a1a", "#6b6b6b", "#d9d9d9"
+INK, GREY, PALE = LIGHT["ink"], LIGHT["quiet"], LIGHT["line"]
 SEQUENTIAL = "Blues"
 PAPER_WIDTH = 6.3
 """Inches between the margins of an A4 page."""

@@ -25,6 +25,7 @@ from judgestats.reporting.plots.base import (
     wrap_unique,
     wrapped,
 )
+from judgestats.reporting.tokens import LIGHT
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 Verdict = Literal["", "different", "equivalent", "undecided"]
@@ -316,8 +317,7 @@ def _ratio_ticks(ax: Axes, least: int) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-GOOD, BAD = "#0072b2", "#b84a00"
-"""Holds and fails: Okabe and Ito's blue, and vermilion darkened for text."""
+GOOD, BAD = LIGHT["good"], LIGHT["bad"]
 
 
 @dataclass(frozen=True, kw_only=True)

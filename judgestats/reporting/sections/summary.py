@@ -29,6 +29,7 @@ from judgestats.results.verdict_screen import (
     WORDS,
     facts_of,
     number_text,
+    spanner,
     status_text,
     subject_names,
     verdict_groups,
@@ -138,10 +139,12 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
             row[r.key] = status if r.status == "not_measured" else shown + told
         rows.append(row)
     measured = [k for k in keys if any(row.get(k) not in {None, "not measured"} for row in rows)]
+    kinds = [spanner(k) for k in keys]
+    together = sorted(measured or keys, key=lambda k: kinds.index(spanner(k)))
     columns = (
         Column(key="subject", label="Judge"),
         Column(key="verdict", label="Verdict"),
-        *(Column(key=k, label=heads[k], align="left") for k in (measured or keys)),
+        *(Column(key=k, label=heads[k], align="left", spanner=spanner(k)) for k in together),
     )
     left = len(listed) - len(rows)
     note = f"{left} more are in the record." if left > 0 else ""

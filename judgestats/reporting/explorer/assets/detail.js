@@ -24,7 +24,7 @@ export class Detail {
     const judges = columns.filter((c) => !store.human[c.k]);
     if (!judges.some((c) => c.k === column)) this.column = judges.length ? judges[0].k : -1;
     replace(byId("detail-title"), store.items.id[item]);
-    const { slice, cluster, id } = store.items, own = cluster[item] === id[item] ? "" : cluster[item].slice(0, 160);
+    const { slice, cluster, id } = store.items, own = id[item].startsWith(cluster[item]) ? "" : cluster[item].slice(0, 160);
     replace(byId("detail-sub"), [slice[item], own, store.systems && store.systems[item]].filter(Boolean)
       .map((word) => [word, " \u00b7 "]), "human label: ", el("b", {}, store.labelWord(item) || DASH));
     const texts = store.items.texts.map(([name, list]) => {
