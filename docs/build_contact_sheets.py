@@ -1,10 +1,10 @@
-"""Contact sheets of the interactive page, a summary page, and figures, for docs/images/.
+"""Contact sheets of the interactive page, labelling, a summary page, and figures: docs/images/.
 
     python docs/build_contact_sheets.py
 
-Runs `judgestats run temperature` on simulated judges in an empty folder, opens its pages in
-headless Chromium at three widths in both colour schemes, and writes one picture per page and
-scheme. A picture larger than 150 kB, or text below a contrast of 4.5, ends the script.
+Runs `judgestats run judges` on simulated judges in an empty folder. Opens its pages in headless
+Chromium at three widths in both colour schemes. Writes one picture per page and scheme. A picture
+larger than 200 kB, or text below a contrast of 4.5, ends the script.
 """
 
 from __future__ import annotations
@@ -26,47 +26,65 @@ from judgestats.cli import main as judgestats  # noqa: E402
 from tests.explorer.browser import CHROMIUM, MISSING, Browser  # noqa: E402
 
 WIDTHS, SCHEMES = (390, 514, 1280), ("light", "dark")
-HIGH, SCALE, GAP = 1500, 0.5, 12
+HIGH, SCALE, GAP = 1300, 0.75, 12
 """Height of a page that is kept, the size of its picture, and pixels between pictures."""
-MOST_BYTES = 150_000
+MOST_BYTES = 200_000
 READY = """document.readyState === 'complete'
   && !document.querySelector('#loading:not([hidden])')"""
+ITEM = """(() => { judgestats.state.mode = 'flips'; judgestats.update();
+  document.querySelector('[data-at="0"] [data-c="1"]').click();
+  document.querySelector('.judge.is-open details.reply').open = true; })()"""
+"""Opens the first item on which a judge contradicts itself, and its first reply."""
+HEIGHT = """document.body.matches('.has-detail') ? innerHeight
+  : Math.max(innerHeight, document.documentElement.scrollHeight)"""
 FIGURES = """(() => { const main = document.querySelector('main');
   main.replaceChildren(...document.querySelectorAll('main figure:has(img)'));
   document.querySelector('nav#TOC')?.remove(); })()"""
 """Leaves only the figures of a report."""
+LABELS = (
+    "item_id,question,answer,annotator,label",
+    'q1,Can I return a book?,"Yes. **Within 30 days**:\n- send its number,\n- we send a label.",,',
+    "q2,When does the night bus leave?,At 23:40 from the harbour.,,",
+)
 
 
-def run_pages(folder: Path) -> dict[str, tuple[Path, str]]:
-    """Pages of a run: file, and what is done on it before it is kept."""
+def pages_of(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Pages of a run and of its labels: file, and the script that prepares it."""
     before = Path.cwd()
     os.chdir(folder)
     try:
-        code = judgestats(["run", "temperature", "--report", "html", "--detail", "full"])
+        code = judgestats(["run", "judges", "--report", "html", "--detail", "full"])
+        Path("labels.csv").write_text("\n".join(LABELS), encoding="utf-8")
+        words = ["labels", "collect", "labels.csv", "--annotator", "ann"]
+        code = code or judgestats([*words, "--out", "label.html"])
     finally:
         os.chdir(before)
     if code not in {0, 1}:
-        sys.exit(f"judgestats run temperature ended with {code}")
+        sys.exit(f"judgestats ended with {code}")
     [report] = folder.rglob("artifacts/report.html")
     text = report.read_text(encoding="utf-8")
     # the policy of a report allows no script, not even that of this one
     report.write_text(re.sub(r'<meta http-equiv="Content-Security[^>]*>', "", text), "utf-8")
     explorer = report.parent / "explore.html"
-    return {"explore": (explorer, ""), "summary": (report, ""), "figures": (report, FIGURES)}
+    return {
+        "explore": (explorer, ""), "item": (explorer, ITEM), "labels": (folder / "label.html", ""),
+        "summary": (report, ""), "figures": (report, FIGURES),
+    }  # fmt: skip
 
 
 def sheet(tab: Browser, page: Path, prepare: str, scheme: str) -> Image.Image:
     """A page at every width, next to each other."""
     pictures = []
     for width in WIDTHS:
-        tab.size(width)
+        tab.size(width, dark=scheme == "dark")
         tab.ask("Page.navigate", url=page.as_uri())
         tab.until(READY)
         if prepare:
             tab.js(prepare)
         if faults := tab.pale_texts(scheme):
             sys.exit(f"{page.name} at {width} px, {scheme}: contrast below 4.5: {faults[:3]}")
-        clip = {"x": 0, "y": 0, "width": width, "height": HIGH, "scale": SCALE}
+        high = min(HIGH, tab.js(HEIGHT))
+        clip = {"x": 0, "y": 0, "width": width, "height": high, "scale": SCALE}
         shot = tab.ask("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
         pictures.append(Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB"))
     wide = sum(p.width for p in pictures) + GAP * (len(pictures) - 1)
@@ -84,12 +102,12 @@ def main() -> None:
         sys.exit(MISSING)
     target = ROOT / "docs" / "images"
     with tempfile.TemporaryDirectory() as work:
-        pages = run_pages(Path(work))
+        pages = pages_of(Path(work))
         with Browser(Path(work) / "profile") as tab:
             for name, (page, prepare) in pages.items():
                 for scheme in SCHEMES:
                     path = target / f"sheet-{name}-{scheme}.webp"
-                    sheet(tab, page, prepare, scheme).save(path, quality=60, method=6)
+                    sheet(tab, page, prepare, scheme).save(path, quality=55, method=6)
                     if (size := path.stat().st_size) > MOST_BYTES:
                         sys.exit(f"{path.name} has {size} bytes, at most {MOST_BYTES}")
                     print(f"{path.name}: {size} bytes")

@@ -2,9 +2,9 @@
 
     python docs/build_page_ones.py [NAME ...]
 
-Runs each experiment (or those named) on simulated judges in a folder that is thrown away, minutes
-in all, and writes the first page of its report to docs/images/summary-NAME.webp, for its page.
-Without names it writes docs/images/page-ones.png too.
+Runs each experiment (or those named) on simulated judges in a temporary folder, minutes in all.
+Writes the first page of its report to docs/images/summary-NAME.webp. Without names it writes
+docs/images/page-ones.png too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def words_of(name: str) -> list[str]:
 
 
 def page_one(name: str, folder: Path) -> Image.Image:
-    """The first page of the report of a command, run in a folder of its own."""
+    """The first page of the report of a command, run in a separate folder."""
     folder.mkdir()
     command = [sys.executable, "-m", "judgestats", *words_of(name), "--report", "pdf"]
     own = {**os.environ, "PYTHONPATH": str(ROOT)}

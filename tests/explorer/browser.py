@@ -216,5 +216,5 @@ class Browser:
         given = [{"name": "prefers-color-scheme", "value": scheme}]
         self.ask("Emulation.setEmulatedMedia", features=given)
         checked, faults = self.js(_PALE)
-        assert checked > 20
+        assert checked > 10
         return faults

@@ -516,7 +516,7 @@ def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) 
         )
     elif not frame.duplicated(["item_id", "column"]).any():
         kind, title = "bars", "Each bar counts the items with one score"
-        note = "Blue: agrees with the human label; hatched: differs; grey: no label."
+        note = "Blue: agrees with the human label. Hatched: differs. Grey: no label."
         note += f"{cut} Click a bar or drag to filter."
     else:
         kind, title = "points", "Each mark is one item: the higher, the more its repeats differ"
