@@ -90,7 +90,7 @@ def faults_of(tab: Browser, path: Path) -> list[str]:
     out += tab.faults()
     for code in (
         "document.body.innerHTML = '<b>'", "document.createElement('script').text = '1'",
-        "fetch('http://127.0.0.1:9/')",
+        "fetch('http://127.0.0.1:9/')", "fetch('data:,1')",
     ):  # fmt: skip
         body = f"try {{ await ({code}); return 'runs' }} catch (e) {{ return e.name }}"
         tried = tab.js(f"(async () => {{ {body} }})()")
@@ -127,7 +127,7 @@ UNSAFE = (
      "const out = [];\nlet from = 0;\nfor (const m of [])"),
     ("policy", "script-src 'sha256-", "script-src 'unsafe-inline' 'sha256-"),
     ("policy", "; require-trusted-types-for 'script'; trusted-types 'none'", ""),
-    ("policy", "default-src 'none'", "default-src *"),
+    ("policy", "default-src 'none'", "default-src * data:"),
 )  # fmt: skip
 
 

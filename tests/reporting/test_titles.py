@@ -83,7 +83,7 @@ def test_judges_are_rows_and_requirements_columns_with_their_thresholds(gates) -
     assert [row["verdict"] for row in table.rows] == ["DO NOT USE", "USE WITH CARE"]
     assert str(table.rows[0]["tnr"]).endswith(" fails")
     assert '<th class="spanner" scope="colgroup" colspan="2">Accuracy</th>' in table.to_html()
-    assert "table.header(table.cell(colspan: 2, )[], table.cell(colspan: 2, " in table.to_typst()
+    assert 'stroke: (bottom: 0.3pt))[#"Accuracy";]' in table.to_typst()
 
 
 def test_page_one_is_short_and_has_no_p_value(tmp_path, report: dict[str, Path]) -> None:
