@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import judgestats as js
 from judgestats.analysis import add_scores
 from judgestats.analysis.audit import audit
 from judgestats.data import parsed_frame
@@ -149,19 +148,3 @@ def test_scores_beside_need_an_order_and_systems():
     lone = by_scores()[["score", "author"]].assign(cluster="q")
     with pytest.raises(InputError, match="all of one question"):
         add_scores(audited(pairs()), lone, level=0.95, seed=0)
-
-
-def test_a_judge_whose_scores_hardly_vary_is_no_candidate_for_the_best():
-    rng = np.random.default_rng(3)
-    true = rng.normal(5, 1.5, (40, 1))
-    frozen = np.repeat(rng.normal(0, 1, (40, 1)), 4, axis=1)
-    frozen[0, 0] += 1
-    noise = {"a": rng.normal(0, 0.4, (40, 4)), "b": rng.normal(0, 1.2, (40, 4)), "frozen": frozen}
-    frame = pd.DataFrame(
-        {"item_id": f"q{i}", "judge": judge, "repeat": r, "score": np.clip(round(x), 1, 9)}
-        for judge, off in noise.items()
-        for i, row in enumerate(true + off)
-        for r, x in enumerate(row)
-    )
-    ids = js.audit(frame, n_resamples=99).results["id"]
-    assert set(ids[ids.str.startswith("best/")]) == {"best/a:b", "best/b:a"}

@@ -98,7 +98,7 @@ class AnthropicBatches(BatchClient):
                     "the same command again then: a second batch would be paid for twice."
                 )
             lines = (await self.content(state.id)).splitlines()
-            if lines and json.loads(lines[0]).get("custom_id") in ids:
+            if lines and _object(lines[0]).get("custom_id") in ids:
                 return state
         return None
 
@@ -151,7 +151,7 @@ def message_request(line: bytes) -> dict[str, Any]:
     {'model': 'm', 'max_tokens': 9, 'messages': [{'role': 'user', 'content': 'Good?'}],
      'system': 'Judge.', 'temperature': 1.0}
     """
-    given = json.loads(line)
+    given = _object(line)
     body = given["body"]
     said = body["messages"]
     params: dict[str, Any] = {
