@@ -19,9 +19,8 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 from timing import Call, Row, compare, print_rows
 
-from judgestats.stats.agreement.chance_corrected import gwet_ac1
-from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa, krippendorff_alpha
-from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
+from judgestats.stats.agreement.raw_agreement import vote_share_reliability
 from judgestats.stats.designs.count_table import count_table
 
 LETTERS = np.array(list("ABCDE"), dtype=object)

@@ -17,16 +17,18 @@ from scipy import stats
 
 from judgestats.results.numbers import format_p
 from judgestats.stats.agreement.across_orders import agreement_across_judges
-from judgestats.stats.agreement.chance_corrected import gwet_ac1
 from judgestats.stats.agreement.human import accuracy, alignment_score, human_ceiling
-from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
 from judgestats.stats.agreement.position import (
     first_position_preference,
     position_and_noise,
     swap_consistency,
 )
-from judgestats.stats.agreement.raw_agreement import flip_rate, percent_agreement
-from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.agreement.raw_agreement import (
+    flip_rate,
+    percent_agreement,
+    vote_share_reliability,
+)
 from judgestats.stats.inference.estimate import Estimate
 
 HERE = Path(__file__).resolve().parent

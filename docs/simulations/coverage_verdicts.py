@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.stats.agreement.chance_corrected import (
+from judgestats.stats.agreement.kappa import (
     agreement_statistic,
     chance_fleiss,
     chance_gwet,
@@ -28,8 +28,11 @@ from judgestats.stats.agreement.chance_corrected import (
     least_fleiss_kappa,
     least_vote_share,
 )
-from judgestats.stats.agreement.raw_agreement import mean_over_items, pairs_that_agree
-from judgestats.stats.agreement.vote_share import pair_statistic
+from judgestats.stats.agreement.raw_agreement import (
+    mean_over_items,
+    pair_statistic,
+    pairs_that_agree,
+)
 from judgestats.stats.inference.estimate import Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 

@@ -20,12 +20,11 @@ from tables import write_rows
 
 from judgestats.decisions import StoppingRule
 from judgestats.stats import icc, repeat_pairs
-from judgestats.stats.validity.change_process import change_look
 from judgestats.stats.validity.cutoffs import error_counts, joint_share
-from judgestats.stats.validity.effective_votes import effective_judges, effective_judges_limits
-from judgestats.stats.validity.fallback_test import certify
+from judgestats.stats.validity.label_gain import label_strata, stratified_rate
 from judgestats.stats.validity.label_plan import allocate_labels
-from judgestats.stats.validity.label_strata import label_strata, stratified_rate
+from judgestats.stats.validity.panels import effective_judges, effective_judges_limits
+from judgestats.stats.validity.sequential import certify, change_look
 
 ROWS: list[dict[str, object]] = []
 

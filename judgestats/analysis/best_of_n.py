@@ -20,14 +20,12 @@ from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Headline, apa_number
 from judgestats.stats.agreement.across_orders import agreement_across_judges
-from judgestats.stats.agreement.chance_corrected import gwet_ac1
+from judgestats.stats.agreement.kappa import gwet_ac1
 from judgestats.stats.agreement.order_effects import option_win_rate
-from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
-from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share, vote_share_reliability
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.comparison.rank_correlation import spearman_correlation
-from judgestats.stats.comparison.trend import page_trend_test
+from judgestats.stats.comparison.rank_correlation import page_trend_test, spearman_correlation
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.stats.reliability.omega import omega_total
 

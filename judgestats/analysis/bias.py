@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.analysis import probe
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, one_family
-from judgestats.analysis.probed_judges import (
+from judgestats.analysis.probe_tests import (
     ProbedJudge,
     on_another_scale,
     probed_judges,

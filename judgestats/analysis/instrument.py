@@ -19,8 +19,13 @@ from judgestats.errors import InputError
 from judgestats.results import About, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 from judgestats.stats.inference.runs import run_component
-from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, levels_used
-from judgestats.stats.robustness.recoding import SHORTER, recoding_loss
+from judgestats.stats.robustness.levels import (
+    BETWEEN,
+    NO_LEVELS,
+    SHORTER,
+    levels_used,
+    recoding_loss,
+)
 from judgestats.stats.robustness.source_dif import dif_test
 from judgestats.stats.validity.leniency import leniency
 

@@ -13,7 +13,7 @@ import pandas as pd
 from judgestats.analysis import probe_tests
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, planned
 from judgestats.analysis.limits import Limit, common_limits
-from judgestats.analysis.probed_judges import (
+from judgestats.analysis.probe_tests import (
     ProbedJudge,
     on_another_scale,
     probed_judges,

@@ -28,7 +28,7 @@ from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.jackknife import jackknife_error
 from judgestats.stats.inference.result import Comparison, Comparisons
 from judgestats.stats.reliability.repeat_error import far_distance
-from judgestats.stats.robustness.recoding import recode_scores
+from judgestats.stats.robustness.levels import recode_scores
 
 SPECS = "specs."
 """Begins the ids of specification curves."""

@@ -24,8 +24,7 @@ from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About
 from judgestats.results.numbers import LEAST_IN_CATEGORY, NEVER_REPEATED, format_number
 from judgestats.stats.agreement.grade_score import grade_score_items
-from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.agreement.vote_share import pair_statistic
+from judgestats.stats.agreement.raw_agreement import mean_share, pair_statistic
 from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.designs.count_table import count_table
 from judgestats.stats.inference import distributions

@@ -3,9 +3,6 @@
 from judgestats.stats.agreement.across_orders import (
     agreement_across_judges as agreement_across_judges,
 )
-from judgestats.stats.agreement.chance_corrected import (
-    gwet_ac1 as gwet_ac1,
-)
 from judgestats.stats.agreement.grade_score import (
     grade_score as grade_score,
 )
@@ -35,6 +32,9 @@ from judgestats.stats.agreement.kappa import (
 )
 from judgestats.stats.agreement.kappa import (
     fleiss_kappa as fleiss_kappa,
+)
+from judgestats.stats.agreement.kappa import (
+    gwet_ac1 as gwet_ac1,
 )
 from judgestats.stats.agreement.kappa import (
     krippendorff_alpha as krippendorff_alpha,
@@ -81,23 +81,14 @@ from judgestats.stats.agreement.raw_agreement import (
 from judgestats.stats.agreement.raw_agreement import (
     unanimous_agreement as unanimous_agreement,
 )
+from judgestats.stats.agreement.raw_agreement import (
+    vote_share_reliability as vote_share_reliability,
+)
 from judgestats.stats.agreement.run_change import (
     run_change as run_change,
 )
-from judgestats.stats.agreement.vote_share import (
-    vote_share_reliability as vote_share_reliability,
-)
 from judgestats.stats.comparison.best import (
     comparisons_with_best as comparisons_with_best,
-)
-from judgestats.stats.comparison.effects import (
-    cliffs_delta as cliffs_delta,
-)
-from judgestats.stats.comparison.effects import (
-    cohens_d as cohens_d,
-)
-from judgestats.stats.comparison.effects import (
-    hedges_g as hedges_g,
 )
 from judgestats.stats.comparison.friedman import (
     friedman_test as friedman_test,
@@ -115,6 +106,15 @@ from judgestats.stats.comparison.groups import (
     pairwise_mann_whitney as pairwise_mann_whitney,
 )
 from judgestats.stats.comparison.paired import (
+    cliffs_delta as cliffs_delta,
+)
+from judgestats.stats.comparison.paired import (
+    cohens_d as cohens_d,
+)
+from judgestats.stats.comparison.paired import (
+    hedges_g as hedges_g,
+)
+from judgestats.stats.comparison.paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
 )
 from judgestats.stats.comparison.paired_categories import (
@@ -124,10 +124,10 @@ from judgestats.stats.comparison.paired_categories import (
     mcnemar_test as mcnemar_test,
 )
 from judgestats.stats.comparison.rank_correlation import (
-    spearman_correlation as spearman_correlation,
-)
-from judgestats.stats.comparison.trend import (
     page_trend_test as page_trend_test,
+)
+from judgestats.stats.comparison.rank_correlation import (
+    spearman_correlation as spearman_correlation,
 )
 from judgestats.stats.designs.copies import (
     copied_items as copied_items,
@@ -216,14 +216,14 @@ from judgestats.stats.reliability.repeat_error import (
 from judgestats.stats.robustness.levels import (
     levels_used as levels_used,
 )
+from judgestats.stats.robustness.levels import (
+    recoding_loss as recoding_loss,
+)
 from judgestats.stats.robustness.probes import (
     attack_success as attack_success,
 )
 from judgestats.stats.robustness.probes import (
     probe_shift as probe_shift,
-)
-from judgestats.stats.robustness.recoding import (
-    recoding_loss as recoding_loss,
 )
 from judgestats.stats.robustness.source_dif import (
     dif_test as dif_test,
@@ -279,7 +279,7 @@ from judgestats.stats.validity.label_plan import (
 from judgestats.stats.validity.leniency import (
     leniency as leniency,
 )
-from judgestats.stats.validity.panel_gain import (
+from judgestats.stats.validity.panels import (
     panel_gain as panel_gain,
 )
 from judgestats.stats.validity.panels import (

@@ -17,9 +17,8 @@ from judgestats.analysis.summary_rows import factor_curve
 from judgestats.arrays import Floats, Objects
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.across_orders import agreement_across_judges
-from judgestats.stats.agreement.chance_corrected import gwet_ac1
-from judgestats.stats.agreement.raw_agreement import flip_rate
-from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.agreement.kappa import gwet_ac1
+from judgestats.stats.agreement.raw_agreement import flip_rate, vote_share_reliability
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.estimate import Estimate

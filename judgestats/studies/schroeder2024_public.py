@@ -14,8 +14,7 @@ import pandas as pd
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.items.answers import holds_target
-from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.agreement.vote_share import vote_share_reliability
+from judgestats.stats.agreement.raw_agreement import mean_share, vote_share_reliability
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.studies.claims import (
     Finding,

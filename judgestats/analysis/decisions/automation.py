@@ -31,7 +31,7 @@ from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
 from judgestats.stats.validity.calibration import separation
 from judgestats.stats.validity.cutoffs import clustering, joint_share, least_trials
-from judgestats.stats.validity.fallback_test import Candidate, Certificate, candidates, certify
+from judgestats.stats.validity.sequential import Candidate, Certificate, candidates, certify
 
 SOURCES: Mapping[Source, str] = {
     "mapped": "confidence column",
@@ -237,7 +237,7 @@ def automation_certificate(
     -----
     Candidates come from confidences alone, never from labels. Nested sets are tested from the
     strictest on by exact binomial tests in a fallback procedure with three starts
-    (`judgestats.stats.validity.fallback_test`). The last set that passes gives the threshold. With
+    (`judgestats.stats.validity.sequential`). The last set that passes gives the threshold. With
     clusters counts are divided by the design effect of the errors.
 
     References

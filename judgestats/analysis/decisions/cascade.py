@@ -29,14 +29,14 @@ from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, Subject
 from judgestats.stats.validity.cutoffs import clustering, least_trials
-from judgestats.stats.validity.fallback_test import (
+from judgestats.stats.validity.inputs import cluster_variance, verdict_values
+from judgestats.stats.validity.sequential import (
     Candidate,
     candidates,
     certify,
     error_p,
     fallback_test,
 )
-from judgestats.stats.validity.inputs import cluster_variance, verdict_values
 
 HUMAN = "human"
 LAST, CASCADE, PEOPLE = "last judge alone", "cascade", "people alone"

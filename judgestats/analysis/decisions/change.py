@@ -31,7 +31,7 @@ from judgestats.files.monitor_state import (
 )
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Measure, Subject
-from judgestats.stats.validity.change_process import (
+from judgestats.stats.validity.sequential import (
     LEAST,
     ChangeLook,
     detection_delay,

@@ -8,7 +8,7 @@ import numpy as np
 
 from judgestats.arrays import Floats
 from judgestats.files.monitor_state import MonitorState, Terms
-from judgestats.stats.validity.change_process import LEAST, ChangeLook, change_look
+from judgestats.stats.validity.sequential import LEAST, ChangeLook, change_look
 
 ANCHOR, NEW, OLD, LABEL = "anchor", "new", "old", "label"
 """Kinds of observations: re-judged anchors, new answers, old answers of the reference, and human

@@ -24,16 +24,16 @@ from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, Subject
-from judgestats.stats.validity.effective_votes import (
+from judgestats.stats.validity.inputs import cluster_variance, verdict_values
+from judgestats.stats.validity.panels import (
     effective_judges,
     effective_judges_limits,
     independent_accuracy,
     modelled_accuracy,
+    near_copies,
     subset_credit,
     vote_variance,
 )
-from judgestats.stats.validity.inputs import cluster_variance, verdict_values
-from judgestats.stats.validity.panels import near_copies
 
 ASSUMED = (0.7, 0.8, 0.9)
 """Accuracies for which the effective votes are stated without labels."""

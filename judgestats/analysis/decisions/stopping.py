@@ -15,7 +15,7 @@ from judgestats.analysis.decisions.record import Decision, number
 from judgestats.errors import InputError, nearest
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Number, Part
-from judgestats.stats.inference.spending import alpha_spent, spending_bounds
+from judgestats.stats.inference.multiplicity import alpha_spent, spending_bounds
 
 FIRST, STEP = 20, 10
 _WIDTH = re.compile(r"^(?P<name>\w+):width<=(?P<value>[^\s]+)$")

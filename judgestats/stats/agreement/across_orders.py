@@ -12,9 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, check_axes
 from judgestats.errors import InputError, one_of
-from judgestats.stats.agreement import chance_corrected
-from judgestats.stats.agreement.raw_agreement import mean_over_items, pairs_that_agree
-from judgestats.stats.agreement.vote_share import disagreements, judgments_needed, pair_terms
+from judgestats.stats.agreement import kappa as chance_corrected
+from judgestats.stats.agreement.raw_agreement import (
+    disagreements,
+    judgments_needed,
+    mean_over_items,
+    pair_terms,
+    pairs_that_agree,
+)
 from judgestats.stats.designs.count_table import (
     CountTable,
     count_table,

@@ -1,7 +1,8 @@
-"""Observed agreement and mean shares."""
+"""Observed agreement, mean shares, and the reliability of vote shares."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, Unpack
 
@@ -9,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, check_lengths
-from judgestats.errors import InputError
-from judgestats.stats.designs.count_table import CountTable, count_table
+from judgestats.errors import InputError, one_of
+from judgestats.stats.agreement.kappa import least_vote_share
+from judgestats.stats.designs.count_table import CountTable, count_table, rare_category_notes
 from judgestats.stats.inference import sum_statistics
-from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.bootstrap import cluster_codes, only, useful_reliability
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, Clustered, SumInference, with_keywords
+from judgestats.stats.reliability.intraclass import exact_replications, spearman_brown
 
 
 def mean_over_items(
@@ -349,4 +352,251 @@ def mean_of_groups(
         scale="logit",
         proportion=True,
         details={"groups": dict(zip(kinds.tolist(), means.tolist(), strict=True))},
+    )
+
+
+Estimator = Literal["anova", "kappa"]
+
+
+def judgments_needed(reliability: float, target: float) -> float:
+    """Least whole number of judgments whose vote share reaches a reliability; inf if none does.
+
+    Examples
+    --------
+    >>> judgments_needed(0.5, 0.8)
+    4.0
+    """
+    if math.isnan(reliability):
+        return math.nan
+    if reliability <= 0:
+        return math.inf
+    # The small slack keeps 4.000000000000001 from asking for a fifth judgment.
+    exact = exact_replications(reliability, target=target)
+    return float(max(1, math.ceil(exact * (1 - 1e-12))))
+
+
+def pair_terms(counts: NDArray[Any]) -> Floats:
+    """Per-item terms of pairs of judgments: pairs, those that differ, both squared, and counts.
+
+    Examples
+    --------
+    >>> pair_terms(np.array([[2.0, 1.0]]))
+    array([[6., 4., 9., 5., 2., 1.]])
+    """
+    r = counts @ np.ones(counts.shape[-1])
+    own = np.einsum("...k,...k->...", counts, counts)
+    return np.concatenate(
+        [np.stack([r * (r - 1.0), r**2 - own, r**2, own], axis=-1), counts], axis=-1
+    )
+
+
+def disagreements(s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Share of pairs that differ within items, and between judgments of different items.
+
+    Examples
+    --------
+    >>> within, between = disagreements(pair_terms(np.array([[2.0, 1.0], [0.0, 3.0]])).sum(axis=0))
+    >>> round(float(within), 4), round(float(between), 4)
+    (0.3333, 0.6667)
+    """
+    n = s[..., 4:].sum(axis=-1)
+    alike = np.einsum("...k,...k->...", s[..., 4:], s[..., 4:])
+    # Pairs of judgments of different items: all ordered pairs less those within items.
+    return s[..., 1] / s[..., 0], 1.0 - (alike - s[..., 3]) / (n**2 - s[..., 2])
+
+
+def pair_statistic(estimator: str) -> sum_statistics.SumStatistic:
+    """rho_1 = 1 - disagreement within items / disagreement between (anova) or overall (kappa).
+
+    Examples
+    --------
+    >>> float(pair_statistic("kappa").value(np.array([[2.0, 0.0], [0.0, 2.0]])))
+    1.0
+    """
+
+    def combine(s: NDArray[Any]) -> NDArray[Any]:
+        within, between = disagreements(s)
+        if estimator == "kappa":
+            margin = s[..., 4:]
+            alike = np.einsum("...k,...k->...", margin, margin)
+            return np.asarray(1.0 - within / (1.0 - alike / margin.sum(axis=-1) ** 2))
+        return np.asarray(1.0 - within / between)
+
+    return sum_statistics.SumStatistic(per_item=pair_terms, combine=combine)
+
+
+def _stepped_values(rho: NDArray[Any], k: float) -> NDArray[Any]:
+    """Spearman-Brown; NaN at or below its pole -1 / (k - 1), where it would change sign."""
+    return np.where(1.0 + (k - 1.0) * rho > 0, spearman_brown(np.asarray(rho), k=k), np.nan)
+
+
+def _step(interval: Interval | None, k: float, value: float) -> tuple[Interval | None, list[Note]]:
+    """An interval of rho_1 carried to k judgments (a monotone map), without impossible values."""
+    if interval is None:
+        return None, []
+    low, high = _stepped_values(np.array([interval.low, interval.high]), k)
+    below = -math.inf if math.isnan(low) else float(low)
+    # A value below 0 that the data do not show themselves is none that the judge could have.
+    least = min(0.0, value)
+    stepped = Interval(
+        low=max(below, least),
+        high=float(high),
+        level=interval.level,
+        method=f"{interval.method}, stepped up (Spearman-Brown)",
+        n_resamples=interval.n_resamples,
+        seed=interval.seed,
+    )
+    if below >= least:
+        return stepped, []
+    end = "0" if least == 0 else "the estimate"
+    message = (
+        f"The interval ends at {end}: judgments that are independent given the item have no "
+        "reliability below 0, but stepping up sends small negative values far below it."
+    )
+    return stepped, [Note(code="interval_cut_at_zero", message=message)]
+
+
+@with_keywords(permutations=ON_DEMAND)
+def vote_share_reliability(
+    verdicts: ArrayLike | CountTable,
+    *,
+    k: int | None = 1,
+    estimator: Estimator = "anova",
+    **inference: Unpack[SumInference],
+) -> Estimate:
+    r"""Reliability of the vote shares of k judgments, without any order of the verdicts.
+
+    Parameters
+    ----------
+    verdicts : array-like, shape (n_items, n_replications), or CountTable
+        Text or numbers; None, NaN or empty text if nothing was read.
+    k : int or None
+        Judgments whose vote share is meant: 1 for a single judgment; None for as many as were
+        made (their harmonic mean over items where they differ).
+    estimator : {"anova", "kappa"}
+        ``anova``: unbiased variance components of the option indicators. ``kappa``: divisor N, as
+        Fleiss' kappa, which is biased downwards for few items. Each is stepped up from itself.
+    n_permutations : int
+        Permutations of the null distribution of the stepped-up value; 0 for none.
+
+    Returns
+    -------
+    Estimate
+        ``details``: rho_1, the k asked for, and the number of judgments reaching .80 and .90.
+
+    Raises
+    ------
+    InputError
+        If `k` or `estimator` is unusable.
+
+    Notes
+    -----
+    .. math:: \rho_k = \frac{\sum_c Var(\pi_c)}{\sum_c Var(\hat p_c)}, \quad
+              \rho_1 = 1 - \frac{D_w}{D_b}
+
+    with D_w the probability that two judgments of one item differ, over all such pairs, and D_b
+    that two judgments of *different* items differ (``anova``) or that two judgments drawn with
+    replacement differ (``kappa``). With equal R the first is the one-way ICC(1) of the option
+    indicators summed over options, the second is Fleiss' kappa. With unequal R every pair of
+    judgments weighs the same (pair weights); Fleiss' kappa as irrCAC computes it weighs items the
+    same, and differs then.
+
+    The jackknife interval of rho_1 is symmetric on the scale log((x - L) / (1 - x)), L the least
+    value that such data can give (-1 / (R - 1) with equal R): the log of the ratio of mean squares,
+    Fisher's z of an intraclass correlation. It covers as -log(1 - x) does and never leaves the
+    attainable range (docs/simulations/verdicts.md). Stepped up to k judgments it ends at 0, or at
+    an estimate below 0, since independent judgments have no reliability below 0.
+
+    References
+    ----------
+    Fleiss & Cuzick (1979), The reliability of dichotomous judgments: unequal numbers of judges
+    per subject. Appl Psychol Meas 3, 537-542.
+
+    Examples
+    --------
+    >>> verdicts = [["A", "A", "A"], ["A", "A", "B"], ["B", "B", "B"], ["A", "A", "A"]]
+    >>> one = vote_share_reliability(verdicts)
+    >>> round(one.estimate, 4), one.details["k_for_90"]
+    (0.7, 4.0)
+    >>> round(vote_share_reliability(verdicts, k=None).estimate, 4)
+    0.875
+    """
+    where = "vote_share_reliability"
+    n_permutations = inference.pop("n_permutations")
+    one_of(where, "estimator", estimator, ("anova", "kappa"), advice="'anova' is unbiased.")
+    if k is not None and k < 1:
+        raise InputError(f"{where}: k must be at least 1 or None, got {k}. Use 1 for one judgment.")
+    table = count_table(verdicts, where=where)
+    q = len(table.categories)
+    r = table.per_item
+    rated = r[r >= 1]
+    if k is not None:
+        judgments = float(k)
+    else:
+        judgments = float(rated.size / np.sum(1 / rated)) if rated.size else 1.0
+    seen = [c for c, n in zip(table.categories, table.counts.sum(axis=0), strict=True) if n]
+    if not np.any(r >= 2):
+        reason = "no item has two verdicts"
+    elif rated.size < 2:
+        reason = "differences between items need two items, there is one"
+    elif len(seen) == 1:
+        reason = f"every verdict is {seen[0]}: items cannot differ (raw agreement is 1)"
+    else:
+        reason = "judgments of different items never differ"
+    single = pair_statistic(estimator)
+    one = sum_statistics.estimate_from_sums(
+        single,
+        table.counts,
+        name="vote_share_reliability",
+        label="Vote-share reliability",
+        estimator=f"{estimator}; pairs of judgments weigh equally",
+        sample=table.sample(),
+        reason=reason,
+        where=where,
+        scale="log_ratio",
+        least=least_vote_share(r, estimator=estimator),
+        notes=rare_category_notes(table.counts),
+        **inference,
+    )
+    if n_permutations and math.isfinite(one.estimate):
+        null, notes = sum_statistics.permutation_reference(
+            sum_statistics.SumStatistic(
+                per_item=single.per_item,
+                combine=lambda s: _stepped_values(single.combine(s), judgments),
+            ),
+            table.codes,
+            sum_statistics.CountedCodes(q),
+            n_permutations=n_permutations,
+            seed=inference["seed"],
+            where=where,
+        )
+        one = one.replace(null=null, notes=(*one.notes, *notes))
+    details = {
+        "rho_1": one.estimate,
+        "k": judgments,
+        "k_for_80": judgments_needed(one.estimate, 0.8),
+        "k_for_90": judgments_needed(one.estimate, 0.9),
+        "categories": table.categories,
+    }
+    out = one if judgments == 1 else _stepped(one, judgments)
+    kept, lost = useful_reliability(out.interval, only(table.sample().n_clusters or 0))
+    others = (note for note in out.notes if not lost or note.code != "few_clusters")
+    return out.replace(interval=kept, notes=(*others, *lost), details=details)
+
+
+def _stepped(one: Estimate, k: float) -> Estimate:
+    """The estimate for k judgments from that for one."""
+    value = float(_stepped_values(np.array(one.estimate), k))
+    reason = one.reason
+    if math.isnan(value) and not reason:
+        reason = f"single-judgment reliability {one.estimate:.4g} is below -1 / (k - 1)"
+    interval, notes = _step(one.interval, k, value) if math.isfinite(value) else (None, [])
+    return one.replace(
+        label=f"Vote-share reliability of {k:.4g} judgments",
+        estimate=value,
+        estimator=f"{one.estimator}; stepped up from one judgment (Spearman-Brown)",
+        interval=interval,
+        std_error=math.nan,
+        reason=reason,
+        notes=(*one.notes, *notes),
     )

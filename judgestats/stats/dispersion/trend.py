@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
-from judgestats.stats.comparison.rank_correlation import kendall_of_stack
-from judgestats.stats.comparison.trend import page_trend_test
+from judgestats.stats.comparison.rank_correlation import kendall_of_stack, page_trend_test
 from judgestats.stats.designs.cells import check_scores
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes

@@ -11,7 +11,7 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.stats.validity.inputs import cluster_variance
-from judgestats.stats.validity.panel_gain import folds
+from judgestats.stats.validity.panels import folds
 
 
 def error_limit(errors: ArrayLike, n: ArrayLike, delta: float) -> Floats:

@@ -1,29 +1,356 @@
-"""Panels of judges: votes, scores, choices, and learnt weights."""
+"""Panels of judges: votes and weights, their gain, and effective votes."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import special
 
-from judgestats.arrays import Floats, Ints, as_numbers, check_labels
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
-from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.validity.effective_votes import effective_judges
-from judgestats.stats.validity.inputs import (
-    Report,
-    mean_estimate,
-    verdict_values,
+from judgestats.stats.inference.distributions import norm, t
+from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.jackknife import (
+    cluster_sums,
+    effective_clusters,
+    few_questions,
+    jackknife_error,
 )
-from judgestats.stats.validity.panel_gain import FOLDS, folds, panel_gain
+from judgestats.stats.inference.keywords import Seeded, with_keywords
+from judgestats.stats.validity.inputs import Report, mean_estimate, verdict_values
+
+FOLDS = 5
+_POWER = 0.8
+
+
+@with_keywords()
+def panel_gain(
+    panel: ArrayLike, members: ArrayLike, *, losses: bool = False, **inference: Unpack[Seeded]
+) -> Estimate:
+    r"""What a panel gains over the best of its members, whichever that is.
+
+    Parameters
+    ----------
+    panel : array-like, shape (N,)
+        Credit of the panel's verdict on each labelled item, from 0 to 1; or its squared error.
+    members : array-like, shape (N, J)
+        The same of each member.
+    losses : bool
+        Whether less is better: squared errors, which have no size of one disagreement.
+
+    Returns
+    -------
+    Estimate
+        The panel's mean minus the best member's. The panel is better than every member where the
+        interval is above 0 (losses: below). A note says how many labels could show a gain.
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a value is missing, or there are fewer than two members.
+
+    Notes
+    -----
+    With d_j the mean difference from member j and s_j its jackknife error over clusters, the gain
+    is the smallest :math:`\delta_j`. Limits: :math:`\min_j (d_j - t_{.975} s_j)`, which holds
+    for the best member whichever it is, and :math:`\min_j (d'_j + t_{1 - .025/J} s'_j)`, with one
+    disagreement added each way (Bonett & Price 2012; of half a credit for two members). Coverage
+    .958 or more with 40 to 300 labels and 2 to 7 judges, where a best member chosen in five folds
+    covers .58 to .95. The estimate chooses the member on four fifths of the clusters and judges it
+    on the fifth; outside the interval it is put to the nearer limit.
+
+    References
+    ----------
+    Bonett & Price (2012), Journal of Educational and Behavioral Statistics 37, 479-488;
+    Berger (1982), Technometrics 24, 295-300.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> right = rng.random((300, 5)) < 0.75
+    >>> out = panel_gain(right.sum(axis=1) > 2, right)
+    >>> out.interval.low > 0, round(out.estimate, 2)
+    (True, 0.13)
+    """
+    where = "panel_gain"
+    own = as_numbers(panel, "panel", where)
+    each = as_numbers(members, "members", where)
+    if own.ndim != 1 or each.ndim != 2 or len(each) != own.size or each.shape[1] < 2:
+        raise InputError(
+            f"{where}: members must have one row for each value of panel and at least two "
+            f"columns, got shapes {own.shape} and {each.shape}."
+        )
+    if own.size < 2 or np.isnan(own).any() or np.isnan(each).any():
+        raise InputError(f"{where}: expected at least two items without missing values.")
+    codes = cluster_codes(inference["cluster"], own.size, where=where)
+    sign = -1.0 if losses else 1.0
+    gain = sign * (own - best_member(sign * each, codes, inference["seed"]) * sign)
+    differences = sign * (own[:, None] - each)
+    sizes = np.bincount(np.unique(codes, return_inverse=True)[1].reshape(-1))
+    estimate = Estimate(
+        name="squared_error_gain" if losses else "accuracy_gain",
+        label="Panel minus its best member", estimate=sign * float(gain.mean()),
+        estimator="difference, member chosen out of fold",
+        sample=Sample.from_mask(np.ones(own.size, bool), "", None if inference["cluster"] is None
+                         else codes, n_replications=each.shape[1], repeated="judge"),
+        details={"differences": (sign * differences.mean(axis=0)).tolist()},
+    )  # fmt: skip
+    if effective_clusters(sizes) < 2:
+        return estimate.replace(notes=(few_questions(sizes.size, sizes),))
+    low, high, needed = _limits(differences, codes, sizes, inference["level"], losses=losses)
+    if not high > low:
+        message = "No interval: the panel differs from a member by the same amount on every item."
+        return estimate.replace(notes=(Note(code="no_interval", message=message),))
+    value = float(np.clip(gain.mean(), low, high))
+    ends = (-high, -low) if losses else (low, high)
+    notes: tuple[Note, ...] = ()
+    if low <= 0 <= high and value > 0 and math.isfinite(needed) and needed > own.size:
+        message = f"{own.size:,} labels cannot show this; about {needed:,.0f} would."
+        notes = (Note(code="labels_cannot_show", message=message),)
+    return estimate.replace(
+        estimate=sign * value,
+        interval=Interval(
+            low=ends[0], high=ends[1], level=inference["level"],
+            method="least of the members' intervals, Bonferroni above",
+        ),
+        notes=notes,
+    )  # fmt: skip
+
+
+def _limits(
+    differences: Floats, codes: Ints, sizes: Ints, level: float, *, losses: bool
+) -> tuple[float, float, float]:
+    """Both limits of the smallest gain, and the labels that would show it with power .8."""
+    n, members = differences.shape
+    d = differences.mean(axis=0)
+    lost = -cluster_sums(differences - d, codes) / (n - sizes)[:, None]
+    pairs = [jackknife_error(lost[:, j], sizes) for j in range(members)]
+    s, df = np.array([error for error, _ in pairs]), pairs[0][1]
+    alpha = 1 - level
+    if losses:
+        d_high, s_high = d, s
+    else:
+        d_high, s_high = _one_each_way(differences, codes, sizes)
+        constant = (s <= 1e-12) & (np.abs(d) > 1e-12)
+        d, s = np.where(constant, d_high, d), np.where(constant, s_high, s)
+    low = d - t.ppf(1 - alpha / 2, df) * s
+    high = d_high + t.ppf(1 - alpha / 2 / members, df) * s_high
+    needed = math.inf
+    if (d > 0).all():
+        factor = norm.ppf(1 - alpha / 2) + norm.ppf(_POWER)
+        needed = float(n * np.max(factor * s / d) ** 2)
+    return float(low.min()), float(high.min()), needed
+
+
+def _one_each_way(differences: Floats, codes: Ints, sizes: Ints) -> tuple[Floats, Floats]:
+    """Mean and error with one disagreement added each way, each a separate cluster."""
+    n, members = differences.shape
+    step = max(0.5 if members == 2 else 1.0, float(np.abs(differences).max()))
+    d = differences.sum(axis=0) / (n + 2)
+    own = cluster_sums(differences - d, codes)
+    added = np.stack([step - d, -step - d])
+    if sizes.size == n:
+        total = np.sum(own**2, axis=0) + np.sum(added**2, axis=0)
+        return d, np.sqrt(total) / (n + 2)
+    left = -np.concatenate([own / (n + 2 - sizes)[:, None], added / (n + 1)])
+    every = np.append(sizes, [1, 1])
+    return d, np.array([jackknife_error(column, every)[0] for column in left.T])
+
+
+def folds(codes: Ints, seed: int | None) -> Iterator[Bools]:
+    """Items of each fold; those of a cluster stay together.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (N,)
+        Cluster of each item.
+    seed : int or None
+
+    Yields
+    ------
+    ndarray of bool, shape (N,)
+    """
+    kinds = np.unique(codes)
+    fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
+    of = fold[np.searchsorted(kinds, codes)]
+    for k in range(FOLDS):
+        yield of == k
+
+
+def best_member(credit: Floats, codes: Ints, seed: int | None) -> Floats:
+    """Of each item, the credit of the judge that was best on the other folds.
+
+    Parameters
+    ----------
+    credit : ndarray, shape (N, J)
+    codes : ndarray of int, shape (N,)
+        Cluster of each item.
+    seed : int or None
+
+    Returns
+    -------
+    ndarray, shape (N,)
+    """
+    best = np.empty(codes.size)
+    for out in folds(codes, seed):
+        best[out] = credit[out, int(np.argmax(credit[~out].mean(axis=0)))]
+    return best
+
+
+def effective_judges(errors: Floats) -> float:
+    """Mean variance of the judges' errors over the variance of their mean.
+
+    Parameters
+    ----------
+    errors : ndarray, shape (items, judges)
+
+    Returns
+    -------
+    float
+        k / (1 + (k - 1) rho); NaN where the mean error does not vary.
+
+    References
+    ----------
+    Kish (1965), *Survey sampling*; Kohli (2026), arXiv:2605.29800.
+
+    Examples
+    --------
+    >>> round(effective_judges(np.eye(4)[:, :2]), 6)
+    3.0
+    """
+    whole = float(np.var(errors.mean(axis=1), ddof=1))
+    each = float(np.mean(np.var(errors, axis=0, ddof=1)))
+    return each / whole if whole > 0 else math.nan
+
+
+def effective_judges_limits(
+    errors: Floats, codes: Ints | None = None, level: float = 0.95
+) -> tuple[float, float]:
+    """Limits of the effective number of judges, by influence on its logarithm.
+
+    Parameters
+    ----------
+    errors : ndarray, shape (items, judges)
+    codes : ndarray of int, optional
+        Clusters, over which influence is summed.
+    level : float
+
+    Returns
+    -------
+    low, high : float
+        With t of 2 G / (kurtosis - 1) degrees of freedom, at most G - 1.
+
+    Examples
+    --------
+    >>> e = (np.random.default_rng(0).random((100, 3)) < .2).astype(float)
+    >>> low, high = effective_judges_limits(e)
+    >>> bool(low < effective_judges(e) < high)
+    True
+    """
+    mean = errors.mean(axis=1)
+    centred = np.square(errors - errors.mean(axis=0)).mean(axis=1)
+    u = centred / errors.var(axis=0).mean() - np.square(mean - mean.mean()) / mean.var()
+    if codes is not None:
+        u = np.bincount(np.unique(codes, return_inverse=True)[1], u)
+    g = u.size
+    squares = float(np.square(u - u.mean()).sum())
+    if g < 2 or squares <= 0:
+        return math.nan, math.nan
+    error = math.sqrt(g / (g - 1) * squares) / errors.shape[0]
+    kurtosis = g * float(((u - u.mean()) ** 4).sum()) / squares**2
+    df = max(1.0, min(g - 1, 2 * g / max(kurtosis - 1, 1e-9)))
+    middle = math.log(effective_judges(errors))
+    half = float(special.stdtrit(df, (1 + level) / 2)) * error
+    return math.exp(middle - half), math.exp(min(middle + half, 700.0))
+
+
+def vote_variance(votes: Floats) -> float:
+    """Mean of v (1 - v) over items, v the share of pass votes: it needs no label.
+
+    Examples
+    --------
+    >>> vote_variance(np.array([[1.0, 0.0], [1.0, 1.0]]))
+    0.125
+    """
+    share = votes.mean(axis=1)
+    return float(np.mean(share * (1 - share)))
+
+
+def subset_credit(errors: Floats, k: int) -> Floats:
+    """Of each item the share of subsets of k judges whose majority is correct, a tie half.
+
+    Parameters
+    ----------
+    errors : ndarray of 0 and 1, shape (items, judges)
+    k : int
+
+    Examples
+    --------
+    >>> subset_credit(np.array([[0.0, 0.0, 1.0]]), 1).round(4).tolist()
+    [0.6667]
+    """
+    wrong = errors.sum(axis=1).astype(int)
+    judges = errors.shape[1]
+    x = np.arange(k + 1)
+    credit = np.where(2 * x < k, 1.0, np.where(2 * x == k, 0.5, 0.0))
+    table = np.array([
+        float(np.sum(credit * special.comb(w, x) * special.comb(judges - w, k - x)))
+        for w in range(judges + 1)
+    ]) / special.comb(judges, k)  # fmt: skip
+    return np.asarray(table[wrong])
+
+
+def modelled_accuracy(error: float, correlation: float, k: int) -> float:
+    """Accuracy of the majority of k judges with beta-binomial errors; ties half.
+
+    Parameters
+    ----------
+    error, correlation : float
+        Mean error rate, and mean correlation of two judges' errors.
+    k : int
+
+    References
+    ----------
+    Williams (1975), Biometrics 31, 949-952; Ladha (1992), Am. J. Political Science 36, 617-634.
+
+    Examples
+    --------
+    >>> round(modelled_accuracy(.2, 0.0, 3), 3), round(modelled_accuracy(.2, .5, 25), 3)
+    (0.896, 0.829)
+    """
+    x = np.arange(k + 1)
+    choose = special.gammaln(k + 1) - special.gammaln(x + 1) - special.gammaln(k - x + 1)
+    if correlation < 1e-9:
+        logs = choose + special.xlogy(x, error) + special.xlog1py(k - x, -error)
+    else:
+        a, b = (p * (1 - correlation) / correlation for p in (error, 1 - error))
+        logs = choose + special.betaln(x + a, k - x + b) - special.betaln(a, b)
+    weights = np.exp(logs)
+    return float(weights[2 * x < k].sum() + 0.5 * weights[2 * x == k].sum())
+
+
+def independent_accuracy(error_rates: Floats) -> float:
+    """Accuracy of the majority if judges with these error rates erred independently; ties half.
+
+    Examples
+    --------
+    >>> round(independent_accuracy(np.array([.2, .2, .2])), 3)
+    0.896
+    """
+    weights = np.array([1.0])
+    for rate in error_rates:
+        weights = np.convolve(weights, [1 - rate, rate])
+    x, k = np.arange(weights.size), weights.size - 1
+    return float(weights[2 * x < k].sum() + 0.5 * weights[2 * x == k].sum())
+
 
 COPY = 0.9
 """Correlation of two judges' errors from which one is named a near copy of the other."""

@@ -1,20 +1,24 @@
-"""A running average with limits at every update, and drift separated by anchors."""
+"""Running averages, drift by anchors, tests in a fixed order, and e-processes of changes."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
+from scipy import special
 
-from judgestats.arrays import Floats, Ints, as_numbers, check_lengths
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.validity import inputs
+from judgestats.stats.validity.cutoffs import clustering, error_limit, least_trials
 
 FIRST_LOOK = 20
 """The asymptotic sequence starts after this many clusters."""
@@ -281,3 +285,529 @@ def _estimate(
         estimator="difference of means" if varies else "", sample=sample, level=level,
         method="t, effective df", details={"df": df} if varies else {},
     )  # fmt: skip
+
+
+FEW_DISTINCT, FEW_UNLABELLED = 25, 200
+STARTS, SHARES = (2, 4, 8), (0.5, 0.25, 0.25)
+"""Multiples of the least number of labels at which a test starts, and the level of each."""
+FIXED = (0.99, 0.98, 0.95, 0.90, 0.85, 0.80, 0.75, 0.70, 0.60, 0.50)
+"""Candidates where few items are unlabelled."""
+
+
+def candidates(unlabelled: ArrayLike, labelled_values: ArrayLike = ()) -> Floats:
+    """Thresholds to test, the strictest first, from confidences of unlabelled items only.
+
+    Parameters
+    ----------
+    unlabelled : array-like
+        Confidences of items without a label.
+    labelled_values : array-like
+        Possible confidences where they are few and known beforehand (votes of k): all of them are
+        candidates.
+
+    Returns
+    -------
+    ndarray
+        The confidences of rank ceil(i M / 20), i = 1..20. All values, where at most 25 differ.
+        Fixed values, where fewer than 200 items are unlabelled.
+
+    Examples
+    --------
+    >>> candidates(np.arange(400) / 400).round(3).tolist()[:3]
+    [0.95, 0.9, 0.85]
+    """
+    own = np.asarray(unlabelled, float)
+    own = np.sort(own[~np.isnan(own)])[::-1]
+    known = np.unique(np.asarray(labelled_values, float))
+    if known.size:
+        return known[::-1]
+    if own.size < FEW_UNLABELLED:
+        return np.array(FIXED)
+    distinct = np.unique(own)
+    if distinct.size <= FEW_DISTINCT:
+        return distinct[::-1]
+    ranks = [math.ceil(i * own.size / 20) - 1 for i in range(1, 21)]
+    return np.unique(own[ranks])[::-1]
+
+
+def error_p(errors: ArrayLike, n: ArrayLike, error: float) -> Floats:
+    """Exact p of the hypothesis that the error rate exceeds `error`, for real-valued counts.
+
+    Parameters
+    ----------
+    errors, n : array-like of float
+        Divided by a design effect where items are clustered.
+    error : float
+
+    Returns
+    -------
+    ndarray
+        P(Bin(n, error) <= errors) = 1 - BetaCDF(error; errors + 1, n - errors).
+
+    Examples
+    --------
+    >>> float(error_p(4, 200, .05).round(4))
+    0.0264
+    """
+    x, size = np.broadcast_arrays(np.asarray(errors, float), np.asarray(n, float))
+    tail = special.betaincc(x + 1, np.maximum(size - x, 1e-12), error)
+    return np.where(x >= size, 1.0, tail)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One tested threshold: labelled items at or above it, errors, p, and the level it had."""
+
+    threshold: float
+    m: int
+    x: int
+    p: float
+    level: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What a fallback test certifies.
+
+    Attributes
+    ----------
+    error, delta : float
+    candidates : tuple of Candidate
+        The strictest first.
+    place : int
+        Of the last candidate that passed; -1: none did.
+    least : int
+        Fewest labelled items that can pass.
+    """
+
+    error: float
+    delta: float
+    candidates: tuple[Candidate, ...]
+    place: int
+    least: int
+
+    @property
+    def passed(self) -> Candidate | None:
+        """The least strict threshold that is certified."""
+        return self.candidates[self.place] if self.place >= 0 else None
+
+    @property
+    def threshold(self) -> float:
+        """Infinite if nothing is certified."""
+        return self.passed.threshold if self.passed else math.inf
+
+    @property
+    def upper(self) -> float:
+        """Upper limit of the error rate there, as description."""
+        if self.passed is None:
+            return math.nan
+        return float(error_limit(self.passed.x, self.passed.m, self.delta))
+
+
+def fallback_test(
+    m: Sequence[float], p: Sequence[float], *, least: int, delta: float
+) -> list[float]:
+    """Levels of nested sets in a fallback test with up to three starts.
+
+    Parameters
+    ----------
+    m : sequence of float
+        Effective labelled items of each set, the strictest set first.
+    p : sequence of float
+    least : int
+        Fewest items that can pass at level `delta`.
+    delta : float
+        Level of the whole.
+
+    Returns
+    -------
+    list of float
+        Level of each set; 0: it is not tested. A set passes if its p does not exceed its level.
+
+    Notes
+    -----
+    The first sets with 2, 4 and 8 times `least` items bring a half, a quarter and a quarter of the
+    level. With fewer than 8 times as many in all, one start brings it whole. A set that passes
+    hands its level on; after a failure it is lost.
+
+    References
+    ----------
+    Wiens, B. L., & Dmitrienko, A. (2005). The fallback procedure for evaluating a single family of
+    hypotheses. *Journal of Biopharmaceutical Statistics, 15*, 929-942. Angelopoulos, A. N., et al.
+    (2021). Learn then test. arXiv:2110.01052.
+
+    Examples
+    --------
+    >>> fallback_test([50, 130, 300, 500], [1, .01, .2, .005], least=59, delta=.05)
+    [0.0, 0.025, 0.037500000000000006, 0.0125]
+    """
+    top = max(m, default=0)
+    if top >= STARTS[-1] * least:
+        pending = [(k * least, share * delta) for k, share in zip(STARTS, SHARES, strict=True)]
+    else:
+        pending = [((STARTS[0] if top >= STARTS[0] * least else 1) * least, delta)]
+    levels, carried = [], 0.0
+    for size, own in zip(m, p, strict=True):
+        level = carried + sum(share for start, share in pending if size >= start)
+        pending = [one for one in pending if size < one[0]]
+        levels.append(level)
+        if level > 0:
+            carried = level if own <= level else 0.0
+    return levels
+
+
+def certify(
+    confidence: Floats,
+    wrong: Bools,
+    thresholds: Floats,
+    *,
+    error: float,
+    delta: float,
+    codes: Ints | None = None,
+    correlation: float | None = None,
+) -> Certificate:
+    """Largest set of confident items whose error rate is established to be at most `error`.
+
+    Parameters
+    ----------
+    confidence : ndarray, shape (n,)
+        Of labelled items; NaN: never decided.
+    wrong : ndarray of bool, shape (n,)
+    thresholds : ndarray
+        Candidates, the strictest first, chosen without labels: see `candidates`.
+    error : float
+        Largest error rate allowed.
+    delta : float
+    codes : ndarray of int, optional
+        Clusters: counts are divided by the design effect of each set.
+    correlation : float, optional
+        ICC of the errors; by default of all items given.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> c = np.repeat([.9, .6], 200)
+    >>> found = certify(c, np.arange(400) >= 250, np.array([.9, .6]), error=.05, delta=.05)
+    >>> found.threshold, found.passed.m
+    (0.9, 200)
+    """
+    usable = ~np.isnan(confidence)
+    icc = correlation
+    if icc is None:
+        icc = clustering(wrong[usable].astype(float), codes[usable]).icc if codes is not None else 0
+    counts = []
+    for threshold in thresholds.tolist():
+        held = usable & (confidence >= threshold)
+        m, x, effect = int(held.sum()), int((wrong & held).sum()), 1.0
+        if codes is not None and m:
+            sizes = np.bincount(np.unique(codes[held], return_inverse=True)[1])
+            effect = 1 + (float((sizes**2).sum() / m) - 1) * icc
+        counts.append((threshold, m, x, m / effect, float(error_p(x / effect, m / effect, error))))
+    least = least_trials(error, delta)
+    levels = fallback_test([c[3] for c in counts], [c[4] for c in counts], least=least, delta=delta)
+    tested = tuple(
+        Candidate(t, m, x, p, level) for (t, m, x, _, p), level in zip(counts, levels, strict=True)
+    )
+    passed = [i for i, one in enumerate(tested) if one.level > 0 and one.p <= one.level]
+    return Certificate(
+        error=error, delta=delta, candidates=tested, place=passed[-1] if passed else -1, least=least
+    )
+
+
+SCALES = (0.05, 0.1, 0.2)
+"""Standard deviations of the normal mixture over shifts, in units of the score's range."""
+CHANGE_PRIOR = 4.0
+"""Anchors of variance 1/4 that the running variance begins with."""
+LEAST = 20
+"""Anchors, and new answers, in a window before it counts."""
+_SMALLEST = 1e-9
+
+
+def log_mixture(shift: ArrayLike, variance: ArrayLike) -> Floats:
+    """Log Bayes factor of a shift against none, for an estimate with some variance.
+
+    Parameters
+    ----------
+    shift, variance : array-like
+
+    Returns
+    -------
+    ndarray
+        Mean over normal mixtures with `SCALES`.
+
+    References
+    ----------
+    Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm. *Annals
+    of Mathematical Statistics, 41*, 1397-1409.
+
+    Examples
+    --------
+    >>> round(float(log_mixture(.1, .0005)), 4)
+    7.733
+    """
+    theta, v = np.broadcast_arrays(np.asarray(shift, float), np.asarray(variance, float))
+    squares = np.square(np.array(SCALES)).reshape((-1,) + (1,) * theta.ndim)
+    factors = 0.5 * np.log(v / (v + squares)) + theta**2 * squares / (2 * v * (v + squares))
+    return np.asarray(special.logsumexp(factors, axis=0) - math.log(len(SCALES)))
+
+
+def anchor_shift(n: Floats, total: Floats, base: Floats, repeats: Floats) -> tuple[Floats, Floats]:
+    """Shift on anchors and its variance.
+
+    Parameters
+    ----------
+    n, total : ndarray, shape (..., anchors)
+        New judgments of each anchor, and their sum.
+    base, repeats : ndarray, shape (anchors,)
+        Mean of the old judgments, and their number: an anchor never says more than these.
+
+    Returns
+    -------
+    shift, variance : ndarray, shape (...)
+
+    Examples
+    --------
+    >>> n, total = np.ones(40), np.zeros(40)
+    >>> shift, variance = anchor_shift(n, total, np.full(40, .5), np.full(40, 3.0))
+    >>> float(shift), bool(variance > 0)
+    (-0.5, True)
+    """
+    h = repeats * n / (repeats + n)
+    d = np.where(n > 0, total / np.maximum(n, 1), 0) - base
+    whole = h.sum(-1)
+    shift = (h * d).sum(-1) / np.maximum(whole, 1e-12)
+    seen = (n > 0).sum(-1)
+    squares = (h**2 * np.square(d - shift[..., None])).sum(-1)
+    first = (h**2 * (1 + 1 / repeats)).sum(-1) / np.maximum(seen, 1)
+    variance = (squares + CHANGE_PRIOR / 4 * first) / np.maximum(whole, 1e-12) ** 2
+    return np.asarray(shift), np.asarray(variance * seen / np.maximum(seen - 1, 1))
+
+
+def cluster_shift(
+    n: Floats, total: Floats, base: Floats, repeats: Floats, members: Floats
+) -> tuple[Floats, Floats]:
+    """Shift on anchors whose changes are averaged within clusters first, and its variance.
+
+    Parameters
+    ----------
+    n, total : ndarray, shape (..., anchors)
+    base, repeats : ndarray, shape (anchors,)
+    members : ndarray, shape (anchors, clusters)
+        1 where an anchor is in a cluster.
+
+    Examples
+    --------
+    >>> members = np.repeat(np.eye(20), 2, axis=0)
+    >>> n = np.ones(40)
+    >>> shift, _ = cluster_shift(n, n * 0, np.full(40, .5), np.full(40, 3.0), members)
+    >>> float(shift)
+    -0.5
+    """
+    seen = (n > 0).astype(float)
+    d = np.where(n > 0, total / np.maximum(n, 1) - base, 0.0)
+    count = seen @ members
+    mean = (d @ members) / np.maximum(count, 1)
+    held = count > 0
+    g = held.sum(-1)
+    shift = mean.sum(-1) / np.maximum(g, 1)
+    squares = (held * np.square(mean - shift[..., None])).sum(-1)
+    first = CHANGE_PRIOR / 4 * (1 + 1 / float(np.mean(repeats)))
+    variance = (squares + first) / np.maximum(g, 1) ** 2 * g / np.maximum(g - 1, 1)
+    return np.asarray(shift), np.asarray(variance)
+
+
+def mixed_over_starts(log_e: Floats) -> Floats:
+    """Log of the mixture over the period in which a change began, from those of each start.
+
+    Parameters
+    ----------
+    log_e : ndarray, shape (..., starts)
+
+    References
+    ----------
+    Shin, J., Ramdas, A., & Rinaldo, A. (2024). E-detectors. *New England Journal of Statistics in
+    Data Science, 2*.
+
+    Examples
+    --------
+    >>> round(float(np.exp(mixed_over_starts(np.zeros(3)))), 6)
+    1.0
+    """
+    b = log_e.shape[-1]
+    i = np.arange(1, b + 1)
+    tail = np.full((*log_e.shape[:-1], 1), -math.log(b + 1))
+    parts = np.concatenate([log_e - np.log(i * (i + 1)), tail], axis=-1)
+    return np.asarray(special.logsumexp(parts, axis=-1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeLook:
+    """Both e-processes at one look, with shifts over all periods.
+
+    Attributes
+    ----------
+    log_e_judge, log_e_system : float
+    judge, system : float
+        Shift since the first period.
+    judge_variance, system_variance : float
+    since : (int, int)
+        Start period that speaks most for a change, of judge and of system; 0: none does.
+    """
+
+    log_e_judge: float
+    log_e_system: float
+    judge: float
+    system: float
+    judge_variance: float
+    system_variance: float
+    since: tuple[int, int] = (0, 0)
+
+
+def change_look(
+    n: Floats,
+    total: Floats,
+    base: Floats,
+    repeats: Floats,
+    new_n: Floats,
+    new_sum: Floats,
+    new_squares: Floats | None,
+    old: tuple[float, float],
+    members: Floats | None = None,
+) -> ChangeLook:
+    r"""Both e-processes from all periods so far.
+
+    Parameters
+    ----------
+    n, total : ndarray, shape (periods, anchors)
+        New judgments of each anchor in each period, and their sums.
+    base, repeats : ndarray, shape (anchors,)
+        Mean and number of old judgments.
+    new_n, new_sum : ndarray, shape (periods,)
+        New answers in each period, and the sum of their values.
+    new_squares : ndarray, shape (periods,), or None
+        Sum of squares of values that are not shares; None for pass and fail.
+    old : (float, float)
+        Mean of the old answers, and its variance.
+    members : ndarray, shape (anchors, clusters), optional
+        Clusters of anchors: see `cluster_shift`.
+
+    Returns
+    -------
+    ChangeLook
+
+    Notes
+    -----
+    For each start period b, all data since b give a normal mixture over shifts. The sum of the
+    mixtures with weights 1 / (b (b + 1)) is an e-process. The judge's shift is the mean change on
+    anchors with weights r n / (r + n); the system's is new minus old minus the judge's.
+
+    Examples
+    --------
+    >>> ones = np.ones((3, 60))
+    >>> made = change_look(ones, ones * 0, np.full(60, .8), np.full(60, 3.0), np.full(3, 60.0),
+    ...     np.full(3, 0.0), None, (.8, .0001))
+    >>> made.log_e_judge > 3.689, made.log_e_system > 3.689
+    (True, False)
+    """
+    since = slice(None, None, -1)
+    counts, sums = (np.cumsum(x[since], axis=0)[since] for x in (n, total))
+    if members is None:
+        shift, variance = anchor_shift(counts, sums, base, repeats)
+    else:
+        shift, variance = cluster_shift(counts, sums, base, repeats, members)
+    seen = counts.sum(-1)
+    z_n, z_sum = (np.cumsum(x[since])[since] for x in (new_n, new_sum))
+    z = z_sum / np.maximum(z_n, 1)
+    if new_squares is None:
+        smooth = (z_sum + 0.5) / (z_n + 1)
+        spread = smooth * (1 - smooth)
+    else:
+        squares = np.cumsum(new_squares[since])[since]
+        spread = (squares - z_n * z**2 + 0.25) / np.maximum(z_n, 1)
+    mean, error = old
+    system = z - mean - shift
+    system_variance = variance + spread / np.maximum(z_n, 1) + error
+    of_judge = np.where(seen >= LEAST, log_mixture(shift, np.maximum(variance, _SMALLEST)), -np.inf)
+    of_system = np.where(
+        (seen >= LEAST) & (z_n >= LEAST),
+        log_mixture(system, np.maximum(system_variance, _SMALLEST)), -np.inf,
+    )  # fmt: skip
+    starts = tuple(
+        int(np.argmax(e)) + 1 if np.isfinite(e).any() else 0 for e in (of_judge, of_system)
+    )
+    return ChangeLook(
+        log_e_judge=float(mixed_over_starts(of_judge)),
+        log_e_system=float(mixed_over_starts(of_system)),
+        judge=float(shift[0]), system=float(system[0]), judge_variance=float(variance[0]),
+        system_variance=float(system_variance[0]), since=(starts[0], starts[1]),
+    )  # fmt: skip
+
+
+def mixture_limits(shift: float, variance: float, level: float) -> tuple[float, float]:
+    """Shifts that the mixture does not exclude, an interval valid at every update.
+
+    Parameters
+    ----------
+    shift, variance : float
+    level : float
+        Log threshold of one process.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in mixture_limits(-.13, .0005, 3.689)]
+    [-0.205, -0.055]
+    """
+    v = max(variance, _SMALLEST)
+    half = scipy.optimize.brentq(
+        lambda d: float(log_mixture(d, v)) - level, 0.0, 10 + 100 * math.sqrt(v)
+    )
+    return shift - half, shift + half
+
+
+def detection_delay(
+    shift: float, *, within: float, reference: float, log_threshold: float, start: int = 1
+) -> float:
+    """Anchors from a change to its alarm, about; infinite below the floor.
+
+    Parameters
+    ----------
+    shift : float
+    within : float
+        Variance of one judgment of an anchor before the change, to which half of that of a
+        verdict that flips with probability `shift` is added.
+    reference : float
+        Old judgments of all anchors together.
+    log_threshold : float
+        ln(2 / alpha).
+    start : int
+        Period of the change, whose weight in the mixture is 1 / (start (start + 1)).
+
+    Examples
+    --------
+    >>> round(detection_delay(.2, within=.11, reference=600, log_threshold=3.689))
+    73
+    """
+    least = log_threshold + math.log(start * (start + 1))
+    after = within + shift * (1 - shift) / 2
+
+    def lacking(n: float) -> float:
+        variance = (after + CHANGE_PRIOR / (4 * n)) / n + within / reference
+        return least - float(log_mixture(shift, variance))
+
+    if lacking(1e7) > 0:
+        return math.inf
+    return float(scipy.optimize.brentq(lacking, 1.0, 1e7)) if lacking(1.0) > 0 else 1.0
+
+
+def detection_floor(within: float, reference: float) -> float:
+    """Smallest shift that can raise an alarm at all, about 4.4 root(within / reference).
+
+    Examples
+    --------
+    >>> round(detection_floor(.11, 600), 2)
+    0.06
+    """
+    return 4.4 * math.sqrt(within / reference)

@@ -21,7 +21,7 @@ import pytest
 from judgestats.cli import main
 from judgestats.decisions import ChangeMonitor
 from judgestats.errors import InputError, StoreError
-from judgestats.stats.validity import change_process as process
+from judgestats.stats.validity import sequential as process
 from tests.analysis.decisions.reference import agree, data, expected
 
 STREAM = data("dec_stream")

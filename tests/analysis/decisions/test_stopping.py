@@ -8,7 +8,7 @@ import pytest
 from judgestats import stats
 from judgestats.decisions import StoppingRule
 from judgestats.errors import InputError
-from judgestats.stats.inference import spending
+from judgestats.stats.inference import multiplicity as spending
 from tests.analysis.decisions.reference import agree, data
 
 
