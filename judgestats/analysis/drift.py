@@ -62,9 +62,7 @@ _SAYS: Mapping[Claim, str] = {
     "undefined": "not tested: {aspect}",
 }
 _FEWER = "no change is shown: {aspect}, of which fewer differ than repetition explains"
-"""Where the interval of a share of changes is below 0: no number shows a change."""
-UNREAD = "no verdict in one of the runs"
-"""The reason under which `run_change` counts the items that it leaves out."""
+"""Where the interval of a share of changes lies below 0: no number tells a change."""
 
 
 def drift_weights(tests: Iterable[str]) -> dict[str, float]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import pandas as pd
 
 from judgestats.analysis.records import NamedResult
 from judgestats.results import QUANTITIES, Drawing, quantity_of
 from judgestats.results import Row as ResultsRow
-from judgestats.results.numbers import estimate_parts, with_bounds
 
 _ALL = "{}"
 
@@ -336,35 +331,3 @@ def ranked(
     return Drawing(
         kind="dots", estimands=estimands, compared=sets, lines=tuple(lines), caption=caption
     )
-
-
-Row = Mapping[Any, Any] | pd.Series
-
-
-def format_number(row: Row, key: str) -> str:
-    """A number of any size, with its interval where the row has one.
-
-    Examples
-    --------
-    >>> format_number({"mean": 7.2514, "mean_low": 6.9, "mean_high": 7.612}, "mean")
-    '7.25 [6.90, 7.61]'
-    """
-    return with_bounds(*_parts(row, key))
-
-
-def format_percent(row: Row, key: str) -> str:
-    """A share in per cent, with its interval where the row has one.
-
-    Examples
-    --------
-    >>> format_percent({"accuracy": 0.625, "accuracy_low": 0.51, "accuracy_high": 0.74}, "accuracy")
-    '62.5% [51.0, 74.0]'
-    """
-    share, *bounds = (100 * v for v in _parts(row, key))
-    number, interval = estimate_parts(share, *bounds, digits=1)
-    return f"{number}% {interval}".rstrip()
-
-
-def _parts(row: Row, key: str) -> tuple[float, float, float]:
-    value, low, high = (float(row.get(k, math.nan)) for k in (key, f"{key}_low", f"{key}_high"))
-    return value, low, high

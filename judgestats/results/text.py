@@ -30,13 +30,7 @@ from judgestats.results.records import (
 from judgestats.results.results import Results
 
 _MOST_NAMED = 6
-_MOST_OF_A_FAMILY = 8
 _CORRELATIONS = frozenset({"r", "rho", "tau", "rs"})
-_CONTROLS = {
-    "BH": "false discovery rate",
-    "BY": "false discovery rate under any dependence",
-    "none": "nothing (unadjusted)",
-}
 
 
 class ResultText(NamedTuple):
@@ -277,23 +271,6 @@ def furthest(estimates: Sequence[float], *, ratios: bool) -> int | None:
         if math.isfinite(value) and (value > 0 or not ratios):
             far[i] = abs(math.log(value)) if ratios else abs(value)
     return max(far, key=lambda i: far[i]) if far else None
-
-
-def family_text(name: str, adjust: str, tests: Mapping[str, tuple[float, str]]) -> str:
-    """Which tests of a family stand after adjustment: by label their adjusted p, and as told."""
-    stands = [k for k, (p, _) in tests.items() if p < 0.05]
-    controls = _CONTROLS.get(adjust, "chance of any false claim in the family")
-    head = f"Family '{name}' ({len(tests)} tests, {adjust}, which controls the {controls})"
-    if not stands:
-        return (
-            f"{head}: no test stands at the .05 level, which does not show that nothing is there."
-        )
-    named = stands if len(stands) <= _MOST_OF_A_FAMILY else stands[: _MOST_OF_A_FAMILY - 1]
-    each = "; ".join(f"{k} (adjusted p {tests[k][1]})" for k in named)
-    more = len(stands) - len(named)
-    also = f"; and {more} more, in the table of the family" if more else ""
-    verb = "stands" if len(stands) == 1 else "stand"
-    return f"{head}: {len(stands)} {verb} at the .05 level: {each}{also}."
 
 
 def words_of(record: Record, results: Results) -> ResultText:

@@ -49,11 +49,6 @@ class CountTable:
         # numpy's own sum over a short last axis is much slower.
         return np.asarray(self.counts @ np.ones(self.counts.shape[1]))
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the order of the categories means something: named by the caller, or numbers."""
-        return self.given or all(isinstance(c, (int, float)) for c in self.categories)
-
     def values(self) -> Floats:
         """Numeric value of each category: itself if a number, else its rank 1, 2, ..."""
         if all(isinstance(c, (int, float)) and not isinstance(c, bool) for c in self.categories):

@@ -116,16 +116,6 @@ class binom:  # noqa: N801
     """How many of `n` independent trials succeed, each with probability `p`."""
 
     @staticmethod
-    def pmf(k: Numbers, n: Numbers, p: Numbers) -> Any:
-        """P(X = k)."""
-        k, n, p = np.broadcast_arrays(k, n, p)
-        whole = (k >= 0) & (k <= n) & (k == np.floor(k))
-        at = np.where(whole, k, 0)
-        logs = special.gammaln(n + 1) - special.gammaln(at + 1) - special.gammaln(n - at + 1)
-        logs = logs + special.xlogy(at, p) + special.xlog1py(n - at, -p)
-        return np.where(whole, np.exp(logs), 0.0)[()]
-
-    @staticmethod
     def cdf(k: Numbers, n: Numbers, p: Numbers) -> Any:
         """P(X <= k)."""
         below = np.floor(k)

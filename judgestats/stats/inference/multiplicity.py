@@ -17,7 +17,6 @@ from scipy import special
 from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_p
-from judgestats.results.text import family_text
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.estimate import Result
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
@@ -330,11 +329,6 @@ class Family(Result):
         """The adjusted p of a test as it is written: ``= .031``, ``≤ .001``."""
         p = self.p_adjusted[label]
         return format_p(p, smallest=p if self.p_bound.get(label, False) else 0.0)
-
-    def sentence(self) -> str:
-        """Which tests of the family stand after adjustment."""
-        adjusted = {label: (p, self.p_text(label)) for label, p in self.p_adjusted.items()}
-        return family_text(self.name, self.adjust, adjusted)
 
     def __str__(self) -> str:
         frame = self.tidy()[["term", "statistic", "p_value", "p_adjusted"]]

@@ -31,7 +31,6 @@ def test_numbers_keep_their_values_and_order() -> None:
     table = count_table(np.array([[10.0, 2.0], [np.nan, 2.0]]))
     assert table.categories == (2, 10)
     assert table.values().tolist() == [2.0, 10.0]
-    assert table.is_ordered
 
 
 def test_unknown_category_is_refused_with_its_name() -> None:

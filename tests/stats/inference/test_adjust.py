@@ -66,7 +66,7 @@ def test_bad_input_is_named(p: object, method: str, match: str) -> None:
         p_adjust(p, method=method)  # type: ignore[arg-type]
 
 
-def test_a_family_says_what_stands() -> None:
+def test_a_family_adjusts_what_was_computed() -> None:
     rng = np.random.default_rng(3)
     strong = wilcoxon_signed_rank(rng.normal(2, 1, 20), np.zeros(20))
     weak = wilcoxon_signed_rank(rng.normal(0, 1, 20), np.zeros(20))
@@ -74,13 +74,7 @@ def test_a_family_says_what_stands() -> None:
     family = adjust_family({"a": strong, "b": weak, "c": none}, family="order effect")
     assert family.p_adjusted["a"] == pytest.approx(2 * strong.p_value)
     assert math.isnan(family.p_adjusted["c"])
-    assert "1 stands at the .05 level: a" in family.sentence()
     assert list(family.tidy()["term"]) == ["a", "b", "c"]
     assert "order effect" in str(family)
-    many = adjust_family({f"t{i}": strong for i in range(12)}, family="x")
-    assert "12 stand at the .05 level: t0 " in many.sentence()
-    assert many.sentence().endswith("; and 5 more, in the table of the family.")
-    nothing = adjust_family({"b": weak}, family="x")
-    assert "does not show that nothing is there" in nothing.sentence()
     with pytest.raises(InputError, match="at least one test"):
         adjust_family({}, family="x")
