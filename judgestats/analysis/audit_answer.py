@@ -26,41 +26,27 @@ from judgestats.stats.inference.result import (
 from judgestats.stats.robustness.source_dif import NOISY, farthest_source
 
 _COMPARED = {
-    "gmd.all": ("gmd_ratio", ()),
-    "shift.all": ("mean_difference", ()),
-    "compare.people": ("rate_difference", ("compare.people.pairs",)),
-    "systems": ("corrected_difference", ()),
-    "slots": ("choices_place_1", ()),
-    "instrument.dif_test": ("dif_log_odds", ()),
-}
-"""The one test of each comparison of conditions, what differs if it does, and what accompanies it.
+    "gmd.all": ("gmd_ratio", (), "the conditions differ in within-item variance"),
+    "shift.all": ("mean_difference", (), "the conditions differ in mean score"),
+    "compare.people": (
+        "rate_difference", ("compare.people.pairs",),
+        "the conditions differ in agreement with people",
+    ),
+    "systems": ("corrected_difference", (), "the systems differ as people would see them"),
+    "slots": ("choices_place_1", (), "choices follow the position of an option"),
+    "instrument.dif_test": ("dif_log_odds", (), "sources are scored otherwise at equal quality"),
+}  # fmt: skip
+"""The one test of each comparison: what differs, what accompanies it, and the claim as a statement.
 They are one family: each p is adjusted for the others (Holm)."""
+_CLAIMS = {
+    "differs": "{}",
+    "open": "it is not shown that {}",
+    "undefined": "it could not be tested whether {}",
+    NOISY: "{}, as noise in the labels alone can make them",
+}
 _OF_SPREAD = {"spread", "ratio"}
 """Hypotheses of what is under the GMD ratios."""
 _SOURCES = "instrument.dif_test"
-_SAYS = {
-    ("gmd.all", "differs"): "the conditions differ in within-item variance",
-    ("gmd.all", "open"): "no difference in within-item variance is shown, nor equality",
-    ("gmd.all", "undefined"): "the within-item variances could not be compared",
-    ("shift.all", "differs"): "the conditions differ in mean score",
-    ("shift.all", "open"): "no difference in mean score is shown, which is not equality",
-    ("shift.all", "undefined"): "the mean scores of the conditions could not be compared",
-    ("systems", "differs"): "the systems differ as people would see them",
-    ("systems", "open"): "no difference of the systems is shown, as people would see them",
-    ("systems", "undefined"): "the systems could not be compared as people would",
-    ("slots", "differs"): "choices follow the position of an option",
-    ("slots", "open"): "it is not shown that choices follow the position of an option",
-    ("slots", "undefined"): "whether choices follow the position could not be tested",
-    ("instrument.dif_test", "differs"): "sources are scored otherwise at equal quality",
-    ("instrument.dif_test", "open"): "no difference between sources is shown at equal quality, "
-    "which is not fairness",
-    ("instrument.dif_test", NOISY): "sources are scored otherwise at equal labels, as noise in the "
-    "labels alone can make them",
-    ("instrument.dif_test", "undefined"): "fairness between sources could not be tested",
-    ("compare.people", "differs"): "the conditions differ in agreement with people",
-    ("compare.people", "open"): "no difference in agreement with people is shown, nor equality",
-    ("compare.people", "undefined"): "agreement with people could not be compared",
-}
 
 
 def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> tuple[Headline, ...]:
@@ -91,11 +77,11 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
         if isinstance(result, Estimate) and named.role == "primary":
             undefined = math.isnan(result.estimate)
             claim: Claim = "undefined" if undefined else "described"
-            estimand, p, reason = result.name, math.nan, result.reason
+            estimand, p, reason, statement = result.name, math.nan, result.reason, ""
         elif named.id in adjusted:
             p = float(adjusted[named.id])
             claim = claim_of(p, math.nan)
-            estimand, beside = _COMPARED[_kind(named.id)]
+            estimand, beside, statement = _COMPARED[_kind(named.id)]
             rests_on += tuple(i for i in beside if i in ids)
             reason = result.reason if isinstance(result, TestResult) else ""
         else:
@@ -121,7 +107,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
                 p_adjusted=p,
                 p_bound=bounds.get(named.id, False),
                 reason=reason,
-                says=_SAYS.get((_kind(named.id), said), "")
+                says=(_CLAIMS[said].format(statement) if statement else "")
                 + (f" ({far.label})" if far else _source_phrase(named.id, result, claim))
                 + (_claim_run_scope(result) if claim == "differs" else ""),
                 size=size,

@@ -55,14 +55,14 @@ _ASPECTS = {
     "flip_rate": "flip rate", "spread": "spread of repeated scores", "flips": "verdicts",
     "order": "order consistency",
 }  # fmt: skip
-_SAYS: Mapping[Claim, str] = {
+_CLAIMS: Mapping[Claim, str] = {
     "differs": "{judge}: {aspect}",
     "equivalent": "no change: {aspect}, within the margin",
     "open": "no change is shown: {aspect}",
     "undefined": "not tested: {aspect}",
 }
 _FEWER = "no change is shown: {aspect}, of which fewer differ than repetition explains"
-"""Where the interval of a share of changes lies below 0: no number tells a change."""
+"""Where the interval of a share of changes is below 0: no number shows a change."""
 
 
 def drift_weights(tests: Iterable[str]) -> dict[str, float]:
@@ -184,7 +184,7 @@ def drift_headlines(
             key: (_FEWER if fewer and key == "open" else text).format(
                 judge=_changed_what(kind, confirmed=confirmed), aspect=_aspect_of(named)
             )
-            for key, text in _SAYS.items()
+            for key, text in _CLAIMS.items()
         }
         ratios = [r.id for r in tests if kind == "spread" and r.id == f"gmd.{name}"]
         headlines.append(

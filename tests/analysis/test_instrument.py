@@ -80,7 +80,7 @@ def test_noise_in_the_labels_favours_no_source():
     [said] = [h for h in found.headlines if "dif_test" in h.id]
     assert said.claim == "open"
     assert said.says == (
-        "sources are scored otherwise at equal labels, as noise in the labels alone can make them "
+        "sources are scored otherwise at equal quality, as noise in the labels alone can make them "
         "(j, T=1; old over mid)"
     )
     # At equal labels it scores the better source higher, and at equal scores so do people.

@@ -14,7 +14,7 @@ from judgestats.cli import main
 from judgestats.decisions import automation_certificate, cascade_certificate
 from judgestats.errors import InputError
 from judgestats.stats.validity import cutoffs
-from judgestats.stats.validity import fallback_test as fallback
+from judgestats.stats.validity import sequential as fallback
 from tests.analysis.decisions.reference import agree, data
 
 

@@ -12,7 +12,7 @@ import judgestats as js
 from judgestats.cli import main
 from judgestats.decisions import effective_votes
 from judgestats.errors import InputError
-from judgestats.stats.validity import effective_votes as kernel
+from judgestats.stats.validity import panels as kernel
 from tests.analysis.decisions.reference import agree, data
 
 NAMES = [f"j{i}" for i in range(1, 10)]
