@@ -30,7 +30,6 @@ from pathlib import Path
 
 import numpy as np
 from declared_design import ITEMS, NOISE, QUESTIONS, SCALE, scores
-from judgestats.stats.robustness.recoding import SHORTER
 from tables import write_rows
 
 from judgestats.stats import (
@@ -48,6 +47,7 @@ from judgestats.stats import (
 )
 from judgestats.stats.dispersion.condition_summary import condition_summary
 from judgestats.stats.reliability import MeanSquareRatio
+from judgestats.stats.robustness.levels import SHORTER
 
 Found = dict[tuple[str, str], float]
 Cell = Callable[[np.random.Generator], Found]

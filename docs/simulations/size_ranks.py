@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from judgestats.stats.comparison.trend import page_trend_test
 from scipy import stats
 
 from judgestats.stats.agreement.human_correlation import human_correlation
@@ -26,7 +25,7 @@ from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
 from judgestats.stats.comparison.paired import cliffs_delta, wilcoxon_signed_rank
 from judgestats.stats.comparison.paired_categories import cochran_q_test, mcnemar_test
-from judgestats.stats.comparison.rank_correlation import spearman_correlation
+from judgestats.stats.comparison.rank_correlation import page_trend_test, spearman_correlation
 from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.rank_distributions import level_ranks
 
