@@ -35,6 +35,7 @@ def held_pairs(found: Analysis) -> list[tuple[float, float, float]]:
         kind, _, where = whole.id.partition(".")
         above = {
             "ratio": [f"spread.{where}"], "distance": [f"spread.{where}"],
+            "gmd": [f"gmd.{where}"], "sd": [f"gmd.{where}"],
             "shift": [f"shift.{where}"], "difference": [f"methods.{where}"],
             "strategies": [f"strategies.{where.removeprefix('pairs.')}"],
             "interaction": [r.id for r in records.select(Test) if r.id.startswith("spread.")],
