@@ -55,12 +55,12 @@ def _finish(made: Sequence[Decision], arguments: Args) -> int:
     outcomes = []
     for one in made:
         own = {m.key: m for m in one.measures(Subject(judge=one.subject))}
-        unknown = sorted(set(required) - set(own))
+        unknown = sorted(set(required) - set(one.required))
         if unknown:
             raise InputError(
-                f"--require: this decision has no {unknown[0]}. It has {', '.join(own)}."
+                f"--require: this decision has no {unknown[0]}. It has {', '.join(one.required)}."
             )
-        demands = [(d, own[key]) for key, d in required.items() if d is not None]
+        demands = [(d, own.get(key)) for key, d in required.items() if d is not None]
         outcomes.append(decide(demands, judges=1).outcome if demands else "USE")
     codes = [EXITS[outcome] for outcome in outcomes]
     code = 1 if 1 in codes else max(codes)
@@ -72,7 +72,10 @@ def _finish(made: Sequence[Decision], arguments: Args) -> int:
             )
             return code
         for one in made:
-            steps = [f"Next  {step.command}" for step in one.next[:1] if step.command]
+            steps = [
+                f"Next  {step.command.replace('my.csv', arguments.file)}"
+                for step in one.next[:1] if step.command
+            ]  # fmt: skip
             console.print_result(*one.screen(), *one.care(), *steps)
         if required:
             console.print_result(f"exit {code} ({_EXIT_TEXT[code]})")
@@ -107,6 +110,9 @@ def cutoff_command(arguments: Args) -> int:
         0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
     cost = _named_numbers(arguments.cost, "cost", "fn=3,fp=1") or None
+    split = "cost" in read_requirements(arguments.require)
+    if split and not cost:
+        raise InputError("--require: a cost needs its prices. Add --cost fn=3,fp=1.")
     judged = [one for one in _labelled_items(arguments) if one.is_scored]
     if not judged:
         raise InputError(
@@ -120,7 +126,7 @@ def cutoff_command(arguments: Args) -> int:
             cutoff=arguments.cutoff, cluster=one.cluster, level=level,
             lower_is_better=arguments.lower_is_better, prevalence=arguments.prevalence,
             labels_drawn=arguments.labels_drawn or one.drawn, tuned=one.tuned,
-            seed=arguments.seed, full_roc=arguments.all,
+            seed=arguments.seed, full_roc=arguments.all, split=split,
         )  # fmt: skip
 
     return _finish(_decide_each(arguments, judged, make), arguments)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from judgestats.analysis.decisions.next_labels import NextLabels, next_labels
 from judgestats.analysis.decisions.record import ItemJudgments, item_judgments
 from judgestats.api import read_judgments
+from judgestats.arrays import Floats
 from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.errors import InputError
@@ -46,7 +46,11 @@ def next_command(arguments: Args) -> int:
             "labels next: one judge with pass / fail verdicts is needed. Name its rows: --rows "
             "judge=NAME."
         )
-    made = _choose_items(judged[0], arguments)
+    chance = None
+    if arguments.labels:
+        named = frame.groupby("item_id", sort=False)["chance"].first()
+        chance = pd.to_numeric(named.reindex(judged[0].items), errors="coerce").to_numpy()
+    made = _choose_items(judged[0], arguments, chance)
     width = made.estimate.high - made.estimate.low
     reached = until is not None and width <= until
     steps: list[str] = []
@@ -59,16 +63,16 @@ def next_command(arguments: Args) -> int:
         if console.output_options().form == "json":
             console.write_json(made.to_dict())
         else:
-            console.print_result(*made.screen(), *steps)
+            console.print_result(*made.screen(), *made.care(), *steps)
     return 0
 
 
-def _choose_items(judged: ItemJudgments, arguments: Args) -> NextLabels:
+def _choose_items(judged: ItemJudgments, arguments: Args, chance: Floats | None) -> NextLabels:
     verdicts, share = judged.majority
     return next_labels(
         verdicts, judged.confidence if judged.confident.any() else share,
-        np.where(judged.labels[:, 0] == judged.labels[:, 1], judged.labels[:, 0], np.nan),
-        budget=arguments.budget, cluster=judged.cluster, seed=arguments.seed,
+        judged.labels, budget=arguments.budget, chance=chance, cluster=judged.cluster,
+        seed=arguments.seed,
     )  # fmt: skip
 
 

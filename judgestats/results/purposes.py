@@ -176,6 +176,10 @@ QUANTITIES: Mapping[str, Decided] = {
         "cut-offs are shown to keep the required TPR and TNR.",
         "a cut-off is certified.", "cut-offs are certified.", "Certified cut-off"),
         "there are no scores with pass / fail labels", "labels"),
+    "cost": Decided("Cost per item", "max", 0, math.inf, _texts(
+        "an item costs at most {limit}.", "an item costs little enough.",
+        "an item costs {estimate}.", "an item costs too much.", "Cost per item"),
+        "no cost of a miss and of a false pass is stated", "labels", False),
     "automation_share": Decided("Automation share", "min", 0, 1, _texts(
         "at least {limit} of the items are shown to need no person.",
         "enough items are shown to need no person.",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
 from judgestats.analysis.decisions.record import (
+    RANDOM_LABELS,
     Decision,
     Labelled,
     Source,
@@ -31,6 +32,7 @@ from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
 from judgestats.stats.validity.calibration import separation
 from judgestats.stats.validity.cutoffs import clustering, joint_share, least_trials
+from judgestats.stats.validity.inputs import verdict_values
 from judgestats.stats.validity.sequential import Candidate, Certificate, candidates, certify
 
 SOURCES: Mapping[Source, str] = {
@@ -76,15 +78,50 @@ class ClassPart(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Automation(Decision):
-    """Share of items whose verdict may count alone, with its error rate bounded.
+class Routed(Decision):
+    """Items that may be decided without a person, with their error rate bounded.
 
     Attributes
     ----------
     error : float
-        Largest error rate allowed among what is decided alone.
+        Largest error rate allowed among what is decided alone, or at every stage.
     share : float
         Of all items; 0 if nothing is certified.
+    confidence_source : str
+    routes : tuple of str
+        Who decides, one per item.
+    verdicts, confidence : tuple of float
+        Of each item: 1 pass, 0 fail, NaN where unparsed or tied.
+    """
+
+    kind: ClassVar[str] = "automation"
+    required: ClassVar[tuple[str, ...]] = ("automation_share",)
+    error: Number
+    share: Number = 0.0
+    confidence_source: Source = ""
+    routes: tuple[str, ...] = ()
+    verdicts: tuple[Number, ...] = ()
+    confidence: tuple[Number, ...] = ()
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:
+        """The share decided alone, which is a lower limit."""
+        yield Measure(
+            key="automation_share", subject=subject, estimate=self.share, low=self.share, high=1.0,
+            n=self.n_labels, n_clusters=self.n_clusters or self.n_labels,
+        )  # fmt: skip
+
+    @property
+    def bound(self) -> str:
+        """What is claimed of the error rate."""
+        return f"error <= {percent(self.error)} with {level_text(self.level)} confidence"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Automation(Routed):
+    """Share of items whose verdict may count alone, with its error rate bounded.
+
+    Attributes
+    ----------
     threshold : float
         Confidence from which items are decided; NaN where classes have their own.
     decided, wrong : int
@@ -98,19 +135,13 @@ class Automation(Decision):
         ``pass`` and ``fail``.
     error_rates : mapping
         Errors among all labelled verdicts: ``false_pass`` and ``false_fail``.
-    confidence_source : str
     auroc : Bounded
         Of confidence, for right against wrong verdicts.
     routes : tuple of str
         ``automatic`` or ``human``, one per item.
-    verdicts, confidence : tuple of float
-        Of each item: 1 pass, 0 fail, NaN where unparsed or tied.
     """
 
-    kind: ClassVar[str] = "automation"
     word: ClassVar[str] = "AUTOMATE"
-    error: Number
-    share: Number = 0.0
     threshold: Number = math.nan
     decided: int = 0
     wrong: int = 0
@@ -119,40 +150,45 @@ class Automation(Decision):
     by_class: bool = False
     per_class: Mapping[str, ClassPart]
     error_rates: Mapping[str, Number]
-    confidence_source: Source = ""
     auroc: Bounded = UNDEFINED
-    routes: tuple[str, ...] = ()
-    verdicts: tuple[Number, ...] = ()
-    confidence: tuple[Number, ...] = ()
-
-    def measures(self, subject: Subject) -> Iterator[Measure]:
-        """The certified share, which is a lower limit."""
-        yield Measure(
-            key="automation_share", subject=subject, estimate=self.share, low=self.share, high=1.0,
-            n=self.n_labels, n_clusters=self.n_clusters or self.n_labels,
-        )  # fmt: skip
 
     def sentences(self) -> list[str]:
         """Share, error, threshold; each class; or why nothing is certified."""
-        bound = f"error <= {percent(self.error)} with {level_text(self.level)} confidence"
+        bound = self.bound
         classes = " ".join(_class_text(name, part, self.error) for name, part in (
             self.per_class.items()))  # fmt: skip
         if not self.certified:
-            return [f"No item is shown to be decided at {bound}: {self.reason}.", *_if(classes)]
+            first = f"No item is shown to be decided at {bound}: {self.reason}."
+            return [line for line in (first, classes, self._more()) if line]
         where = "" if self.by_class else f" ({_part_text(self)})"
         rates = ", ".join(
             f"false {name} {percent(self.error_rates[f'false_{name}'])}"
             for name in ("pass", "fail")
             if not math.isnan(self.error_rates[f"false_{name}"])
         )
-        return [
+        rest = f"The rest goes to people. All labelled verdicts: {rates}."
+        lines = (
             f"{percent(self.share)} of items may be decided alone: {bound}{where}.",
-            f"{classes} The rest goes to people. All labelled verdicts: {rates}.".strip(),
-        ]
+            " ".join(filter(None, (classes, rest, self._source()))), self._more(),
+        )  # fmt: skip
+        return [line for line in lines if line]
 
+    def _source(self) -> str:
+        """How well confidence tells right from wrong."""
+        made = self.auroc
+        if math.isnan(made.estimate):
+            return ""
+        limits = f" [{number(made.low)}, {number(made.high)}]" if math.isfinite(made.low) else ""
+        return f"AUROC of confidence {number(made.estimate)}{limits}."
 
-def _if(text: str) -> list[str]:
-    return [text] if text else []
+    def _more(self) -> str:
+        """How many labels would certify half of what seems possible."""
+        if not self.next:
+            return ""
+        step = self.next[0]
+        if step.if_true is None:
+            return "No practical number of labels would certify half of what seems possible."
+        return f"About {step.if_true:,} more labels would certify half of what seems possible."
 
 
 def _part_text(part: ClassPart | Automation) -> str:
@@ -214,7 +250,8 @@ def automation_certificate(
     source : str
         Where the confidence is from, as the record states it.
     human_disagreement : float, optional
-        Share of items on which two human raters differ; warned of where `error` is not above it.
+        Share of items on which two human raters differ, by default of those of `labels`;
+        warned of where `error` is not above it.
     subject : str
     thresholds : array-like, optional
         Candidates fixed beforehand; by default from the confidences of unlabelled items.
@@ -260,16 +297,16 @@ def automation_certificate(
     check_level(where, error=error, level=level)
     judged = labelled(labels, cluster, where=where)
     n = judged.human.size
-    votes = aligned(_as_numbers(verdicts, where), n, where=where, name="verdicts")
-    shape = np.asarray(verdicts, dtype=object)
+    every = verdict_values(verdicts, where=where, name="verdicts")
+    votes = aligned(every, n, where=where, name="verdicts")
     known: Floats = np.array([])
     if confidence is None:
-        if shape.ndim != 2 or shape.shape[1] < 3:
+        if every.ndim != 2 or every.shape[1] < 3:
             raise InputError(
                 f"{where}: no confidence. Map a column (--map confidence=COLUMN), or judge each "
                 "item three times or more."
             )
-        repeats = (~np.isnan(_as_numbers(verdicts, where))).sum(axis=1)
+        repeats = (~np.isnan(every)).sum(axis=1)
         verdict, sure = vote_confidence(votes, repeats)
         source = "votes"
         if np.unique(repeats).size == 1:
@@ -297,10 +334,11 @@ def automation_certificate(
     if labels_drawn == "by-verdict" and not apart:
         raise InputError(f"{where}: labels drawn by verdict allow claims per class only. "
                          "Add --per-class.")  # fmt: skip
-    if human_disagreement is not None and error <= human_disagreement:
+    apart_share = judged.disagreement if human_disagreement is None else human_disagreement
+    if error <= apart_share:
         caveats = (*caveats, Caveat(
             code="people_differ", severity="major", about="error",
-            text=f"Two people differ in {number(human_disagreement)} of items; an error of "
+            text=f"Two people differ in {number(apart_share)} of items; an error of "
             f"{number(error)} against one person cannot be reached.",
         ))  # fmt: skip
     made = _Test(
@@ -310,7 +348,7 @@ def automation_certificate(
     auroc = _auroc(sure, wrong, kept, judged, level)
     base = Automation(
         subject=subject, error=error, level=level, n_labels=int(kept.sum()), n_items=n,
-        n_clusters=judged.cluster_count(kept), n_ties=judged.n_ties,
+        n_clusters=judged.cluster_count(kept, where=where), n_ties=judged.n_ties,
         n_unparsed=int(np.isnan(votes).sum()), confidence_source=source, auroc=auroc,
         per_class={}, by_class=bool(apart), caveats=(*caveats, *tuned_caveat(tuned)),
         error_rates={
@@ -319,7 +357,7 @@ def automation_certificate(
         },
         verdicts=tuple(verdict.tolist()), confidence=tuple(sure.tolist()), routes=("human",) * n,
         assumptions=(
-            "Labels are a random sample of the items.",
+            RANDOM_LABELS,
             "Judge, system and traffic stay as they are: check with judgestats monitor --anchors.",
         ),
         method=f"exact tests in fixed order with three starts; confidence: {SOURCES[source]}",
@@ -339,12 +377,6 @@ def automation_certificate(
     if advice and not useless:
         found = replace(found, next=_advice(made, found, delta, seed))
     return found
-
-
-def _as_numbers(verdicts: ArrayLike, where: str) -> Floats:
-    from judgestats.stats.validity.inputs import verdict_values
-
-    return verdict_values(verdicts, where=where, name="verdicts")
 
 
 def _share(wrong: Bools, among: Bools) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
+from judgestats.analysis.decisions.automation import Routed
+from judgestats.analysis.decisions.operating_point import Bounded
 from judgestats.analysis.decisions.record import (
-    Decision,
     Source,
     aligned,
     check_draw,
@@ -27,7 +27,7 @@ from judgestats.analysis.decisions.record import (
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
-from judgestats.results.verdict import Caveat, Measure, Subject
+from judgestats.results.verdict import Caveat
 from judgestats.stats.validity.cutoffs import clustering, least_trials
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
 from judgestats.stats.validity.sequential import (
@@ -57,7 +57,7 @@ class Stage(Part):
         Of all items that it decides.
     threshold : float
         NaN: it decides none.
-    labels, errors : int
+    labels, wrong : int
         Labelled items it decides, and errors among them.
     upper : float
         Upper limit of its error rate, as description.
@@ -73,72 +73,62 @@ class Stage(Part):
     share: Number = 0.0
     threshold: Number = math.nan
     labels: int = 0
-    errors: int = 0
+    wrong: int = 0
     upper: Number = math.nan
     candidates: tuple[Candidate, ...] = ()
     is_partial: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cascade(Decision):
+class PolicyCost(Bounded):
+    """Cost per item of the cascade with its interval, and of the other policies."""
+
+    people_only: Number = math.nan
+    last_judge_alone: Number = math.nan
+
+
+NO_COST = PolicyCost()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cascade(Routed):
     """Judges in price order, each with its threshold, and what the policy costs.
 
     Attributes
     ----------
-    error : float
-        Largest error rate allowed at every stage.
     share : float
         Of items decided without a person by the recommended policy.
     stages : tuple of Stage
     last : Stage
         The last judge alone, on all items.
-    cost : Bounded
-        Of the cascade per item.
-    people_only, last_judge_alone : float
-        Cost per item of the other policies.
+    cost : PolicyCost
     recommended : str
         ``cascade``, ``last judge alone`` or ``people alone``.
     is_strict : bool
         Whether the cascade was tuned on half of the labels and tested on the other half.
     routes, verdicts, confidence : tuple
-        Of the recommended policy, one per item.
+        Of the recommended policy.
     """
 
-    kind: ClassVar[str] = "cascade"
     word: ClassVar[str] = "CASCADE"
-    error: Number
-    share: Number = 0.0
     stages: tuple[Stage, ...] = ()
     last: Stage | None = None
-    cost: Bounded = UNDEFINED
-    people_only: Number = math.nan
-    last_judge_alone: Number = math.nan
+    cost: PolicyCost = NO_COST
     recommended: str = PEOPLE
-    confidence_source: Source = ""
     is_strict: bool = False
-    routes: tuple[str, ...] = ()
-    verdicts: tuple[Number, ...] = ()
-    confidence: tuple[Number, ...] = ()
-
-    def measures(self, subject: Subject) -> Iterator[Measure]:
-        """The share decided alone, which is a lower limit."""
-        yield Measure(
-            key="automation_share", subject=subject, estimate=self.share, low=self.share, high=1.0,
-            n=self.n_labels, n_clusters=self.n_clusters or self.n_labels,
-        )  # fmt: skip
 
     def sentences(self) -> list[str]:
         """Shares of the stages, costs, and the recommendation."""
-        bound = f"error <= {percent(self.error)} with {100 * self.level:.4g}% confidence"
         parts = [f"{s.judge} {percent(s.share)}" for s in self.stages]
         left = 1 - sum(s.share for s in self.stages)
         last = self.last.judge if self.last else ""
+        made = self.cost
         costs = (
-            f"{plain_number(self.cost.estimate)} per item; {last} alone "
-            f"{plain_number(self.last_judge_alone)}; people alone {plain_number(self.people_only)}."
+            f"{plain_number(made.estimate)} per item; {last} alone "
+            f"{plain_number(made.last_judge_alone)}; people alone {plain_number(made.people_only)}."
         )
         proof = "exact" if self.is_strict else "simulated, not proved"
-        first = f"{', '.join(parts)}, people {percent(left)}: {bound} ({proof})."
+        first = f"{', '.join(parts)}, people {percent(left)}: {self.bound} ({proof})."
         return [f"{first} {costs}", self._advice()]
 
     def _advice(self) -> str:
@@ -217,7 +207,7 @@ def cascade_certificate(
     >>> w = np.where(rng.random(3000) < .02, ~y, y)
     >>> made = cascade_certificate({"a": v, "b": w}, {"a": c, "b": rng.random(3000)}, y,
     ...     prices={"a": 1, "b": 10, "human": 200}, error=.1, labels_drawn="random")
-    >>> made.recommended, made.cost.estimate < made.last_judge_alone
+    >>> made.recommended, made.cost.estimate < made.cost.last_judge_alone
     ('cascade', True)
     """
     where = "decide automate"
@@ -231,7 +221,10 @@ def cascade_certificate(
     sure = {j: np.where(np.isnan(said[j]), np.nan, sure[j]) for j in order}
     delta = 1 - level
     own = delta / (2 * len(order))
-    caveats = check_draw(where, labels_drawn, by_verdict="A cascade needs random labels.")
+    caveats = check_draw(
+        where, labels_drawn,
+        by_verdict="do not serve a cascade. Draw them at random: judgestats labels plan my.csv",
+    )  # fmt: skip
     least = least_trials(error, own)
     if int(judged.used.sum()) < least:
         raise InputError(
@@ -239,6 +232,7 @@ def cascade_certificate(
             f"of at most {number(error)} needs at least {least} at the first stage. Label more: "
             "judgestats labels plan my.csv --labels 600"
         )
+    groups = judged.cluster_count(judged.used, where=where)
     fixed = None if thresholds is None else np.asarray(thresholds, float)
     rest = np.ones(n, dtype=bool)
     routes = np.full(n, HUMAN, dtype=object)
@@ -277,15 +271,17 @@ def cascade_certificate(
     if any(s.is_partial for s in stages):
         caveats = (*caveats, Caveat(
             code="partial", severity="minor", about=last,
-            text="A later judge saw escalated items only; alone it is judged on these.",
+            text="A later judge saw escalated items only. Alone, it is certified on these.",
         ))  # fmt: skip
     chosen = [(said[r], sure[r]) if r != HUMAN else None for r in routes.tolist()]
     return Cascade(
         subject="", certified=best != PEOPLE, error=error, level=level,
-        n_labels=int(judged.used.sum()), n_items=n, n_clusters=judged.cluster_count(judged.used),
+        n_labels=int(judged.used.sum()), n_items=n, n_clusters=groups,
         n_ties=judged.n_ties, share=float(np.mean(routes != HUMAN)), stages=tuple(stages),
-        last=alone, cost=_cost(spent, judged.codes, level), people_only=float(prices[HUMAN]),
-        last_judge_alone=cost_alone, recommended=best, confidence_source=source,
+        last=alone, cost=replace(
+            _cost(spent, judged.codes, level), people_only=float(prices[HUMAN]),
+            last_judge_alone=cost_alone,
+        ), recommended=best, confidence_source=source,
         caveats=(*caveats, *tuned_caveat(tuned)), routes=tuple(map(str, routes.tolist())),
         verdicts=tuple(float(c[0][i]) if c else math.nan for i, c in enumerate(chosen)),
         confidence=tuple(float(c[1][i]) if c else math.nan for i, c in enumerate(chosen)),
@@ -354,7 +350,7 @@ def _stage(
     decided = reached & (confidence >= top.threshold)
     return replace(
         base, decided=int(decided.sum()), share=float(decided.mean()), threshold=top.threshold,
-        labels=top.m, errors=top.x, upper=found.upper,
+        labels=top.m, wrong=top.x, upper=found.upper,
     ), decided  # fmt: skip
 
 
@@ -373,7 +369,7 @@ def _stage_at(
     made = Stage(
         judge=judge, price=price, reached=int(reached.sum()), decided=int(decided.sum()),
         share=float(decided.mean()), threshold=threshold if decided.any() else math.nan,
-        labels=int(known.sum()), errors=int((said[judge][known] != human[known]).sum()),
+        labels=int(known.sum()), wrong=int((said[judge][known] != human[known]).sum()),
     )  # fmt: skip
     return made, decided
 
@@ -447,10 +443,10 @@ def _tuned_threshold(
     return best
 
 
-def _cost(spent: Floats, codes: Ints, level: float) -> Bounded:
+def _cost(spent: Floats, codes: Ints, level: float) -> PolicyCost:
     """Mean cost per item with its interval over clusters."""
     mean = float(spent.mean())
     _, place = np.unique(codes, return_inverse=True)
     error = math.sqrt(cluster_variance((spent - mean) / spent.size, place))
     half = float(special.stdtrit(max(int(place.max()), 1), (1 + level) / 2)) * error
-    return Bounded(estimate=mean, low=mean - half, high=mean + half, method="t over clusters")
+    return PolicyCost(estimate=mean, low=mean - half, high=mean + half, method="t over clusters")

@@ -73,8 +73,11 @@ class Shift(Part):
 class Delay(Part):
     """Anchors until a judge shift of this size is shown; infinite where it cannot be."""
 
-    shift: Number
-    anchors: Number
+    shift: Number = math.nan
+    anchors: Number = math.inf
+
+
+NO_DELAY = Delay()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +98,10 @@ class Change(Decision):
         ``anchors``, ``repeats`` and ``n_old``.
     alpha : float
         Of both alarms at every update together.
+    delay : Delay
+        The smallest planned shift that can be shown.
     delays : tuple of Delay
+        Of all planned shifts.
     floor : float
         Smallest judge shift that can ever raise an alarm.
     per_period : float
@@ -108,6 +114,7 @@ class Change(Decision):
 
     kind: ClassVar[str] = "change"
     word: ClassVar[str] = "CHANGED"
+    required: ClassVar[tuple[str, ...]] = ("judge_changed", "system_changed")
     verdict: Who = "not_yet"
     period: int = 0
     judge: Shift = Shift()
@@ -118,6 +125,7 @@ class Change(Decision):
     new_used: int = 0
     reference: Mapping[str, Number]
     alpha: Number = 0.05
+    delay: Delay = NO_DELAY
     delays: tuple[Delay, ...] = ()
     floor: Number = math.nan
     per_period: Number = math.nan
@@ -168,10 +176,10 @@ class Change(Decision):
         return [f"Under earlier references: {', '.join(self.earlier)}."] if self.earlier else []
 
     def _delay(self) -> str:
-        if not self.per_period > 0 or not self.delays:
+        if not self.per_period > 0:
             return "No anchor was judged again yet."
-        first = next((d for d in self.delays if math.isfinite(d.anchors)), None)
-        if first is None:
+        first = self.delay
+        if not math.isfinite(first.anchors):
             return (
                 f"No judge shift below {number(self.floor)} of the range can be shown: the "
                 "reference needs more judgments."
@@ -470,6 +478,7 @@ def _change(state: MonitorState) -> Change:
             "anchors": data.base.size, "repeats": float(data.repeats.mean()), "n_old": data.n_old
         },
         anchors_used=used, new_used=int(data.new_n.sum()), delays=delays, floor=floor,
+        delay=next((one for one in delays if math.isfinite(one.anchors)), NO_DELAY),
         per_period=used / len(looks) if looks else math.nan, earlier=earlier,
         series=tuple((i, m.log_e_judge, m.log_e_system) for i, m in enumerate(looks, start=1)),
         n_clusters=0 if data.members is None else data.members.shape[1],

@@ -21,6 +21,7 @@ from judgestats.analysis.decisions.record import (
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
+from judgestats.results.verdict import Caveat
 from judgestats.stats.validity.inputs import verdict_values
 from judgestats.stats.validity.label_gain import label_bounds, label_strata, stratified_rate
 from judgestats.stats.validity.label_plan import allocate_labels
@@ -28,6 +29,11 @@ from judgestats.stats.validity.label_plan import allocate_labels
 BATCHES, LEAST, MOST_PER_CLUSTER = 4, 8, 3
 WORTH = 0.15
 """Share of labels from which choosing items is proposed."""
+_USE = Caveat(
+    code="unequal_chances", severity="minor", about="labels",
+    text="These labels serve the pass rate: for TPR, TNR, and cut-offs chances are unequal.",
+    action="For those: judgestats labels plan.",
+)  # fmt: skip
 _NAMES = ("fail", "pass", "unparsed")
 
 
@@ -102,9 +108,10 @@ class NextLabels(Decision):
                 f"{number(made.high, 3)}] ({self.n_labels:,} labels of {self.n_items:,} items)."
             )
         if self.adaptive_gain < WORTH:
+            gain = percent(max(round(self.adaptive_gain, 3), 0))
             out.append(
-                f"Choosing items saves {percent(max(self.adaptive_gain, 0))} at most: random "
-                "labels do as well (judgestats labels plan --by)."
+                f"Choosing items saves {gain} at most: random labels do as well "
+                "(judgestats labels plan --by)."
             )
         if self.chosen:
             out.append(f"Batch {self.batch} of {BATCHES}: {len(self.chosen)} items to label.")
@@ -117,6 +124,7 @@ def next_labels(
     labels: ArrayLike | None = None,
     *,
     budget: int,
+    chance: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -133,6 +141,8 @@ def next_labels(
         Labels of earlier batches of the same seed; None without a label.
     budget : int
         Labels in all, in four batches.
+    chance : array-like, shape (N,), optional
+        Chances of the labelled items, as `NextLabels.chance` gave them: they are checked.
     cluster : array-like, shape (N,), optional
         At most three items per cluster.
     level : float
@@ -190,19 +200,23 @@ def next_labels(
     sizes = np.bincount(strata)
     order = [np.random.default_rng([seed, h]).permutation(np.flatnonzero(strata == h))
              for h in range(sizes.size)]  # fmt: skip
+    order = [own[~judged.tied[own]] for own in order]
     have = np.array([int(judged.used[own].sum()) for own in order])
     passes = np.array([int(np.nansum(judged.human[own])) for own in order])
     _check_order(where, order, have, judged.human)
-    floor = np.minimum(LEAST, sizes)
-    if budget < floor.sum() or budget > n:
+    if chance is not None:
+        _check_chances(where, order, have, sizes, np.asarray(chance, float))
+    left = np.array([own.size for own in order])
+    floor = np.minimum(LEAST, left)
+    if budget < floor.sum() or budget > left.sum():
         raise InputError(
             f"{where}: the budget must be between {int(floor.sum())} ({LEAST} labels per stratum) "
-            f"and {n} items, got {budget}."
+            f"and {left.sum()} items, got {budget}."
         )
-    batch, want = _wanted(sizes, have, passes, floor, budget)
+    batch, want = _wanted(sizes, left, have, passes, floor, budget)
     more = want - have
     chosen = np.concatenate([own[h : h + m] for own, h, m in zip(order, have, more, strict=True)])
-    chance = (want / sizes)[strata[chosen]]
+    shares = (want / sizes)[strata[chosen]]
     shuffled = np.random.default_rng([seed, 1_000_000 + batch]).permutation(chosen.size)
     estimate = stratified_rate(sizes, have, passes, level)
     bound, gain = _bounds(judge, sizes, have, passes, judged.human)
@@ -210,6 +224,8 @@ def next_labels(
     return NextLabels(
         subject=subject, certified=known, level=level, n_labels=int(have.sum()), n_items=n,
         n_ties=judged.n_ties, n_unparsed=int(np.isnan(judge).sum()), seed=seed, batch=batch,
+        assumptions=("Labels are those that labels next chose, of whole batches.",),
+        caveats=(_USE,),
         budget=budget, bound=bound, adaptive_gain=gain,
         strata=tuple(
             Stratum(name=name, size=int(size), labels=int(h), passes=int(p), next=int(m))
@@ -219,7 +235,7 @@ def next_labels(
         ),
         estimate=Bounded(estimate=estimate[0], low=estimate[1], high=estimate[2],
                          method="stratified, t with Satterthwaite's df"),
-        chosen=tuple(chosen[shuffled].tolist()), chance=tuple(chance[shuffled].tolist()),
+        chosen=tuple(chosen[shuffled].tolist()), chance=tuple(shares[shuffled].tolist()),
         reason="" if known else "there are no labels yet",
         method="strata of verdict and confidence; Neyman's allocation in batches",
     )  # fmt: skip
@@ -227,26 +243,44 @@ def next_labels(
 
 def _check_order(where: str, order: list[Ints], have: Ints, human: Floats) -> None:
     """Labels must be those of earlier batches: the first of each stratum's order."""
-    for own, count in zip(order, have, strict=True):
-        if np.isnan(human[own[:count]]).any():
+    missing = sum(
+        int(np.isnan(human[own[:count]]).sum()) for own, count in zip(order, have, strict=True)
+    )
+    if missing:
+        raise InputError(
+            f"{where}: {missing} items that come before labelled ones in the order of this seed "
+            "have no label, so chances are not known. Label the whole batch, and give the seed "
+            "that chose it. For other labels: judgestats labels plan."
+        )
+
+
+def _check_chances(where: str, order: list[Ints], have: Ints, sizes: Ints, chance: Floats) -> None:
+    """A chance is a count over the stratum's size, which the item's place does not exceed."""
+    for own, count, size in zip(order, have, sizes, strict=True):
+        counts = chance[own[:count]] * size
+        places = np.arange(1, count + 1)
+        whole = np.abs(counts - np.round(counts)) < 1e-6
+        if not np.all(whole & (np.round(counts) >= places) & (np.round(counts) <= size)):
             raise InputError(
-                f"{where}: the labels are not those that labels next chose with this seed, so "
-                "their chances are not known. Give its file and seed, or use judgestats labels "
-                "plan."
+                f"{where}: the column chance is not what labels next wrote. Give its files as they "
+                "were, with labels filled in."
             )
 
 
-def _wanted(sizes: Ints, have: Ints, passes: Ints, floor: Ints, budget: int) -> tuple[int, Ints]:
+def _wanted(
+    sizes: Ints, left: Ints, have: Ints, passes: Ints, floor: Ints, budget: int
+) -> tuple[int, Ints]:
     """Batch, and labels of each stratum after it."""
-    batch = min(int(have.sum()) * BATCHES // budget + 1, BATCHES)
-    total = max(budget * batch // BATCHES, int(np.maximum(have, floor).sum()))
+    ends = [budget * b // BATCHES for b in range(1, BATCHES + 1)]
+    batch = 1 + sum(int(have.sum()) >= end for end in ends[:-1])
+    total = max(ends[batch - 1], int(np.maximum(have, floor).sum()))
     shares = sizes / sizes.sum()
     spread = np.ones(sizes.size)
     if have.any():
         smooth = (passes + 1) / (have + 2)
         spread = np.sqrt(smooth * (1 - smooth))
     want = allocate_labels(
-        total, shares.tolist(), spread.tolist(), available=sizes.tolist(),
+        total, shares.tolist(), spread.tolist(), available=left.tolist(),
         least=np.maximum(have, floor).tolist(),
     )  # fmt: skip
     return batch, np.maximum(want, have)

@@ -100,8 +100,10 @@ class OperatingPoint(Decision):
     tried : Tried or None
         Rates at the best cut-off where none is certified.
     auc, cost : Bounded
-        Cost per item of the cheapest cut-off, cross-fitted.
+        Cost per item of the cheapest cut-off, cross-fitted or of a split.
     cost_cutoff : float
+    is_split : bool
+        Whether half of the labels chose the cheapest cut-off and the others measured its cost.
     design_effect : mapping
         ``pass`` and ``fail``.
     roc : tuple of (float, float, float)
@@ -110,6 +112,7 @@ class OperatingPoint(Decision):
 
     kind: ClassVar[str] = "operating_point"
     word: ClassVar[str] = "CUTOFF"
+    required: ClassVar[tuple[str, ...]] = ("cutoff_exists", "cost")
     requirement: Mapping[str, float]
     window: tuple[Number, Number] | None = None
     limits: tuple[Number, Number] = (math.nan, math.nan)
@@ -122,16 +125,23 @@ class OperatingPoint(Decision):
     auc: Bounded = UNDEFINED
     cost: Bounded | None = None
     cost_cutoff: Number = math.nan
+    is_split: bool = False
     design_effect: Mapping[str, float]
     roc: tuple[tuple[Number, Number, Number], ...] = ()
 
     def measures(self, subject: Subject) -> Iterator[Measure]:
-        """Whether a cut-off is certified; open where it is not."""
+        """Whether a cut-off is certified, open where it is not; and the cost, of a split."""
         yield Measure(
             key="cutoff_exists", subject=subject, estimate=float(self.certified),
             low=float(self.certified), high=1.0, n=self.n_labels,
             n_clusters=self.n_clusters or self.n_labels, reason=self.reason,
         )  # fmt: skip
+        if self.cost is not None and self.is_split:
+            yield Measure(
+                key="cost", subject=subject, estimate=self.cost.estimate, low=self.cost.low,
+                high=self.cost.high, n=self.n_labels // 2,
+                n_clusters=(self.n_clusters or self.n_labels) // 2,
+            )  # fmt: skip
 
     def _size(self) -> str:
         clusters = f", {self.n_clusters:,} clusters" if self.n_clusters else ""
@@ -149,11 +159,13 @@ class OperatingPoint(Decision):
             return [f"At score {sign} {plain_number(self.cutoff)}: {rates} {size}."]
         if self.certified and self.window:
             low, high = self.window
-            span = f"from {plain_number(low)} to {plain_number(high)}"
+            span = f"Every cut-off from {plain_number(low)} to {plain_number(high)} meets"
+            if low == high:
+                span = "Only this cut-off meets"
             claim = f"Pass at score {sign} {plain_number(self.cutoff)}: {needs}"
             out = [
                 f"{claim} with {level_text(self.level)} confidence.",
-                f"Every cut-off {span} meets both {self._size()}. AUC {_two_sided(self.auc)}.",
+                f"{span} both {self._size()}. AUC {_two_sided(self.auc)}.",
             ]
         elif math.isnan(self.auc.estimate):
             return [f"No cut-off is shown to meet {needs}: {self.reason}"]
@@ -169,9 +181,10 @@ class OperatingPoint(Decision):
                 f"{self.reason if self.tried is None else steps_text(self.next)}".rstrip()
             ]
         if self.cost is not None:
+            half = " of the other half of the labels" if self.is_split else ""
             out.append(
                 f"Cost per item {_plain_interval(self.cost)} at {plain_number(self.cost_cutoff)}, "
-                "the cheapest cut-off."
+                f"the cheapest cut-off{half}."
             )
         return out
 
@@ -206,6 +219,7 @@ def operating_point(
     subject: str = "",
     seed: int = 0,
     full_roc: bool = False,
+    split: bool = False,
 ) -> OperatingPoint:
     r"""Certify the cut-offs of a score that keep a required TPR and TNR.
 
@@ -238,6 +252,9 @@ def operating_point(
         Of folds and of the search for a number of labels.
     full_roc : bool
         Whether `roc` holds every cut-off instead of at most 200.
+    split : bool
+        Whether half of the labels choose the cheapest cut-off and the others measure its cost, for
+        a requirement on it; else it is cross-fitted.
 
     Returns
     -------
@@ -279,7 +296,9 @@ def operating_point(
     judged = labelled(labels, cluster, where=where)
     x = aligned(scores, judged.human.size, where=where, name="scores")
     caveats = check_draw(
-        where, labels_drawn, by_verdict="Draw labels at random: judgestats labels plan my.csv"
+        where,
+        labels_drawn,
+        by_verdict="bias TPR and TNR. Draw labels at random: judgestats labels plan my.csv",
     )
     kept = judged.used & ~np.isnan(x)
     sign = -1.0 if lower_is_better else 1.0
@@ -287,9 +306,10 @@ def operating_point(
     delta = joint_share(1 - level, 2, independent=not judged.clustered)
     n1, n0 = int(y.sum()), int((~y).sum())
     counts = error_counts(s, y, codes if judged.clustered else None, delta=delta)
+    groups = judged.cluster_count(kept, where=where)
     base = OperatingPoint(
         subject=subject, requirement={"tpr": tpr, "tnr": tnr}, level=level, n_labels=n1 + n0,
-        n_items=int(x.size), n_clusters=judged.cluster_count(kept), n_ties=judged.n_ties,
+        n_items=int(x.size), n_clusters=groups, n_ties=judged.n_ties,
         n_unparsed=int(np.isnan(x).sum()), lower_is_better=lower_is_better,
         design_effect=dict(zip(("pass", "fail"), counts.effects, strict=True)),
         caveats=(*caveats, *tuned_caveat(tuned), *few_caveats(n1, n0)),
@@ -304,8 +324,10 @@ def operating_point(
     if cost is None:
         return found
     prices = _prices(where, cost)
-    fitted = _cost(s, y, codes, prices, prevalence, seed)
-    return _with_cost(found, counts, fitted, prices, prevalence, sign, judged.cluster_count(kept))
+    fitted = _cost(s, y, codes, prices, prevalence, seed, split)
+    return _with_cost(
+        replace(found, is_split=split), counts, fitted, prices, prevalence, sign, groups
+    )  # fmt: skip
 
 
 def _check_size(where: str, n1: int, n0: int, tpr: float, tnr: float, delta: float) -> None:
@@ -437,15 +459,17 @@ def _cost(
     prices: tuple[float, float],
     prevalence: float | None,
     seed: int,
+    split: bool,
 ) -> Cost:
-    """Cross-fitted cost; classes reweighted where another prevalence is stated."""
+    """Cost; classes reweighted where another prevalence is stated."""
     if prevalence is not None:
         check_level("decide cutoff", prevalence=prevalence)
         share = float(y.mean())
         prices = (
             prices[0] * prevalence / share, prices[1] * (1 - prevalence) / (1 - share)
         )  # fmt: skip
-    return expected_cost(s, y, codes, miss=prices[0], false_pass=prices[1], seed=seed)
+    return expected_cost(s, y, codes, miss=prices[0], false_pass=prices[1], seed=seed,
+                         split=split)  # fmt: skip
 
 
 def _with_cost(
@@ -457,15 +481,16 @@ def _with_cost(
     sign: float,
     n_clusters: int,
 ) -> OperatingPoint:
-    half = math.nan
+    half, how = math.nan, "of a split" if found.is_split else "cross-fitted in 5 folds"
     if prevalence is None:
-        groups = n_clusters or found.n_labels
+        groups = (n_clusters or found.n_labels) // (2 if found.is_split else 1)
         half = float(special.stdtrit(groups - 1, (1 + found.level) / 2)) * cost.std_error
     made = Bounded(
-        estimate=cost.estimate, low=cost.estimate - half, high=cost.estimate + half,
-        method=f"cross-fitted in 5 folds, t over clusters; a miss costs {prices[0]:g}, a false "
-        f"pass {prices[1]:g}",
-    )  # fmt: skip
+        estimate=cost.estimate,
+        low=cost.estimate - half,
+        high=cost.estimate + half,
+        method=f"{how}, t over clusters; a miss costs {prices[0]:g}, a false pass {prices[1]:g}",
+    )
     found = replace(found, cost=made, cost_cutoff=sign * cost.cutoff)
     if not (found.certified and found.window):
         return found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
+from judgestats.analysis.decisions.operating_point import Bounded
 from judgestats.analysis.decisions.record import (
     Decision,
     check_draw,
@@ -23,7 +23,7 @@ from judgestats.analysis.decisions.record import (
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
-from judgestats.results.verdict import Caveat, Measure, Subject
+from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
 from judgestats.stats.validity.panels import (
     effective_judges,
@@ -39,6 +39,16 @@ ASSUMED = (0.7, 0.8, 0.9)
 """Accuracies for which the effective votes are stated without labels."""
 FURTHER = 25
 FEW_ERRORS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Votes(Bounded):
+    """Effective votes, from labels or from assumed accuracies alone."""
+
+    source: Literal["labels", "assumed"] = "labels"
+
+
+NO_VOTES = Votes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +79,9 @@ class Panel(Decision):
     Attributes
     ----------
     judges : tuple of str
-    n_eff : Bounded
-        Independent judges of the same accuracy whose mean errs as variably.
-    source : {"labels", "assumed"}
-        ``assumed``: without labels, only `assumed` and `least_mean_error` can be stated.
+    n_eff : Votes
+        Independent judges of the same accuracy whose mean errs as variably. Source ``assumed``:
+        without labels, only `assumed` and `least_mean_error` can be stated.
     mean_correlation : float
         Of two judges' errors.
     error_rates : mapping of judge to float
@@ -91,9 +100,9 @@ class Panel(Decision):
 
     kind: ClassVar[str] = "panel"
     word: ClassVar[str] = "PANEL"
+    required: ClassVar[tuple[str, ...]] = ("n_eff",)
     judges: tuple[str, ...]
-    n_eff: Bounded = UNDEFINED
-    source: Literal["labels", "assumed"] = "labels"
+    n_eff: Votes = NO_VOTES
     mean_correlation: Number = math.nan
     error_rates: Mapping[str, Number]
     least_mean_error: Number = math.nan
@@ -116,7 +125,7 @@ class Panel(Decision):
     def sentences(self) -> list[str]:
         """Effective votes, accuracy, larger panels, and the judge that adds least."""
         k = len(self.judges)
-        if self.source == "assumed":
+        if self.n_eff.source == "assumed":
             listed = ", ".join(
                 f"{n:.1f} at {number(float(a), 1)}" for a, n in self.assumed.items()
                 if not math.isnan(n)
@@ -150,11 +159,17 @@ class Panel(Decision):
         elif self.droppable:
             fewest = self.droppable[0]
             more.append(f"Least missed: {fewest.judge} ({_loss_text(fewest)}).")
+        more += [
+            f"Near copies: {a} and {b} (error correlation {number(r)})."
+            for a, b, r in self.copies[:1]
+        ]
         return [first, *([" ".join(more)] if more else [])]
 
 
 def _loss_text(one: Droppable) -> str:
     """Accuracy of the majority without a judge, against that with it."""
+    if round(one.loss, 3) == 0:
+        return "the majority stays as accurate without it"
     how = "lower" if one.loss > 0 else "higher"
     return f"majority {number(abs(one.loss), 3)} {how} without it"
 
@@ -237,38 +252,62 @@ def effective_votes(
     judges = tuple(names) or tuple(f"judge {j + 1}" for j in range(k))
     if len(set(judges)) != k:
         raise InputError(f"{where}: names must differ, one per judge, got {list(judges)}.")
+    if strange := sorted(set(prices or {}) - set(judges)):
+        raise InputError(
+            f"{where}: no judge is called {strange[0]!r}. Judges: {', '.join(judges)}."
+        )
     complete = ~np.isnan(read).any(axis=1)
     base = Panel(
         subject=subject, judges=judges, level=level, margin=margin, n_items=len(read),
         n_unparsed=int((~complete).sum()), error_rates={}, assumed={},
         method="log n_eff, influence summed over clusters, t with kurtosis df",
     )  # fmt: skip
-    if not scores and complete.any():
+    if not complete.any():
+        return replace(base, reason="no item was judged by every judge")
+    if not scores:
         base = _unlabelled_panel(base, read[complete])
     if labels is None:
-        return replace(base, source="assumed", reason="there are no labels")
+        return _assumed(base, "there are no labels")
     if scores:
         human = np.asarray(labels, float)
         judged = labelled(np.where(np.isnan(human), np.nan, 1.0), cluster, where=where)
     else:
         judged = labelled(labels, cluster, where=where)
         human = judged.human
-    caveats = check_draw(where, labels_drawn)
+    caveats = check_draw(
+        where, labels_drawn,
+        by_verdict="bias error rates. Draw labels at random: judgestats labels plan my.csv",
+    )  # fmt: skip
     used: Bools = complete & ~np.isnan(human)
     if not used.any():
-        return replace(base, source="assumed", reason="no item that all judges judged has a label")
+        return _assumed(base, "no item that all judges judged has a label")
     f, y = read[used], human[used]
     errors = f - y[:, None] if scores else (f != y[:, None]).astype(float)
     codes = judged.codes[used]
     base = replace(
-        base, n_labels=int(used.sum()), n_clusters=judged.cluster_count(used), caveats=caveats,
-        n_ties=judged.n_ties,
+        base, n_labels=int(used.sum()), n_clusters=judged.cluster_count(used, where=where),
+        caveats=caveats, n_ties=judged.n_ties,
         error_rates=dict(zip(judges, np.abs(errors).mean(axis=0).tolist(), strict=True)),
     )  # fmt: skip
-    if used.sum() < 3 or not errors.mean(axis=1).var() > 0:
-        why = "no shared item was judged wrongly: n_eff is not defined"
-        return replace(base, reason=why if used.sum() >= 3 else "fewer than three labelled items")
+    if used.sum() < 3:
+        return replace(base, reason="fewer than three labelled items")
+    if not errors.mean(axis=1).var() > 0:
+        what = (
+            "the mean error is the same on every item"
+            if errors.any()
+            else ("no shared item was judged wrongly")
+        )
+        return replace(base, reason=f"{what}: n_eff is not defined")
     return _with_votes(base, errors, codes if judged.clustered else None, judges, prices, scores)
+
+
+def _assumed(base: Panel, reason: str) -> Panel:
+    """What can be said without labels, and how to get them."""
+    step = NextStep(
+        key="n_eff", unit="labels", have=0, if_true=200,
+        command="judgestats labels plan my.csv --labels 200",
+    )  # fmt: skip
+    return replace(base, n_eff=Votes(source="assumed"), reason=reason, next=(step,))
 
 
 def _unlabelled_panel(base: Panel, votes: Floats) -> Panel:
@@ -304,7 +343,7 @@ def _with_votes(
         ))  # fmt: skip
     found = replace(
         base, certified=True, caveats=caveats,
-        n_eff=Bounded(estimate=estimate, low=low, high=high, method=base.method),
+        n_eff=Votes(estimate=estimate, low=low, high=high, method=base.method),
         mean_correlation=(k / estimate - 1) / (k - 1),
         copies=near_copies(errors, list(judges)),
     )  # fmt: skip

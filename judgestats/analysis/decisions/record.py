@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.analysis.validity import to_pass_fail, tuning_digest
+from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
@@ -58,6 +59,7 @@ class Decision(Part):
 
     kind: ClassVar[str] = ""
     word: ClassVar[str] = ""
+    required: ClassVar[tuple[str, ...]] = ()
     subject: str = ""
     certified: bool = False
     level: float = 0.95
@@ -105,14 +107,16 @@ class Decision(Part):
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, with a decimal below one.
+    """A share in whole percent, with a decimal near either end.
 
     Examples
     --------
-    >>> percent(.3605), percent(.004)
-    ('36%', '0.4%')
+    >>> percent(.3605), percent(.004), percent(.9973), percent(1)
+    ('36%', '0.4%', '99.7%', '100%')
     """
-    return f"{100 * share:.0f}%" if share == 0 or share >= 0.01 else f"{100 * share:.1g}%"
+    if 0 < share < 0.01:
+        return f"{100 * share:.1g}%"
+    return f"{100 * min(share, 0.999):.1f}%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
 def level_text(level: float) -> str:
@@ -170,22 +174,45 @@ class Labelled:
     codes : ndarray of int
     clustered : bool
         Whether any cluster holds several items.
-    n_ties : int
+    tied : ndarray of bool
+        Items whose raters tie, which have no label.
+    disagreement : float
+        Share of items on which two raters differ; NaN where no item has two.
     """
 
     human: Floats
     codes: Ints
     clustered: bool
-    n_ties: int = 0
+    tied: Bools
+    disagreement: float = math.nan
+
+    @property
+    def n_ties(self) -> int:
+        """Items whose raters tie."""
+        return int(self.tied.sum())
 
     @property
     def used(self) -> Any:
         """Which items have a label."""
         return ~np.isnan(self.human)
 
-    def cluster_count(self, kept: Any) -> int:
-        """Clusters among some items; 0 where items are their own."""
-        return int(np.unique(self.codes[kept]).size) if self.clustered else 0
+    def cluster_count(self, kept: Any, *, where: str) -> int:
+        """Clusters among some items; 0 where items are their own.
+
+        Raises
+        ------
+        InputError
+            Several items are all in one cluster.
+        """
+        if not self.clustered:
+            return 0
+        count = int(np.unique(self.codes[kept]).size)
+        if count == 1 and np.sum(kept) > 1:
+            raise InputError(
+                f"{where}: all labelled items are in one cluster, so no limit can be given. Label "
+                "items of other clusters, or map another column: --map cluster=COLUMN."
+            )
+        return count
 
 
 def labelled(labels: ArrayLike, cluster: ArrayLike | None, *, where: str) -> Labelled:
@@ -217,15 +244,18 @@ def labelled(labels: ArrayLike, cluster: ArrayLike | None, *, where: str) -> Lab
     read = verdict_values(labels, where=where, name="labels")
     if read.ndim > 2 or read.size == 0:
         raise InputError(f"{where}: labels must have one row per item, got shape {read.shape}.")
+    share, disagreement = read, math.nan
     if read.ndim == 2:
-        n = (~np.isnan(read)).sum(axis=1)
-        share = np.divide(np.nansum(read, axis=1), n, out=np.full(len(read), np.nan), where=n > 0)
-    else:
-        share = read
+        n, passes = (~np.isnan(read)).sum(axis=1), np.nansum(read, axis=1)
+        share = np.divide(passes, n, out=np.full(len(read), np.nan), where=n > 0)
+        k, x = n[n > 1], passes[n > 1]
+        disagreement = float(np.mean(2 * x * (k - x) / (k * (k - 1)))) if k.size else math.nan
     human = np.where(share == 0.5, np.nan, np.round(share))
     codes = cluster_codes(cluster, human.size, where=where)
     several = cluster is not None and np.unique(codes).size < codes.size
-    return Labelled(human=human, codes=codes, clustered=several, n_ties=int(np.sum(share == 0.5)))
+    return Labelled(
+        human=human, codes=codes, clustered=several, tied=share == 0.5, disagreement=disagreement
+    )
 
 
 def aligned(values: ArrayLike, n: int, *, where: str, name: str) -> Floats:
@@ -256,7 +286,7 @@ def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[
     labels_drawn : str
         ``random``, ``stratified``, ``by-verdict``, ``convenience``, or empty.
     by_verdict : str
-        What to do instead where labels drawn by verdict allow no claim; empty where they do.
+        What labels drawn by verdict do here, and what to do instead; empty where they serve.
 
     Raises
     ------
@@ -273,7 +303,7 @@ def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[
             "judgestats labels plan my.csv --labels 200"
         )
     if labels_drawn == "by-verdict" and by_verdict:
-        raise InputError(f"{where}: labels drawn by verdict bias TPR and TNR. {by_verdict}")
+        raise InputError(f"{where}: labels drawn by verdict {by_verdict}")
     if labels_drawn:
         return ()
     return (Caveat(
@@ -358,8 +388,8 @@ class ItemJudgments:
         Verdicts parsed per item.
     confidence : ndarray
         Mean of the confidence column; NaN where there is none.
-    labels : ndarray, shape (N, 2)
-        1 pass, 0 fail, NaN; one of each where raters tie.
+    labels : ndarray, shape (N, raters)
+        1 pass, 0 fail, NaN.
     cluster : ndarray
     drawn : str
         How labels were drawn, where the data say.
@@ -430,14 +460,12 @@ def item_judgments(frame: pd.DataFrame) -> list[ItemJudgments]:
         each = read.groupby("item_id", sort=False)
         items = pd.Index(each.size().index)
         coded = read["choice"].map(_CODES).groupby(read["item_id"], sort=False)
-        share = np.full(len(items), np.nan)
-        if "label" in read:
-            said = read["label"].map(_CODES).groupby(read["item_id"], sort=False).mean()
-            share = said.to_numpy(float)
-        tie = share == 0.5
-        labels = np.column_stack(
-            [np.where(tie, 1.0, np.round(share)), np.where(tie, 0.0, np.round(share))]
-        )
+        raters = [c for c in read if str(c).startswith(PERSON)] or ["label"]
+        labels = np.column_stack([
+            read[c].map(_CODES).groupby(read["item_id"], sort=False).mean()
+            if c in read else np.full(len(items), np.nan)
+            for c in raters
+        ])  # fmt: skip
         confident = np.full(len(items), np.nan)
         if "confidence" in read:
             stated = pd.to_numeric(read["confidence"], errors="coerce")
@@ -463,7 +491,7 @@ class JoinedItems:
     items : Index
     verdicts, confidence : ndarray, shape (N, judges)
         Majority verdict of each judge, and its confidence; NaN where it gave none.
-    labels : ndarray, shape (N, 2)
+    labels : ndarray, shape (N, raters)
     cluster : ndarray
     """
 
@@ -489,15 +517,15 @@ def joined_items(judged: Sequence[ItemJudgments]) -> JoinedItems:
     for one in judged[1:]:
         items = items.union(one.items, sort=False)
     verdicts, confidence = (np.full((len(items), len(judged)), np.nan) for _ in range(2))
-    labels = np.full((len(items), 2), np.nan)
+    labels = np.full((len(items), max(one.labels.shape[1] for one in judged)), np.nan)
     clusters = np.empty(len(items), dtype=object)
     for j, one in enumerate(judged):
         place = items.get_indexer(one.items)
         majority, share = one.majority
         verdicts[place, j] = majority
         confidence[place, j] = one.confidence if one.confident.any() else share
-        known = np.isfinite(one.labels[:, 0])
-        labels[place[known]] = one.labels[known]
+        known = np.isfinite(one.labels).any(axis=1)
+        labels[place[known], : one.labels.shape[1]] = one.labels[known]
         clusters[place] = one.cluster
     return JoinedItems(
         items=items, verdicts=verdicts, confidence=confidence, labels=labels, cluster=clusters

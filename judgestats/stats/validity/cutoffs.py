@@ -62,7 +62,7 @@ class Clustering:
     Attributes
     ----------
     icc : float
-        By one-way analysis of variance, at least 0.
+        By one-way analysis of variance, at least 0; 1 where all items are in one cluster.
     size : float
         Sum of squared sizes over the sum of sizes.
     """
@@ -104,8 +104,8 @@ def clustering(values: Floats, codes: Ints) -> Clustering:
     m = np.bincount(place)
     n, groups = values.size, m.size
     size = float((m**2).sum() / n) if n else 1.0
-    if groups < 2 or n == groups:
-        return Clustering(0.0, size)
+    if groups < 2 or n == groups:  # items of one cluster count as one
+        return Clustering(1.0 if groups == 1 else 0.0, size)
     means = np.bincount(place, values) / m
     between = float((m * (means - values.mean()) ** 2).sum() / (groups - 1))
     within = float(((values - means[place]) ** 2).sum() / (n - groups))
@@ -292,8 +292,9 @@ def expected_cost(
     false_pass: float,
     fold: Ints | None = None,
     seed: int = 0,
+    split: bool = False,
 ) -> Cost:
-    """Cheapest cut-off, and its cost by cross-fitting.
+    """Cheapest cut-off, and its cost by cross-fitting or on the other half.
 
     Parameters
     ----------
@@ -306,6 +307,8 @@ def expected_cost(
     fold : ndarray of int, optional
         Folds; by default five, drawn by cluster with `seed`.
     seed : int
+    split : bool
+        Whether half of the clusters choose the cut-off, and the others measure its cost.
 
     Returns
     -------
@@ -313,7 +316,8 @@ def expected_cost(
 
     Notes
     -----
-    Each item is charged at the cut-off that the other folds choose.
+    Each item is charged at the cut-off that the other folds choose. After a split the cost is that
+    of one cut-off, so it serves a requirement.
 
     Examples
     --------
@@ -323,14 +327,21 @@ def expected_cost(
     (20.0, 0.0, True)
     """
     prices = (miss, false_pass)
-    cutoff, same = _cheapest(scores, passed, prices)
-    parts = folds(codes, seed) if fold is None else (fold == k for k in np.unique(fold))
-    loss = np.empty(scores.size)
+    parts = list(folds(codes, seed) if fold is None else (fold == k for k in np.unique(fold)))
+    kept = np.ones(scores.size, dtype=bool)
+    if split:
+        names = np.random.default_rng(seed).permutation(np.unique(codes))
+        kept = np.isin(codes, names[names.size // 2 :])
+        parts = [kept]
+    tuned = ~kept if split else kept
+    cutoff, same = _cheapest(scores[tuned], passed[tuned], prices)
+    every = np.empty(scores.size)
     for out in parts:
         t = _cheapest(scores[~out], passed[~out], prices)[0]
         s, y = scores[out], passed[out]
-        loss[out] = np.where(y, miss * (s < t), false_pass * (s >= t))
-    _, place = np.unique(codes, return_inverse=True)
+        every[out] = np.where(y, miss * (s < t), false_pass * (s >= t))
+    loss = every[kept]
+    _, place = np.unique(codes[kept], return_inverse=True)
     variance = cluster_variance((loss - loss.mean()) / loss.size, place)
     return Cost(
         cutoff=cutoff, same_labels=same, estimate=float(loss.mean()),

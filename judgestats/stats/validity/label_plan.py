@@ -262,7 +262,9 @@ def allocate_labels(
     for _ in range(2 * w.size + 1):
         rest = n - counts[~free].sum()
         total = size[free].sum()
-        part = np.where(free, rest * size / total if total > 0 else rest / free.sum(), counts)
+        part = np.where(
+            free, rest * size / total if total > 0 else rest / max(free.sum(), 1), counts
+        )
         low, high = free & (part < floor), free & (part > top)
         if not (low.any() or high.any()):
             counts = part
@@ -273,11 +275,9 @@ def allocate_labels(
         free &= ~settled
     whole = np.floor(counts + 1e-9).astype(np.int64)
     order = np.argsort(-(counts - whole), kind="stable")
-    for i in order:
-        if whole.sum() >= n:
-            break
-        if whole[i] < top[i]:
-            whole[i] += 1
+    while whole.sum() < n:  # what rounding left, and what classes without items left to others
+        more = order[(whole < top)[order]][: n - int(whole.sum())]
+        whole[more] += 1
     return np.asarray(whole)
 
 

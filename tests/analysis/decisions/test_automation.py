@@ -63,10 +63,11 @@ def test_reference_values_of_the_cascade():
         thresholds=np.round(np.arange(0.98, 0.49, -0.02), 2),
     )  # fmt: skip
     cheap, dear = made.stages
-    decided = cheap.errors + dear.errors, cheap.labels + dear.labels
+    decided = cheap.wrong + dear.wrong, cheap.labels + dear.labels
     agree("dec_cascade", {
         **{f"{s.judge}_{key}": getattr(s, key)
-           for s in made.stages for key in ("reached", "threshold", "decided", "errors")},
+           for s in made.stages for key in ("reached", "threshold", "decided")},
+        **{f"{s.judge}_errors": s.wrong for s in made.stages},
         "people": made.n_items - cheap.decided - dear.decided, "cost_per_item": made.cost.estimate,
         "error_decided": decided[0] / decided[1],
     })  # fmt: skip
@@ -208,7 +209,9 @@ def test_the_command_writes_routes_and_answers_requirements(files, tmp_path, cap
     out = tmp_path / "routes.csv"
     words = ["decide", "automate", *files, "--error", ".05"]
     assert main([*words, "--out", str(out), "--require", "automation_share>=.3"]) == 0
-    assert "36% of items may be decided alone" in capsys.readouterr().out
+    screen = " ".join(capsys.readouterr().out.split())
+    assert "36% of items may be decided alone" in screen
+    assert "AUROC of confidence ." in screen
     routes = pd.read_csv(out)
     assert list(routes) == ["item_id", "route", "verdict", "confidence"]
     assert len(routes) == 2000
@@ -224,6 +227,23 @@ def test_the_command_writes_routes_and_answers_requirements(files, tmp_path, cap
     record = json.loads(capsys.readouterr().out)
     assert record["per_class"]["pass"]["threshold"] == 0.959
     assert record["confidence_source"] == "mapped"
+
+
+def test_several_annotators_vote_ties_are_counted_and_their_difference_is_warned_of(
+    files, tmp_path, capsys
+):
+    labels = pd.read_csv(files[2])
+    other = labels.assign(annotator="b")
+    turned = other.index[:100]
+    other.loc[turned, "label"] = other.loc[turned, "label"].map({"pass": "fail", "fail": "pass"})
+    both = tmp_path / "both.csv"
+    pd.concat([labels.assign(annotator="a"), other]).to_csv(both, index=False)
+    assert main(["decide", "automate", files[0], "--labels", str(both), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["n_ties"] == 100
+    assert record["n_labels"] == len(labels) - 100
+    caveat = next(one for one in record["caveats"] if one["code"] == "people_differ")
+    assert f"{100 / len(labels):.2f}"[1:] in caveat["text"]
 
 
 def test_the_command_takes_prices(tmp_path, capsys):

@@ -66,10 +66,46 @@ def test_batches_follow_one_order_and_their_estimate_covers():
     assert done.screen()[0].startswith("LABELS  Bound: ")
 
 
+@pytest.mark.parametrize("budget", [101, 203, 999])
+def test_a_budget_that_four_does_not_divide_is_spent_in_four_batches(budget):
+    f, c, y = columns()
+    labels = np.full(1000, np.nan)
+    for batch in (1, 2, 3, 4):
+        made = next_labels(f, c, labels, budget=budget)
+        assert made.batch == batch
+        labels[list(made.chosen)] = y[list(made.chosen)]
+    assert np.isfinite(labels).sum() == budget
+    assert next_labels(f, c, labels, budget=budget).chosen == ()
+
+
+def test_raters_who_tie_leave_the_order_as_it_is():
+    f, c, y = columns()
+    first = next_labels(f, c, budget=200)
+    labels = np.full((1000, 2), np.nan)
+    labels[list(first.chosen)] = y[list(first.chosen), None]
+    tied = list(first.chosen[:5])
+    labels[tied] = [0.0, 1.0]
+    made = next_labels(f, c, labels, budget=200)
+    assert (made.n_ties, made.n_labels) == (5, 45)
+    assert not set(made.chosen) & set(first.chosen)
+
+
+def test_chances_edited_by_hand_are_refused():
+    f, c, y = columns()
+    first = next_labels(f, c, budget=200)
+    labels, chance = (np.full(1000, np.nan) for _ in range(2))
+    place = list(first.chosen)
+    labels[place], chance[place] = y[place], first.chance
+    assert next_labels(f, c, labels, budget=200, chance=chance).batch == 2
+    chance[place[0]] = 0.5
+    with pytest.raises(InputError, match="column chance is not what labels next wrote"):
+        next_labels(f, c, labels, budget=200, chance=chance)
+
+
 def test_refusals():
     f, c, y = columns()
     by_hand = np.where(np.arange(1000) < 60, y, np.nan)
-    with pytest.raises(InputError, match="not those that labels next chose"):
+    with pytest.raises(InputError, match="have no label, so chances are not known"):
         next_labels(f, c, by_hand, budget=200)
     with pytest.raises(InputError, match="between 48"):
         next_labels(f, c, budget=20)
@@ -103,4 +139,7 @@ def test_the_command_writes_batches_until_the_width(tmp_path, capsys, monkeypatc
     labelled.drop(columns="chance").to_csv("without.csv", index=False)
     assert main([*command, "--labels", "without.csv"]) == 2
     assert "no column chance" in capsys.readouterr().err
+    labelled.assign(chance=0.3).to_csv("edited.csv", index=False)
+    assert main([*command, "--labels", "edited.csv"]) == 2
+    assert "column chance is not" in capsys.readouterr().err
     assert main([*command, "--until", "width<=0"]) == 2

@@ -207,6 +207,32 @@ def test_the_command_prints_the_record_and_its_exit_code(files, capsys):
     assert "leave out --lower-is-better" in capsys.readouterr().err
 
 
+def test_items_of_one_cluster_allow_no_limit():
+    s, y = drawn()
+    with pytest.raises(InputError, match="all labelled items are in one cluster"):
+        operating_point(s, y, cluster=np.zeros(400))
+    made = operating_point(s, y, cluster=y.astype(int))
+    assert not made.certified  # one cluster in each class
+    assert made.tried.tpr.lower < 0.1
+
+
+def test_a_required_cost_is_that_of_a_split(files, capsys):
+    file, labels = files
+    words = ["decide", "cutoff", str(file), *labels, "--labels-drawn", "random"]
+    assert main([*words, "--cost", "fn=1,fp=1", "--require", "cost<=.2"]) == 0
+    out = capsys.readouterr().out
+    assert "the cheapest cut-off of the other half of the labels" in " ".join(out.split())
+    assert main([*words, "--cost", "fn=1,fp=1", "--require", "cost<=.001"]) == 1
+    capsys.readouterr()
+    assert main([*words, "--require", "cost<=.2"]) == 2
+    assert "Add --cost" in capsys.readouterr().err
+    s, y = drawn()
+    whole = operating_point(s, y, cost={"fn": 1, "fp": 1})
+    half = operating_point(s, y, cost={"fn": 1, "fp": 1}, split=True)
+    assert half.cost.high - half.cost.low > whole.cost.high - whole.cost.low
+    assert (whole.is_split, half.is_split) == (False, True)
+
+
 def test_a_gate_on_scores_asks_for_a_certified_cutoff(files):
     file, labels = files
     gate = js.check(file, labels=labels[1], for_="gate", n_resamples=99)

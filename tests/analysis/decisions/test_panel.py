@@ -49,7 +49,7 @@ def test_reference_values():
 def test_without_labels_nothing_is_said_of_accuracy():
     d = data("dec_panel")
     made = effective_votes(d[NAMES].to_numpy(), names=NAMES)
-    assert (made.certified, made.source) == (False, "assumed")
+    assert (made.certified, made.n_eff.source) == (False, "assumed")
     assert np.isnan(made.n_eff.estimate)
     assert made.to_dict()["n_eff"]["estimate"] is None
     assert "accuracy is not measured" in made.screen()[0]
@@ -92,6 +92,19 @@ def test_edges():
     assert scores.accuracy_by_size == ()
 
 
+def test_what_is_not_defined_has_a_reason():
+    votes = np.column_stack([np.arange(40) % 2, 1 - np.arange(40) % 2])
+    assert "the same on every item" in effective_votes(votes, np.ones(40)).reason
+    empty = np.column_stack([votes, np.full(40, np.nan)])
+    assert "3 judges: no item was judged by every judge." in str(
+        effective_votes(empty, np.ones(40))
+    )
+    alike = effective_votes(np.repeat(votes[:, :1], 3, axis=1), np.ones(40))
+    assert "Near copies: judge 1 and judge 2 (error correlation 1.00)" in " ".join(
+        alike.sentences()
+    )
+
+
 @pytest.fixture
 def files(tmp_path):
     d = data("dec_panel")
@@ -120,6 +133,14 @@ def test_the_command_and_the_gate(files, capsys):
     assert record["kind"] == "panel"
     assert record["judges"] == NAMES
     assert main(["decide", "panel", file]) == 0
-    assert "without labels" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "without labels" in out
+    assert f"judgestats labels plan {file}" in out
+    assert main(["decide", "panel", file, "--require", "n_eff>=4"]) == 3
+    capsys.readouterr()
+    assert main([*words, "--price", "j77=3"]) == 2
+    assert "no judge is called 'j77'" in capsys.readouterr().err
+    assert main([*words, "--labels-drawn", "by-verdict"]) == 2
+    assert "bias error rates" in capsys.readouterr().err
     gate = js.check(file, labels=labels, require={"n_eff": 4}, n_resamples=99)
     assert gate.exit_code == 1
