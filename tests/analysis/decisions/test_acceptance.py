@@ -26,7 +26,7 @@ def test_the_committed_table_keeps_every_bound():
         "stopping",
     }
     drawn = table[~table["measure"].str.startswith("printed bound")]
-    assert drawn["replicates"].min() >= 500
+    assert drawn["replicates"].min() >= 1000
 
 
 @pytest.mark.study
