@@ -61,9 +61,9 @@ def test_the_constant_judge_and_two_people_stand_beside_agreement(read, found):
     lines = {line.key: line for line in brief_of(found.records()).lines}
     assert [b.words for b in lines["accuracy"].beside][:2] == [
         "always the same",
-        "two human raters",
+        "two people",
     ]
-    assert lines["kappa"].beside[0].words == "two human raters"
+    assert lines["kappa"].beside[0].words == "two people"
 
 
 def test_labels_drawn_by_verdict_weigh_the_constant_judge_too():

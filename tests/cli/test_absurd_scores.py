@@ -50,11 +50,11 @@ def test_a_far_score_is_named_and_levels_are_skipped(value, workplace, capsys):
     for one in (screen, text):
         assert "1 of 61 scores lies far from all others (1 to 9): " in one
         assert f"{number(value)} in row 61" in one
-    assert "assumed since all but 1 run from 1 to 9" in text
+    assert "assumed since all except 1 run from 1 to 9" in text
     assert "two scales" not in text
     assert screen.startswith("CANNOT TELL")
     assert "too far apart for levels of a scale" in text
-    assert "SEM (points) 2.14" in screen
+    assert "2.14 [0.53, 8.74]" in screen
     (workplace / "r.csv").write_text(rows(value, shift=1))
     assert main(["drift", "r.csv", "f.csv"]) == 0
     told = " ".join(capsys.readouterr().err.split())
@@ -78,7 +78,7 @@ def test_a_low_score_among_high_ones_leaves_the_advice(workplace, capsys):
     lines = [f"q{i},j,{t},{(7 + i % 3) if i or t else 1}\n" for i in range(80) for t in range(3)]
     (workplace / "f.csv").write_text(HEAD + "".join(lines))
     text = said(capsys, "analyze", "f.csv")
-    assert "1 of 240 scores is outside the range of all others (7 to 9): 1 in row 1" in text
+    assert "1 of 240 scores lies outside the range of all others (7 to 9): 1 in row 1" in text
     assert "may be mistakes" not in text
 
 

@@ -82,7 +82,7 @@ def test_every_level_may_have_its_prompt(tmp_path):
     assert [("Think" in p.prompted.messages[-1]["content"]) for p in found] == [False, True, False]
     with pytest.raises(InputError, match=r"prompt\.anchor: .*not a level of this run.*anchors"):
         asked("guidelines", **given, **{"prompt.anchor": before})
-    with pytest.raises(InputError, match=r"no level of this run\. There are: writing, two_turn"):
+    with pytest.raises(InputError, match=r"not a level of this run\. There are: writing, two_turn"):
         asked("temperature", **{"prompt.before": before})
 
 
@@ -183,7 +183,9 @@ def test_every_kind_of_item_may_have_its_text(tmp_path, workplace):
     assert found["q2"].startswith("[Question]\nQuestion 2.0?")  # the bundled text
     assert found["q3"].startswith("Turns. ")
     assert "Question 3.1?" in found["q3"]
-    with pytest.raises(InputError, match=r"prompt\.verse: .*no level.*There are: code, prose, two"):
+    with pytest.raises(
+        InputError, match=r"prompt\.verse: .*not a level.*There are: code, prose"
+    ):
         asked("temperature", **given, **{"prompt.verse": code})
     run_experiment(load_design("temperature"), given)
     [kept] = workplace.glob("mlruns/*/*/artifacts/prompts/rendered.json")
