@@ -183,9 +183,7 @@ def test_every_kind_of_item_may_have_its_text(tmp_path, workplace):
     assert found["q2"].startswith("[Question]\nQuestion 2.0?")  # the bundled text
     assert found["q3"].startswith("Turns. ")
     assert "Question 3.1?" in found["q3"]
-    with pytest.raises(
-        InputError, match=r"prompt\.verse: .*not a level.*There are: code, prose"
-    ):
+    with pytest.raises(InputError, match=r"prompt\.verse: .*not a level.*There are: code, prose"):
         asked("temperature", **given, **{"prompt.verse": code})
     run_experiment(load_design("temperature"), given)
     [kept] = workplace.glob("mlruns/*/*/artifacts/prompts/rendered.json")
