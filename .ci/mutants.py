@@ -113,12 +113,20 @@ class Mutant:
     text: str
     line: int
     kind: str
+    part: int
     at: int = -1
 
     @property
     def key(self) -> str:
-        """What the fault is remembered by."""
-        return hashlib.sha256(f"{self.module}\0{self.text}".encode()).hexdigest()[:16]
+        """What the fault is remembered by: its function or class, without docstrings."""
+        part = ast.parse(self.text).body[self.part]
+        for node in ast.walk(part):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                first = node.body[0]
+                if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                    first.value.value = ""
+        text = ast.unparse(part)
+        return hashlib.sha256(f"{self.module}\0{text}".encode()).hexdigest()[:16]
 
 
 def sites(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -176,7 +184,13 @@ def changed(source: str, at: int, kind: str) -> tuple[ast.Module, int]:
 def mutated(module: str, source: str, at: int, kind: str) -> Mutant:
     """The mutant of a site."""
     tree, line = changed(source, at, kind)
-    return Mutant(module, ast.unparse(tree), line, kind, at)
+    return Mutant(module, ast.unparse(tree), line, kind, part_around(source, line), at)
+
+
+def part_around(source: str, line: int) -> int:
+    """Number of the module's statement that holds a line."""
+    body = ast.parse(source).body
+    return next(k for k, one in enumerate(body) if one.lineno <= line <= (one.end_lineno or 0))
 
 
 def known_faults() -> list[Mutant]:
@@ -189,7 +203,8 @@ def known_faults() -> list[Mutant]:
             sys.exit(f"known.toml: {module} holds {old!r} {source.count(old)} times, not once")
         MODULES.setdefault(module, fault.get("tests", []))
         line = source[: source.index(old)].count("\n") + 1
-        made.append(Mutant(module, source.replace(old, fault["new"]), line, "known"))
+        text = source.replace(old, fault["new"])
+        made.append(Mutant(module, text, line, "known", part_around(source, line)))
     return made
 
 
