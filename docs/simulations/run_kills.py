@@ -7,8 +7,8 @@ Writes run_kills.csv beside this file; some minutes on one core (Linux):
 
 Each child runs the command `judgestats run temperature` against a judge on loopback that counts
 what it is asked, and is killed after a share, drawn from 0 to 1, of the time that a run takes. Then
-the command runs again. Answers that were stored must not be asked for again, those in flight at
-most once more, the scores must be those of a run that nobody killed, and nothing may be left.
+the command runs again. Answers that were stored must not be asked for again, and those in flight at
+most once more. The scores must be those of a run that nobody killed, and nothing may be left.
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     except ValueError as error:
         if body[:200].lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
             return read_error(200, body, headers, latency_s)
-        if "occurs twice" in str(error):  # which of the two was meant is not known; it is paid for
+        if "twice in one object" in str(error):  # which one was meant is not known; it is paid for
             text = body.decode("utf-8", "replace")
             return replace(_malformed(str(error), latency_s), body=(text,))
         kind = headers.get("content-type", "no content type")[:60]

@@ -128,7 +128,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) < len(pairs):
         seen: set[str] = set()
         twice = next(n for n, _ in pairs if n in seen or seen.add(n))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {short(twice)} occurs twice in one object")
+        raise ValueError(f"the key {short(twice)} stands twice in one object")
     return mapping
 
 
@@ -172,7 +172,13 @@ def short(value: object) -> str:
 
 
 def text(value: object, most: int = MAX_TEXT) -> str:
-    """A field as text: empty where it is missing, JSON where it is not text."""
+    """A field as text: empty where it is missing, JSON where it is not text.
+
+    Examples
+    --------
+    >>> text(None), text("a"), text(5), text(float("nan")), text(0.5), text({"a": "é"})
+    ('', 'a', '5', '', '0.5', '{"a": "é"}')
+    """
     if value is None:
         return ""
     if isinstance(value, str):
