@@ -226,8 +226,9 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     by_id = {n.id: n.result for n in results if n.id.startswith("instrument.")}
     if not any(i.split(".")[1] in {"leniency", "dif_test"} for i in by_id):
         return ()
-    named = dict(zip(frame["condition"].astype(str), _raters(frame).astype(str), strict=True))
-    raters = {label: named[label] for label in dict.fromkeys(frame["condition"].astype(str))}
+    one_each = frame.drop_duplicates("condition")
+    rater = _raters(frame).loc[one_each.index]
+    raters = dict(zip(one_each["condition"].astype(str), rater.astype(str), strict=True))
     rows = [
         declared_row("leniency", raters, ids="instrument.leniency.{}"),
     ]
@@ -303,7 +304,7 @@ def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
     else:
         runs = rated["replicate"]
     wide = rated.assign(_run=runs).set_index(cells)["score"].unstack(cells[1:])
-    names = list(dict.fromkeys(rated["_rater"]))
+    names = rated["_rater"].unique().tolist()
     columns = pd.MultiIndex.from_product([names, sorted(runs.unique())])  # size: runs
     scores = wide.reindex(columns=columns).to_numpy(float).reshape(len(wide), len(names), -1)
     cluster = rated.drop_duplicates("_answer").set_index("_answer")["cluster"].loc[wide.index]

@@ -303,7 +303,7 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     own = frame[frame["condition"].isin(labels)]
     values = own.assign(value=item_values(own)).dropna(subset=["value"])
     most = values["replicate"].nunique()
-    if len(set(values["order"])) > 1 or most < 2:
+    if len(values["order"].unique()) > 1 or most < 2:
         return
     wide = values.pivot_table(
         index="item_id", columns=["condition", "replicate"], values="value", sort=False

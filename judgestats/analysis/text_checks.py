@@ -322,12 +322,17 @@ def _same_replies(frame: pd.DataFrame) -> list[list[str]]:
     """Items whose replies are shown to be copies of others'."""
     ordered = frame.sort_values("replicate", kind="stable")
     names = [name for name in ("condition", "order", "criterion") if name in ordered]
-    cell = ordered.groupby(names, sort=False).ngroup()
-    run = ordered.groupby([cell, ordered["item_id"]], sort=False).cumcount()
-    said = ordered["choice"].where(ordered["choice"].ne(""), ordered["status"]).astype(object)
-    reply = np.where(ordered["score"].notna(), ordered["score"].astype(object), said)
-    found = copied_items(reply, ordered["item_id"].astype(str), run, cell=cell)
-    return [list(map(str, g)) for g in found.details["groups"]] if found.details["shown"] else []
+    cell = ordered.groupby(names, sort=False).ngroup().to_numpy()
+    item, item_ids = pd.factorize(ordered["item_id"])
+    run = pd.Series(cell).groupby([cell, item], sort=False).cumcount()
+    said = ordered["choice"].where(ordered["choice"].ne(""), ordered["status"])
+    score = ordered["score"]
+    # Whole numbers for replies: a score, or what stands where there is none.
+    word, words = pd.factorize(said.mask(score.notna(), ""))
+    reply = pd.factorize(score)[0] * len(words) + word
+    found = copied_items(reply, item, run, cell=cell)
+    groups = found.details["groups"] if found.details["shown"] else []
+    return [[str(item_ids[k]) for k in group] for group in groups]
 
 
 def flagged_texts(units: Mapping[str, Iterable[Unit]]) -> pd.DataFrame:

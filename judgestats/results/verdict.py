@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+import pandas as pd
+
 from judgestats.results.records import Number, Part, Plain
 
 SCHEMA = "judgestats.verdict/1"
@@ -195,16 +198,15 @@ def share_measure(
     >>> [round(limit, 6) for limit in m.limits(.05 / 3)]
     [0.436526, 0.996485]
     """
-    n = len(values)
-    groups = len(set(clusters))
-    p = math.fsum(values) / n if n else math.nan
-    sums: dict[object, float] = {}
-    for value, cluster in zip(values, clusters, strict=True):
-        sums[cluster] = sums.get(cluster, 0.0) + value - p
+    x = np.asarray(values, dtype=float)
+    codes, names = pd.factorize(np.asarray(clusters, dtype=object), use_na_sentinel=False)
+    n, groups = x.size, len(names)
+    p = math.fsum(x) / n if n else math.nan
     variance = math.nan
-    exact = groups == n and all(value in {0.0, 1.0} for value in values)
+    exact = groups == n and bool(np.isin(x, (0.0, 1.0)).all())
     if groups > 1 and not exact:
-        variance = groups / (groups - 1) * math.fsum(s * s for s in sums.values()) / n**2
+        sums = np.bincount(codes, weights=x - p)
+        variance = groups / (groups - 1) * math.fsum(sums**2) / n**2
     made = Measure(
         key=key, estimate=p, shape="share", variance=variance, n=n, n_clusters=groups,
         reason="" if groups > 1 else "fewer than two clusters have a value",

@@ -195,8 +195,8 @@ def check_table(
     out, repeated = _drop_duplicates(table, out, names)
     notes = [*two_scales, *repeated]
     for start, what in ((INFINITE, "infinite score"), (TOO_LARGE, "score")):
-        such = out["reason"].astype(str).str.startswith(start)
-        if such.any():
+        if any(str(reason).startswith(start) for reason in out["reason"].unique()):
+            such = out["reason"].astype(str).str.startswith(start)
             n, row = int(such.sum()), int(such.argmax()) + 1
             value = str(out["reason"].iloc[row - 1]).removeprefix(start).lstrip(": ")
             first, far = f"the first in row {row}", ""
@@ -225,19 +225,19 @@ def check_table(
 def _equal_repeats(out: pd.DataFrame) -> list[str]:
     """Whether every item's repeats are one verdict, as where a cache gave them again."""
     found = out[out["status"] == "ok"]
-    verdicts = found["choice"].where(found["choice"] != "", found["score"].astype(str))
     within = ["judge", *(c for c in out if str(c) == "temperature" or str(c).startswith("factor_"))]
     keys = ["item_id", *(["order"] if "order" in out else [])]
-    for (judge, *_), rows in found.assign(_verdict=verdicts).groupby(
-        within, sort=False, dropna=False
-    ):
-        each = rows.groupby(keys, sort=False)["_verdict"].agg(["size", "nunique"])
-        if len(each) >= _COPIES_ENOUGH and each["size"].min() >= 3 and each["nunique"].eq(1).all():
+    for (judge, *_), rows in found.groupby(within, sort=False, dropna=False):
+        each = rows.groupby(keys, sort=False)
+        sizes = each.size()
+        if len(sizes) < _COPIES_ENOUGH or sizes.min() < 3:
+            continue
+        if each["score"].nunique().le(1).all() and each["choice"].nunique().le(1).all():
             text = (
-                f"All repeats of all {len(each):,} items are equal ({judge}), as copies from a "
+                f"All repeats of all {len(sizes):,} items are equal ({judge}), as copies from a "
                 "cache are. If they are copies, consistency is not known."
             )
-            return [Remark(text, "copies", int((each["size"] - 1).sum()))]
+            return [Remark(text, "copies", int((sizes - 1).sum()))]
     return []
 
 

@@ -33,49 +33,49 @@ _END = (
 )
 _LABEL = rf"\b(?:{prose.VERDICT_LABEL}|(?:final|overall)(?:\sanswer)?)"
 _TAG = r"<(?:verdict|choice|winner)>\s{0,2}"
-_BOTH = re.compile(
+_BOTH = prose.reply_pattern(
     rf"\bboth\s(?:{_WHO}s?\s)?are\s(?:equal\b(?!\s(?!in\b))|equally\s(?:good|bad|strong|weak|helpful)"
     rf"\b|tied\b)|\b(?:it(?:['\u2019]s|\sis)|this\sis)\sa\s(?:tie|draw)\b(?!\sthat\b)"
     rf"|\bneither\s(?:(?:{_WHO}|one|of\sthem)\s)?is\sbetter\b",
     re.IGNORECASE,
 )
-_THAN = re.compile(
+_THAN = prose.reply_pattern(
     rf"\sthan\s(?:(?:the|{_WHO})\s){{0,2}}{_OPENING}(?:[a-z]|other)\b", re.IGNORECASE
 )
 
-_RELATION = re.compile(
+_RELATION = prose.reply_pattern(
     rf"{_OPENING}(?:{_WHO}[ ])?(?P<left>[A-Z])(?P<sign>{_SIGN})(?:{_WHO}[ ])?(?P<right>[A-Z])"
     rf"{_CLOSING}",
     re.IGNORECASE,
 )
-_RELATION_LINE = re.compile(
+_RELATION_LINE = prose.reply_pattern(
     r"(?m)^[\"'(*_]{0,3}(?P<left>[A-Z])(?P<sign>" + _SIGN + r")(?P<right>[A-Z])[\"')*_.!]{0,3}$"
 )
-_BARE_LETTER = re.compile(
+_BARE_LETTER = prose.reply_pattern(
     rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|{_TIE}){_CLOSING}", re.IGNORECASE
 )
-_LABELLED = re.compile(
+_LABELLED = prose.reply_pattern(
     rf"(?:{_LABEL}{prose.SEPARATOR}|{_TAG}){_OPENING}(?:{_WHO}\s{_OPENING})?"
     rf"(?:(?P<left>[A-Z])(?P<sign>{_SIGN})(?P<right>[A-Z])|(?P<name>[A-Z]|{_TIE}))\b"
     rf"{_CLOSING}(?<![\s]){_END}",
     re.IGNORECASE,
 )
-_LABELLED_GRADE = re.compile(
+_LABELLED_GRADE = prose.reply_pattern(
     rf"\b(?:final|overall)\s(?:grade|rating|score){prose.SEPARATOR}{_OPENING}(?:{_WHO}\s{_OPENING})?"
     rf"(?P<name>[AB])\b{_CLOSING}(?<![\s]){_END}",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(
+_NUMBERED = prose.reply_pattern(
     rf"(?P<who>\b{_WHO}[\s_-]{{1,2}}[#(\[\"'*]{{0,3}})(?P<number>[12])(?![\w.,/]?\d|\w)",
     re.IGNORECASE,
 )
 _OTHER_KEYS = ("winner", "verdict", "preference", "preferred", "better", "best", "selected",
                "selection", "decision", "judgment", "judgement", "answer")  # fmt: skip
-_STATED = re.compile(
+_STATED = prose.reply_pattern(
     rf"(?:\b(?i:{_WHO})\s?{_OPENING}(?P<who>[A-Za-z])\b[\"'\u201d\u2019)\]*_`]{{0,3}}"
     rf"|\b(?P<name>[A-Z]))\s(?i:is)\s(?i:{_VERY})(?i:better|superior|winner|preferable)\b"
 )
-_PREFERRED = re.compile(
+_PREFERRED = prose.reply_pattern(
     rf"\bI\s(?:(?:strongly|slightly|clearly)\s)?prefer\s"
     rf"(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
 )
@@ -85,36 +85,36 @@ _REVISED = (
     rf"\s{_OPENING}(?:(?i:{_WHO})\s{{0,2}}{_OPENING})?"
 )
 """Words that take back the verdict before and lead to another."""
-_REVISED_PAIR = re.compile(
+_REVISED_PAIR = prose.reply_pattern(
     rf"{_REVISED}(?P<name>[A-Z]|(?i:{_TIE}))\b(?:\s(?i:is|wins)\b)?{_CLOSING}{_END}"
 )
-_REPORTED = re.compile(
+_REPORTED = prose.reply_pattern(
     rf"\bprefers\s(?:(?i:{_WHO})\s{_OPENING}(?P<who>[A-Za-z])|(?P<name>[A-Z]))\b{_END}"
 )
 """Somebody else's preference: no verdict, and a doubt about one that differs."""
-_FIRST_LETTER = re.compile(
+_FIRST_LETTER = prose.reply_pattern(
     rf"{_OPENING}(?P<name>[A-Z])[\])*_]{{0,4}}(?:[.:,;]\s|\s[\u2013\u2014-]\s)(?=(?i:{prose.REVISION})\s)"
 )
-_SO = re.compile(rf"\b(?:so|hence),?\s(?:(?i:{_WHO})\s{_OPENING})?(?P<name>[A-Z])\b{_END}")
-_WORSE = re.compile(
+_SO = prose.reply_pattern(rf"\b(?:so|hence),?\s(?:(?i:{_WHO})\s{_OPENING})?(?P<name>[A-Z])\b{_END}")
+_WORSE = prose.reply_pattern(
     r"[\s.,:;()\u2013\u2014-]{0,4}(?:(?:is|the|clearly|much)\s){0,3}"
     r"(?:worse|worst|weaker|weakest|inferior|poorer|loser|loses|wrong|incorrect)\b",
     re.IGNORECASE,
 )
 """Right after a letter: it is not the one that won."""
-_PARTLY = re.compile(
+_PARTLY = prose.reply_pattern(
     r"[\s.,;:()\u2013\u2014-]{1,4}(?:partially|partly|in\spart|mostly)\b", re.IGNORECASE
 )
-_RESPECT = re.compile(
+_RESPECT = prose.reply_pattern(
     r"[\"'\u201d\u2019)\]*_`]{0,3},?\s(?:in|at|on|for|with|regarding|when|if|only|than"
     r"|superficially|written|(?!indeed\b)\w{3,15}ed)\b",
     re.IGNORECASE,
 )
-_BARE_OPTION = re.compile(
+_BARE_OPTION = prose.reply_pattern(
     rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|\d{{1,4}}){_CLOSING}", re.IGNORECASE
 )
-_REVISED_OPTION = re.compile(rf"{_REVISED}(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}")
-_CHOSEN = re.compile(
+_REVISED_OPTION = prose.reply_pattern(rf"{_REVISED}(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}")
+_CHOSEN = prose.reply_pattern(
     rf"(?:\b(?:best\s(?:response|option|answer)|selection){prose.SEPARATOR}|{_LABEL}{prose.SEPARATOR}|{_TAG})"
     rf"{_OPENING}(?:{_WHO}\s{{0,2}}{_OPENING})?(?P<name>[A-Z]|\d{{1,4}})(?![\w.,]?\d){_END}",
     re.IGNORECASE,

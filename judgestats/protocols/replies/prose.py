@@ -6,6 +6,25 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from functools import cached_property
+from typing import Any, cast
+
+
+class _FirstUse:
+    """A pattern that is compiled when its first method is called."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._source = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(*self._source), name)
+        setattr(self, name, value)  # from then on as fast as the pattern's own
+        return value
+
+
+def reply_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern of replies, compiled at its first use: most commands read no reply."""
+    return cast("re.Pattern[str]", _FirstUse(pattern, flags))
+
 
 SCORE_LABEL = (
     r"(?:score|rating|grade|评分|得分|分数|打分"
@@ -37,7 +56,7 @@ REVISION = (
 )
 """A word after a verdict that takes it back, if another verdict follows."""
 
-WITHDRAWN = re.compile(
+WITHDRAWN = reply_pattern(
     r"\s(?:is\s(?:what\b|(?:only\s|just\s)?(?:the\sformat|an?\sexample))"
     # A judge that copies the instruction behind its own verdict has given it.
     r"|if\b(?!(?<=([A-E])\]\]\sif)\s(?:assistant|answer|response)\s\1\sis\sbetter"
@@ -52,7 +71,7 @@ WITHDRAWN = re.compile(
 )
 """Right after a verdict: it is taken back, and nothing replaces it."""
 
-NO_LABEL = re.compile(
+NO_LABEL = reply_pattern(
     r"(?:\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|best|perfect|full|average|mean"
     r"|passing|expected|initial|first|draft|preliminary|previous|original|confidence|reference"
     r"|baseline|penalty|error|base|raw|human|f1|expert|annotator|in"
@@ -61,7 +80,7 @@ NO_LABEL = re.compile(
 )
 """Before a label: it is a score, but not the verdict."""
 
-EXAMPLE = re.compile(
+EXAMPLE = reply_pattern(
     r"\b(?:for\s(?:example|instance)|e\.g\."
     r"|(?:example|(?<![^\n])(?:draft|template))(?:\s\w{1,12}){0,3}"
     r"|(?:guide(?:line)?|rubric|instruction|criteri(?:on|a)|prompt|scheme|scale)s?\s(?:says?|said"
@@ -72,7 +91,7 @@ EXAMPLE = re.compile(
 )
 """Right before a mark or an object: it shows a form, or what the verdict is not."""
 
-NEGATION = re.compile(
+NEGATION = reply_pattern(
     r"n['\u2019]t\b"
     r"|\b(?:not|cannot|never|nor|than|if|unless|whether|would|could|might|should|below|except"
     r"|although|though|while|whereas|despite"
@@ -95,7 +114,7 @@ NEGATION = re.compile(
     re.IGNORECASE,
 )
 
-CONCLUSION = re.compile(r"\b(?:overall|therefore|thus|in conclusion)\b", re.IGNORECASE)
+CONCLUSION = reply_pattern(r"\b(?:overall|therefore|thus|in conclusion)\b", re.IGNORECASE)
 
 _JUDGING = (
     r"(?:rate|score|judge|evaluate|compare|help|assist|answer|assess|grade|comply|choose|select"
@@ -103,7 +122,7 @@ _JUDGING = (
     r"(?:rating|score|verdict|evaluation|assessment|judge?ment|grade|answer|comparison|choice))"
 )
 _GAP = r"(?:[\w,]{1,15}\s){0,3}"
-_REFUSAL = re.compile(
+_REFUSAL = reply_pattern(
     rf"\b(?:i|we)(?:\s|['\u2019]m\s|\sam\s){_GAP}?(?:cannot|can(?:['\u2019]t|\snot)"
     rf"|won['\u2019]t|will\snot|(?:not\sable|unable|unwilling)\sto|decline\sto|refuse\sto)\s"
     rf"(?:\w{{2,15}}ly\s)?{_JUDGING}\b"
@@ -146,8 +165,8 @@ def declines(text: str) -> bool:
 HIDDEN = "\u2026"
 """Marks the position of quoted text."""
 
-_FENCE = re.compile(r"```|~~~")
-_FENCE_HEAD = re.compile(
+_FENCE = reply_pattern(r"```|~~~")
+_FENCE_HEAD = reply_pattern(
     r"[\w+.-]{0,20}[ \t]{0,20}(?:\r?\n|\Z)|(?:json|yaml|text)\s", re.IGNORECASE
 )
 _OPEN_QUOTES = "\u201c\u201e\u00ab\u300c\u300e"
@@ -158,25 +177,25 @@ _PAIRED = {
     "\u300c": "\u300d",
     "\u300e": "\u300f",
 }
-_QUOTE = re.compile(f'["{_OPEN_QUOTES}\u201d\u00bb\u300d\u300f]')
-_SINGLE = re.compile(
+_QUOTE = reply_pattern(f'["{_OPEN_QUOTES}\u201d\u00bb\u300d\u300f]')
+_SINGLE = reply_pattern(
     r"(?<!\w)(?:'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){2,300}'(?!\w)"
     r"|\u2018(?:[^\u2019\n]|(?<=\w)\u2019(?=\w)){2,300}\u2019(?!\w))"
 )
-_CODE = re.compile(r"`([^`\n]{1,300})`")
-_LITERAL = re.compile(
+_CODE = reply_pattern(r"`([^`\n]{1,300})`")
+_LITERAL = reply_pattern(
     r"(?<!boxed)(?<!text)\{\s{0,3}[\"'\u201c\u201d]?\w{1,40}[\"'\u201c\u201d]?\s?:"
 )
-_EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)")
-_STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
-_HEADING = re.compile(r"(?m)^#{1,6} ?")
-_BLOCK_QUOTE = re.compile(r"(?m)^ ?>.*$")
-_BOUNDARY = re.compile(
+_EMPHASIS = reply_pattern(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)")
+_STRUCK = reply_pattern(r"~~[^~\n]{1,300}~~")
+_HEADING = reply_pattern(r"(?m)^#{1,6} ?")
+_BLOCK_QUOTE = reply_pattern(r"(?m)^ ?>.*$")
+_BOUNDARY = reply_pattern(
     r"[.!?;\u061f\u061b](?=[\s\"')\]*]|$)|[\u3002\uff01\uff1f\uff1b]|\n"
     r"|, ?(?=(?:so|but|therefore|thus|hence)\b)"
 )
-_QUESTION = re.compile(r"[?\uff1f\u061f]")
-_ENDING = re.compile(r"[.!?\u3002\uff01\uff1f\u061f\n]")
+_QUESTION = reply_pattern(r"[?\uff1f\u061f]")
+_ENDING = reply_pattern(r"[.!?\u3002\uff01\uff1f\u061f\n]")
 
 
 def plain_characters(text: str) -> str:
@@ -348,7 +367,7 @@ def _strip_quotes(text: str) -> str:
 
 
 _NAMES = r"think|thinking|thoughts?|reasoning|reflection|scratchpad|seed:think"
-_TAG = re.compile(
+_TAG = reply_pattern(
     rf"<(?P<close>/)?(?P<name>{_NAMES})>"
     r"|\[(?P<close_square>/)?(?P<square>THINK)\]"
     r"|\u25c1(?P<close_triangle>/)?(?P<triangle>think)\u25b7"
@@ -356,17 +375,17 @@ _TAG = re.compile(
     r"|<\|(?P<when>START|END)_(?P<caps>THINKING)\|>",
     re.IGNORECASE,
 )
-_LEFTOVERS = re.compile(
+_LEFTOVERS = reply_pattern(
     r"<\|(?:START_RESPONSE|END_RESPONSE|begin_of_solution|end_of_solution|return|end|im_end|"
     r"endoftext|eot_id)\|>",
     re.IGNORECASE,
 )
-_CHANNEL = re.compile(r"<\|channel\|>\s{0,3}(\w{1,20})[^<]{0,100}<\|message\|>", re.IGNORECASE)
-_CHANNEL_END = re.compile(r"<\|(?:end|return|start|channel|call)\|>", re.IGNORECASE)
-_ELEMENT = re.compile(r"<(answer|response|output)>", re.IGNORECASE)
-_ELEMENT_END = re.compile(r"</(answer|response|output)>\Z", re.IGNORECASE)
-_THOUGHTS = re.compile(r"\s{0,100}here is my thought process:", re.IGNORECASE)
-_RESPONSE = re.compile(r"here is my response:", re.IGNORECASE)
+_CHANNEL = reply_pattern(r"<\|channel\|>\s{0,3}(\w{1,20})[^<]{0,100}<\|message\|>", re.IGNORECASE)
+_CHANNEL_END = reply_pattern(r"<\|(?:end|return|start|channel|call)\|>", re.IGNORECASE)
+_ELEMENT = reply_pattern(r"<(answer|response|output)>", re.IGNORECASE)
+_ELEMENT_END = reply_pattern(r"</(answer|response|output)>\Z", re.IGNORECASE)
+_THOUGHTS = reply_pattern(r"\s{0,100}here is my thought process:", re.IGNORECASE)
+_RESPONSE = reply_pattern(r"here is my response:", re.IGNORECASE)
 
 
 def strip_reasoning(text: str) -> str:

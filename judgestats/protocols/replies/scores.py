@@ -23,6 +23,7 @@ from judgestats.protocols.replies.prose import (
     VERDICT_LABEL,
     Plain,
     plain_characters,
+    reply_pattern,
 )
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -62,30 +63,30 @@ _END = (
 )
 _OPENING = r"[\"'\u201c\u2018(\[\uff08\u3010$\\*_]{0,3}"
 _BRACKET = r"(?:\s?[(\[\uff08](?P<bracket>[^()\[\]\uff08\uff09\n]{1,40})[)\]\uff09])"
-_LABELLED = re.compile(
+_LABELLED = reply_pattern(
     rf"(?:(?<![\w\"'\u201d-])|(?<=[\u3040-\u9fff]))(?:"
     rf"(?P<before>{FINAL_BEFORE}[ _-]?)?(?P<label>{SCORE_LABEL})(?P<after>[ _-]{FINAL_AFTER})?"
     rf"|(?P<alone>(?:final|overall|total)|{VERDICT_LABEL}))"
     rf"(?:{_BRACKET}(?:{SEPARATOR}|\s)|{SEPARATOR}){_OPENING}{_VALUE}{_END}",
     re.IGNORECASE,
 )
-_TAGGED = re.compile(
+_TAGGED = reply_pattern(
     rf"<(?P<final>(?:final|overall|total)[_-])?(?:score|rating|grade)>\s{{0,2}}{_VALUE}\s{{0,2}}</",
     re.IGNORECASE,
 )
 # No part of a longer number, a word, a date or a time stands before.
 _ALONE = rf"(?:(?<![\w{_POINT}/:\u2013\u2014{_MINUS}])|(?<=[\u3040-\u9fff]))(?<!\d )"
-_OTHER_NUMBER = re.compile(
+_OTHER_NUMBER = reply_pattern(
     rf"(?:\d|\b(?:{_WORD}))[ ]?(?:[-\u2013\u2014~\u301c,;或到至]"
     r"|\b(?:to|or|and|bis|oder|ou|o|y|et|und)\b)[ ]?\Z",
     re.IGNORECASE,
 )
-_OUT_OF = re.compile(
+_OUT_OF = reply_pattern(
     rf"{_ALONE}(?=[+{_MINUS}]?\d++\s?/|[+{_MINUS}]?(?:\d++|\w{{3,5}})\s\w)"
     rf"{_NUMBER}{_TAIL}{_END}",
     re.IGNORECASE,
 )
-_UNIT = re.compile(
+_UNIT = reply_pattern(
     rf"{_ALONE}"
     rf"(?=[+{_MINUS}]?\d++[{_POINT}\d]{{0,4}}\s?[分点])"
     rf"{_NUMBER}{_TAIL}{_END}",
@@ -96,7 +97,7 @@ _FITS = (
     r"(?:(?:more|much|far|perhaps|probably|also)\s)?"
     r"(?:better|best|fairer|right|closer|apt|defensible|possible|enough|(?<=more\s)\w+))"
 )
-_CORRECTION = re.compile(
+_CORRECTION = reply_pattern(
     r"(?:\b(?:(?:re)?adjust|bump|chang|correct|decreas|increas|lower|rais|reduc|revis|updat)\w{0,4}"
     r"\s(?:\w{1,12}\s){0,3}?to"
     rf"|(?:{REVISION}|\b(?:so|therefore|thus),?)"
@@ -106,11 +107,11 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 """Another number soon after a score, as in "9, lowered to 7" or "9. No, 7."."""
-_BETTER_NUMBER = re.compile(
+_BETTER_NUMBER = reply_pattern(
     rf"(?:[.,;:!?(\u2013\u2014-]|\b(?:although|though|think|believe))\s?(?:an?\s)?{_VALUE}{_FITS}",
     re.IGNORECASE,
 )
-_CHANGED = re.compile(
+_CHANGED = reply_pattern(
     r"[\s.,;:(\[\u2013\u2014-]{1,4}"
     r"(?:(?:minus|plus|deduct\w{0,3}|subtract\w{0,3}|penalt\w{1,4})[ (]{1,2}(?:\w{1,12}[ ]){0,3}\d"
     r"|before\s(?:\w{1,12}\s)?(?:penalt|deduct|adjust)|(?:upper|lower)\sbound)"
@@ -118,7 +119,7 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 """Right after a score: something is still to be taken from it, or another one is next to it."""
-_COUNTED = re.compile(
+_COUNTED = reply_pattern(
     r"(?:\b(?:step|date|on|page|part|question|problem|item|chapter|level|himself|herself|themselves"
     r"|itself)[ :]{1,2}"
     r"|\b(?:earlier|previous|prior|former|original|older|first|last|other|another|reference|draft|version)"
@@ -127,19 +128,19 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 """Right before a fraction: it counts something else, or is somebody else's score."""
-_BEST_MARK = re.compile(r"(?:最高|最低|平均)[分点]?(?:[:\uff1a是为は]\s?)?\Z")
-_FULL_MARKS = re.compile(
+_BEST_MARK = reply_pattern(r"(?:最高|最低|平均)[分点]?(?:[:\uff1a是为は]\s?)?\Z")
+_FULL_MARKS = reply_pattern(
     r"(?<!\d)(\d{1,9})\s?[分点][満满][分点]|[満满][分点]\D{0,3}(\d{1,9})(?!\d)"
 )
-_FIRST_LINE = re.compile(rf"\s{{0,3}}{_VALUE}[ .]{{0,3}}\n", re.IGNORECASE)
-_NUMERIC = re.compile(rf"\d|{_WORD}", re.IGNORECASE)
-_UNITS = re.compile("[分点]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_BARE = re.compile(
+_FIRST_LINE = reply_pattern(rf"\s{{0,3}}{_VALUE}[ .]{{0,3}}\n", re.IGNORECASE)
+_NUMERIC = reply_pattern(rf"\d|{_WORD}", re.IGNORECASE)
+_UNITS = reply_pattern("[分点]")
+_KANA = reply_pattern(r"[\u3040-\u30ff]")
+_BARE = reply_pattern(
     rf"[\"'\u201c\u2018(\[*_`$\s]{{0,6}}{_VALUE}[\"'\u201d\u2019)\]*_`$.!\s]{{0,6}}", re.IGNORECASE
 )
-_INSIDE = re.compile(rf"(?:{SCORE_LABEL}{SEPARATOR}|{SCORE_LABEL}\s)?{_VALUE}", re.IGNORECASE)
-_WRITTEN = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
+_INSIDE = reply_pattern(rf"(?:{SCORE_LABEL}{SEPARATOR}|{SCORE_LABEL}\s)?{_VALUE}", re.IGNORECASE)
+_WRITTEN = reply_pattern(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 _MOST_DIGITS = 18
 
 

@@ -8,9 +8,7 @@ from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
@@ -87,18 +85,10 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
     """Partial eta squared with the interval from the noncentral F distribution."""
     share = f * df1 / (f * df1 + df2)
     tail = (1 - level) / 2
-
-    def bound(p: float) -> float:
-        """Noncentrality under which P(F <= f) = p, as a share; 0 where even none is too much."""
-        if distributions.f.cdf(f, df1, df2) <= p:
-            return 0.0
-        top = 1.0
-        while special.ncfdtr(df1, df2, top, f) > p:
-            top *= 2
-        ncp = float(scipy.optimize.brentq(lambda v: special.ncfdtr(df1, df2, v, f) - p, 0, top))
-        return ncp / (ncp + df1 + df2 + 1)
-
-    low, high = bound(1 - tail), bound(tail)
+    low, high = (
+        ncp / (ncp + df1 + df2 + 1)
+        for ncp in (distributions.f_noncentrality(f, df1, df2, p) for p in (1 - tail, tail))
+    )
     interval = Interval(low=low, high=high, level=level, method="noncentral F")
     notes: tuple[Note, ...] = ()
     # The share is never below what chance alone makes it on average; under a smaller F the

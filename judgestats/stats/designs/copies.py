@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,8 +73,11 @@ def copied_items(
     (True, True)
     """
     where = "copied_items"
-    given = [np.asarray(v, dtype=object) for v in (replies, item, run)]
-    given.append(np.zeros(given[0].size, object) if cell is None else np.asarray(cell, object))
+    cells = np.zeros(len(np.atleast_1d(item)), int) if cell is None else cell
+    given = [
+        v if isinstance(v, np.ndarray) else np.asarray(v, object)
+        for v in (replies, item, run, cells)
+    ]
     if given[0].size == 0 or any(v.shape != given[0].shape or v.ndim != 1 for v in given):
         raise InputError(f"{where}: replies, item, run, and cell must be of one length, not 0.")
     reply_of, item_of, run_of, cell_of = (_codes(v) for v in given)
@@ -116,7 +120,7 @@ def copied_items(
     )
 
 
-def _codes(values: NDArray[np.object_]) -> Ints:
+def _codes(values: NDArray[Any]) -> Ints:
     """Whole numbers for values, in the order in which they appear; all missing ones are one."""
     return np.asarray(pd.factorize(values, use_na_sentinel=False)[0], dtype=np.int64)
 
