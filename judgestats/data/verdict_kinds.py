@@ -106,7 +106,7 @@ def wholes_of(values: Any) -> list[float]:
 
 KINDS = ("score", "pass-fail", "preference", "choice", "category")
 
-PREFERENCES: Mapping[str, str] = {
+_OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(
         ("a", "model_a", "response_a", "assistant_a", "output_a", "[[a]]", "model_1", "output_1",
          "response_1", "first", "left", "a>b", "b<a", "a>>b", "b<<a", "[[a>b]]",
@@ -123,6 +123,7 @@ PREFERENCES: Mapping[str, str] = {
          "0", "tie (bothbad)", "both_bad", "bothbad", "tie (inconsistent)"), "tie"
     ),
 }  # fmt: skip
+PREFERENCES = {**_OUTCOMES, **{word.replace("_", " "): own for word, own in _OUTCOMES.items()}}
 """Spellings of the outcome of a comparison of two responses."""
 
 _PICKED = frozenset(
@@ -307,6 +308,10 @@ def kind_of(
             f"map a path inside it, e.g. score={column}.score."
         ) from None
     stated = dict(stated or {})
+    if not kind and scale is None and not stated_meaning("-1", stated) and _has_code(distinct):
+        counts = counted_words(values, rows)
+        code = {w: n for w, n in counts.items() if numbers_of([w])[0] == -1}
+        raise not_understood(column, code, otherwise="For points of a scale: --kind score.")
     if numeric and len(distinct) > _MOST_WORDS and kind in {"", "score"} and not stated:
         return _scores(distinct, scale, "numbers")
     counts = counted_words(values, rows)
@@ -338,6 +343,13 @@ def kind_of(
         if found.name in {"choice", "category"}:
             statuses = _statuses(counts, stated, any_column=True)
     return replace(found, statuses=statuses, stated=stated) if not found.statuses else found
+
+
+def _has_code(distinct: Sequence[Any]) -> bool:
+    """Whether -1 stands next to scores from 0: several tools write it where there is no verdict."""
+    numbers = numbers_of(distinct)
+    others = numbers[(numbers != -1) & ~np.isnan(numbers)]
+    return bool((numbers == -1).any() and len(np.unique(others)) > 1 and (others >= 0).all())
 
 
 def _statuses(
@@ -391,9 +403,6 @@ def _undeclared(
     codes = given <= {"0", "1", "2"}
     if given and given <= set(PREFERENCES) and (open_name or not codes) and name not in _SCORED:
         return _preference(words, column, stated)
-    if given == {"-1", "0", "1"}:
-        points = "For points of a scale: --kind score."
-        raise not_understood(column, {"-1": counts["-1"]}, otherwise=points)
     numbers = numbers_of(distinct)
     share = float(np.mean(~np.isnan(numbers))) if len(numbers) else 0.0
     whole = bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0))
@@ -424,7 +433,7 @@ def _undeclared(
     if (name in _SCORED or role == "score") and words:
         raise InputError(
             f"no entry of the column {column!r} is a number (the first is "
-            f"{_quote_text(str(distinct[0]))}). For categorical verdicts: --map choice={column}."
+            f"{_quote_text(str(distinct[0]))}). For grades or categories: --kind category."
         )
     lost = {normalised(w) for w in _statuses(counts, stated, any_column=True)}
     words = [w for w in counts if normalised(w) not in lost]
@@ -463,8 +472,8 @@ def _scores(
                 return Kind(name="score", scale=scale, description="a score, read from texts")
             first = _quote_text(str(next(iter(distinct))))
             raise InputError(
-                f"no entry of the column {column!r} is a number (the first is {first}). For "
-                f"categorical verdicts: --map choice={column}."
+                f"no entry of the column {column!r} is a number (the first is {first}). For grades "
+                "or categories: --kind category."
             )
     if own is not None:
         return Kind(name="score", scale=scale or own, description=f"a score out of {own[1]:g},")

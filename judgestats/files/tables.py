@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+import shlex
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH = 1 << 16
+_MOST_TITLES = 12
 _INDEX = re.compile(r"__index_level_\d+__")
 """The column in which pandas writes row numbers that nobody named."""
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
@@ -335,6 +337,17 @@ def _header(path: Path, separator: str, meter: Meter) -> tuple[str, list[str]]:
     for other in (";", "\t", "|", ","):
         if len(header) == 1 and other in header[0]:
             separator, header = other, next(csv.reader(lines, delimiter=other))
+    cells = [sum(map(bool, row)) for row in csv.reader(lines[:_MOST_TITLES], delimiter=separator)]
+    if (
+        cells[0] == 1
+        and header[0]
+        and (begin := next((i for i, n in enumerate(cells) if n > 1), 0))
+    ):
+        line = start.splitlines(keepends=True).index(lines[begin]) + 1
+        raise InputError(
+            f"{path}: the first row has 1 cell, row {line} has {cells[begin]}. Delete the rows "
+            f"above the header: tail -n +{line} {shlex.quote(str(path))} > table.csv"
+        )
     meter.columns(len(header))
     unlike_names(path, header)
     return separator, header

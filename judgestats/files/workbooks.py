@@ -244,6 +244,11 @@ class _Sheet:
             self._width = max(self._width, self._column + 1)
             self._book.meter.cells(max(self._number, 1) * self._width)
             kept = not self.rows or self._column < len(self.rows[0])
+            if self._text and not kept and len(self.rows[0]) == 1:
+                raise InputError(
+                    f"{self._book.meter.path}: the first row has 1 cell, row {self._number} has "
+                    "more. Delete the rows above the header."
+                )
             if self._text and kept and not self.ended:
                 kind = self._of.get("t", "n")
                 value = self._book.value(kind, self._of.get("s", ""), "".join(self._text))

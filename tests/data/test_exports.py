@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 import re
 import shlex
 from pathlib import Path
@@ -81,6 +82,28 @@ def test_a_frame_is_read_as_its_file_in_any_order_of_rows_and_columns(name):
         of_frame.sort_values(keys).reset_index(drop=True),
         of_file.sort_values(keys).reset_index(drop=True),
         check_dtype=False,
+    )
+
+
+def mixed(value, rng):
+    """Nested records with the keys of each object in another order."""
+    if isinstance(value, list):
+        return [mixed(v, rng) for v in value]
+    if not isinstance(value, dict):
+        return value
+    return {k: mixed(value[k], rng) for k in rng.sample(list(value), len(value))}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_order_of_keys_and_rows_changes_no_count(name, tmp_path):
+    rng = random.Random(3)
+    document = mixed(load(name), rng)
+    if not name.endswith(".json"):
+        rng.shuffle(document)
+    file = written(document, name, tmp_path)
+    assert (
+        reading_of(read_judgments(file))["counts"]
+        == reading_of(read_judgments(FOLDER / name))["counts"]
     )
 
 

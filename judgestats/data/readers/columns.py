@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.data.vocabulary import pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
 from judgestats.files.text import clean_json
@@ -18,7 +19,7 @@ from judgestats.files.text import clean_json
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
                 "case_id", "task_id", "doc_id", "pair_id", "cmp_index", "pair", "id", "idx",
-                "index", "instance_id", "input_id", "example", "instance"),
+                "index", "instance_id", "input_id", "example", "instance", "sample", "text_id"),
     "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "llm",
               "grader", "model"),
     "score": ("score", "rating", "grade", "stars", "points"),
@@ -120,14 +121,15 @@ class Remark(str):
 
 
 def folded(name: object) -> str:
-    """A header without case, spaces, underscores, points and hyphens.
+    """A header without case, spaces, underscores, points, hyphens, and a remark in brackets.
 
     Examples
     --------
-    >>> folded("Item ID"), folded("item_id"), folded("judge-Model")
-    ('itemid', 'itemid', 'judgemodel')
+    >>> folded("Item ID"), folded("item_id"), folded("judge-Model"), folded("Score (1-5)")
+    ('itemid', 'itemid', 'judgemodel', 'score')
     """
-    return re.sub(r"[\s_.\-]+", "", str(name)).casefold()
+    plain = re.sub(r"\s+\([^()]*\)\s*$", "", str(name))
+    return re.sub(r"[\s_.\-]+", "", plain).casefold()
 
 
 def column_named(columns: Iterable[object], wanted: str) -> str:
@@ -202,6 +204,8 @@ def resolve_columns(
         hits = [h for h in hits if h and h not in used]
         if ours in VERDICTS:
             hits = [h for h in hits if not _objects(table[h])]
+        elif ours == "judge":
+            hits = [h for h in hits if not _says_pass_or_fail(table[h])]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
         if hit:
             names[ours] = hit
@@ -214,10 +218,64 @@ def resolve_columns(
         raise MissingRoleError(path, "items", table)
     if "cluster" not in names and "item_id" in names and (own := _question(table, names, used)):
         names["cluster"] = own
+    if not any(v in names for v in VERDICTS) and (own := _lone_verdict(table, used)):
+        names["verdict"] = own
+        used.add(own)
     if needs_verdict and not any(v in names for v in VERDICTS):
         said = {"label": names.get("label", ""), "by": names.get("judge", "")}
         raise MissingRoleError(path, "the verdicts", table, **said)
     return names
+
+
+OF_PEOPLE = re.compile(
+    r"(?:^|[\W_])(?:annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
+    r"|reviewers?|manual|physicians?)(?:$|[\W_\d])",
+    re.IGNORECASE,
+)
+"""Words in names of columns that may hold human labels."""
+_OF_JUDGES = re.compile(
+    r"(?:(?:judge|llm|ai|auto|grader|evaluator|model|prediction|predicted)[\s_.\-]|prediction$"
+    r"|(?:gpt|claude|gemini|llama|mistral|qwen|deepseek)[\w.\-]*$)",
+    re.IGNORECASE,
+)
+_MOST_LEVELS = 101
+_MOST_WORDS = 12
+
+
+def _lone_verdict(table: pd.DataFrame, used: Collection[str]) -> str:
+    """The column named after a judge's verdict (``llm_score``), if no other may hold one."""
+    rest = [c for c in map(str, table.columns) if c not in used and not OF_PEOPLE.search(c)]
+    like = [c for c in rest if may_hold_verdicts(table[c])]
+    named = [c for c in like if _OF_JUDGES.match(c) or c.casefold() in {"judge", "llm"}]
+    return named[0] if len(named) == 1 == len(like) else ""
+
+
+def may_hold_verdicts(column: pd.Series) -> bool:
+    """Few numbers, fractions, or words that say pass or fail."""
+    if nested(column):
+        return False
+    levels = pd.unique(column.dropna())
+    if not 1 < len(levels) <= _MOST_LEVELS or len(levels) == len(column):
+        return bool(pd.api.types.is_float_dtype(column) and (column.dropna() % 1 > 0).any())
+    return bool(pd.api.types.is_numeric_dtype(column)) or _says_pass_or_fail(column)
+
+
+def _says_pass_or_fail(column: pd.Series) -> bool:
+    """Whether a column holds words for pass and fail, and no other words."""
+    if pd.api.types.is_numeric_dtype(column) or nested(column):
+        return bool(pd.api.types.is_bool_dtype(column))
+    levels = pd.unique(column.dropna())
+    words = {str(w): 1 for w in levels} if len(levels) <= _MOST_WORDS else {}
+    found = pass_fail_words(words)
+    return bool(words) and not found.unknown and {*found.verdicts.values()} == {"pass", "fail"}
+
+
+def nested(column: pd.Series) -> bool:
+    """Whether lists or objects are in a column's cells."""
+    if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
+        return False
+    kinds = set(map(type, column))
+    return bool(kinds & {list, dict, np.ndarray})
 
 
 def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:

@@ -99,7 +99,8 @@ def roles_of(
         role = "system" if folded(factor) in SYSTEMS else "condition"
         role = "criterion" if factor == understanding.criterion else role
         add_roles(roles, role, [c for c, r in wide.items() if r == factor] or [factor])
-    add_roles(roles, "system", stacked_names if made_system else systems)
+    answered = [c for c in understanding.item if folded(c) in SYSTEMS and c not in unnamed]
+    add_roles(roles, "system", stacked_names if made_system else systems or answered)
     for column, role in wide.items():
         if role not in factors:
             add_roles(roles, {"replicate": "repeat"}.get(role, role), [column])

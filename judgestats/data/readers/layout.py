@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import column_named, folded
+from judgestats.data.readers.columns import OF_PEOPLE, column_named, folded, may_hold_verdicts
 from judgestats.data.readers.json_paths import (
     PLACE,
     follow_path,
@@ -19,6 +19,7 @@ from judgestats.data.readers.json_paths import (
     leaves_of,
     with_leaves,
 )
+from judgestats.data.readers.roles import counts_or_measures
 from judgestats.errors import InputError
 from judgestats.files.text import short
 
@@ -328,16 +329,26 @@ ORDERS = frozenset(
 )
 """Words for one of two orders of presentation."""
 
-_NAMED_RUN = re.compile(r"(run|rep|repeat|replicate|trial|attempt|epoch)[\s_.\-]*\d+", re.I)
+_NAMED_RUN = re.compile(
+    r"(?:(?:score|rating|grade|verdict|judg\w+|result|label|choice|winner)[\s_.\-]+)?"
+    r"(?:run|rep|repeat|replicate|trial|attempt|epoch)[\s_.\-]*\d+"
+    r"(?:[\s_.\-]+(?:score|rating|grade|verdict|judg\w+|result|label|choice|winner))?",
+    re.IGNORECASE,
+)
 _CRITERIA = frozenset(
     {
         "accuracy", "clarity", "coherence", "completeness", "conciseness", "consistency",
         "correctness", "creativity", "depth", "engagingness", "factuality", "faithfulness",
         "fluency", "groundedness", "harmlessness", "helpfulness", "honesty", "naturalness",
-        "overall", "quality", "readability", "relevance", "relevancy", "safety", "style", "tone",
-        "understandability",
+        "overall", "precision", "quality", "readability", "recall", "relevance", "relevancy",
+        "safety", "similarity", "style", "tone", "understandability",
     }
 )  # fmt: skip
+NO_VERDICT = re.compile(
+    r"(points|weight|threshold|priority|count|token|cost|price|latency|time|length|seed|step|index"
+    r"|version|temperature|place|rank|position|turn)$"
+)
+"""Ends of names of measures, which hold no verdict."""
 _SHORT = 20
 _LETTERS = 5
 
@@ -366,9 +377,11 @@ def named_runs(columns: Sequence[str]) -> tuple[str, ...]:
     --------
     >>> named_runs(["id", "run1", "run2"]), named_runs(["run1"])
     (('run1', 'run2'), ())
+    >>> named_runs(["id", "score_run1", "score_run2"])
+    ('score_run1', 'score_run2')
     """
     named = tuple(c for c in columns if _NAMED_RUN.fullmatch(c))
-    stems = {re.sub(r"\d+$", "", c).casefold() for c in named}
+    stems = {re.sub(r"\d+", "", c).casefold() for c in named}
     return named if len(named) > 1 and len(stems) == 1 else ()
 
 
@@ -433,16 +446,43 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
     'criterion=tone,clarity'
     """
     rest = [str(c) for c in table.columns if c not in taken]
-    if any(_OF_PEOPLE.search(c) for c in rest):
+    if any(OF_PEOPLE.search(c) for c in rest):
         return ""  # human labels stand among them: whose is what has to be said
     if crossed := systems_by_criterion(rest):
         return f"{SYSTEM_CRITERION}={','.join(crossed)}"
     named = [c for c in rest if criteria_names([c, c])]
-    alike = [c for c in rest if _like_verdicts(table[c])]
+    alike = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
     numbers = [c for c in named if pd.api.types.is_numeric_dtype(table[c])]
     whole = [c for c in named if c in numbers or c in alike]
     several = len(whole) > 1 and len(whole) == len(named) and set(alike) <= set(named)
     return f"criterion={','.join(whole)}" if several else ""
+
+
+_NO_LABELS = re.compile(
+    r"annotator|rater|user|reviewer|person|(?:.*[\W_])?(?:id|idx|name|key|no|nr|n|count|kind|type"
+    r"|group|model|agreement|confidence|time|weight)",
+    re.IGNORECASE,
+)
+"""Names of raters and of measures, which hold no label."""
+
+
+def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) -> list[str]:
+    """Columns of human labels, in the words or numbers of a column of verdicts.
+
+    Examples
+    --------
+    >>> t = pd.DataFrame({"llm": ["yes", "no"], "human_1": ["no", "yes"], "rater": [1, 2]})
+    >>> people_columns(t, "llm", {"llm"})
+    ['human_1']
+    """
+    named = [
+        c
+        for c in map(str, table.columns)
+        if c not in taken and OF_PEOPLE.search(c) and not _NO_LABELS.fullmatch(c)
+    ]
+    like = [c for c in named if may_hold_verdicts(table[c])]
+    words = {c: _words_of(c, table[c]) for c in [verdict, *like]}
+    return [c for c in like if _alike(words[verdict], words[c])]
 
 
 def letters_in(column: pd.Series) -> bool:
@@ -464,12 +504,7 @@ def letters_in(column: pd.Series) -> bool:
 
 
 _PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
-_OF_PEOPLE = re.compile(
-    r"(?:^|[\W_])(?:annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
-    r"|reviewers?|manual|physicians?)(?:$|[\W_\d])",
-    re.IGNORECASE,
-)
-"""Words in names of columns that may hold what human raters said."""
+_OF_ANSWERS = re.compile(r"(?:^|[\W_])(?:answer|response|output|system|model|candidate)", re.I)
 _MOST = 20
 _SHOWN = 8
 
@@ -505,12 +540,15 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
             yield {"explode": (column,)}
     if orders := order_columns(rest):
         yield {"wide": (f"order={','.join(orders)}",)}
-    like = [c for c in rest if _like_verdicts(table[c])]
+    rest = [c for c in rest if not NO_VERDICT.search(folded(c))]
+    like = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
     people = [c for c in like if _PEOPLE.match(c)]
     judges = _one_vocabulary(table, [c for c in like if c not in people])
     labels = (f"person={','.join(people)}",) if people and not label else ()
     if len(judges) > 1 and not orders:
-        roles = ("criterion", "judge") if criteria_names(judges) else ("judge", "criterion")
+        of_systems = all(_OF_ANSWERS.search(c) for c in judges)
+        roles = ("system", "judge") if of_systems else ("judge", "criterion")
+        roles = ("criterion", "judge") if criteria_names(judges) else roles
         for role in roles:
             yield {"wide": (f"{role}={','.join(judges)}", *labels)}
     if label and not judges:
@@ -534,11 +572,24 @@ def _like_verdicts(column: pd.Series) -> bool:
     return 1 < len(distinct) <= most and max(map(len, distinct)) <= _MOST
 
 
+def _is_share(name: str, column: pd.Series) -> bool:
+    """Whether a column holds fractions from 0 to 1, other than a measure such as a confidence."""
+    numbers = pd.api.types.is_float_dtype(column) and not counts_or_measures(name)
+    return bool(numbers and column.dropna().between(0, 1).all() and (column % 1 > 0).any())
+
+
 def _one_vocabulary(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Those that say what another one says too; all where no two do and there is only one."""
-    words = {c: set(table[c].dropna().astype(str).str.lower()) for c in columns}
+    words = {c: _words_of(c, table[c]) for c in columns}
     kept = [c for c in columns if any(_alike(words[c], words[d]) for d in columns if d != c)]
     return (kept or list(columns)[:1])[:_SHOWN]
+
+
+def _words_of(name: str, column: pd.Series) -> set[str]:
+    """What a column says, without case; one word for all shares."""
+    if _is_share(name, column):
+        return {"share"}
+    return {re.sub(r"\.0$", "", str(v).lower()) for v in pd.unique(column.dropna())}
 
 
 def _alike(one: set[str], other: set[str]) -> bool:

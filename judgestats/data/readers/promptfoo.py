@@ -95,7 +95,8 @@ def _components(grading: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[
 
 def _vars(record: Mapping[str, Any]) -> str:
     case = object_of(record.get("testCase"))
-    return text(case.get("vars") or record.get("vars"))
+    given = case.get("vars") or record.get("vars")
+    return text(dict(sorted(given.items())) if isinstance(given, Mapping) else given)
 
 
 def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:

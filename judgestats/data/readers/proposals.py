@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import count, pairwise
@@ -15,14 +16,18 @@ import pandas as pd
 
 from judgestats.data.readers.columns import (
     ALIASES,
+    OF_PEOPLE,
     PARTS,
     SYSTEMS,
     VERDICTS,
     folded,
+    may_hold_verdicts,
+    names_text,
+    nested,
     resolve_columns,
 )
 from judgestats.data.readers.json_paths import PLACE, leaf_paths, projected
-from judgestats.data.readers.layout import ORDERS, criteria_names, shapes_of_verdicts
+from judgestats.data.readers.layout import NO_VERDICT, ORDERS, criteria_names, shapes_of_verdicts
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
     ANSWERS,
@@ -32,11 +37,10 @@ from judgestats.data.readers.roles import (
     kind_of_rater,
     last_word,
     names_criteria,
-    nested,
 )
 from judgestats.data.readers.row_checks import Answer, OpenQuestionError, preview
-from judgestats.data.verdict_kinds import PREFERENCES, normalize_value, numbers_of
-from judgestats.data.vocabulary import pass_fail_words
+from judgestats.data.verdict_kinds import PREFERENCES, counted_words, normalize_value, numbers_of
+from judgestats.data.vocabulary import not_understood, pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
 from judgestats.files.text import shorten_text
@@ -51,10 +55,6 @@ _VERDICT_WORDS = frozenset(
     {"score", "verdict", "value", "label", "rating", "grade", "result", "choice", "winner",
      "passed", "correct", "criteriamet", "preference"}
 )  # fmt: skip
-_NO_VERDICT = re.compile(
-    r"(points|weight|threshold|priority|count|token|cost|price|latency|time|length|seed|step|index"
-    r"|version|temperature|place)$"
-)
 _ITEM_WORDS = re.compile(r"(id|key|idx|index|item|case|record|sample|question|prompt|doc|input)$")
 _ROW_IDS = re.compile(r"(row|line|uuid|guid|hash|request)")
 _SYSTEM_WORDS = SYSTEMS | {"bot", "app", "appversion", "version", "variant", "assistant", "engine"}
@@ -90,7 +90,41 @@ def proposed(
     seeds = [(0.0, options)]
     if isinstance(error, NoTableError):
         seeds = list(_seeds(source, table, options))
-    return _question(source, table, seeds, error, read)
+    found = _question(source, table, seeds, error, read)
+    return _words_to_state(source, table, options) or error if found is error else found
+
+
+def _words_to_state(
+    source: Path | str, table: pd.DataFrame, options: TableOptions
+) -> InputError | None:
+    """What to type where verdicts seem to be words that are not understood, if one column fits."""
+    names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
+    if any(v in names for v in VERDICTS):
+        return None
+    words = [c for c in map(str, table) if c not in names.values() and _may_be_words(table[c], c)]
+    people = [c for c in words if OF_PEOPLE.search(c)]
+    judged = [c for c in words if c not in people or c.casefold().startswith("model")]
+    items = [c for _, c in _item_columns(table, {*names.values(), *words})]
+    items += [c for c in map(str, table) if names_text(c) and table[c].is_unique]
+    if len(judged) != 1 or not ("item_id" in names or options.item or items):
+        return None
+    labels = [c for c in people if c not in judged]
+    said = {"verdict": judged[0]} | ({"label": labels[0]} if len(labels) == 1 else {})
+    stated = _stated(options, mapping=said)
+    if "item_id" not in names and not options.item:
+        stated = replace(stated, item=(items[0],))
+    unknown = pass_fail_words(counted_words(table[judged[0]])).unknown
+    way = f"Add {shlex.join(stated.words())}."
+    return InputError(f"{source}: {not_understood(judged[0], unknown, otherwise=way)}")
+
+
+def _may_be_words(column: pd.Series, name: str) -> bool:
+    """A few short words, some of them not understood."""
+    if pd.api.types.is_numeric_dtype(column) or nested(column) or counts_or_measures(name):
+        return False
+    levels = [str(v) for v in pd.unique(column.dropna())]
+    few = 1 < len(levels) <= min(_FEW, len(column) // 2) and max(map(len, levels)) <= _FEW
+    return few and bool(pass_fail_words(dict.fromkeys(levels, 1)).unknown)
 
 
 def proposed_paths(
@@ -228,7 +262,7 @@ def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[
         if len(counts) < 2 or not (words or fractions or (numbers and len(counts) <= _MOST_SCORES)):
             continue
         likely = 2 * (word in _VERDICT_WORDS or folded(word) in _ALIASES) + (not numbers)
-        unlikely = 3 * bool(_NO_VERDICT.search(word)) + 2 * (len(set(counts)) == 1)
+        unlikely = 3 * bool(NO_VERDICT.search(word)) + 2 * (len(set(counts)) == 1)
         found.append((float(unlikely - likely), column))
     found.sort()
     return [(0.5 * place, column) for place, (_, column) in enumerate(found[:4])]
@@ -246,14 +280,18 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         word = last_word(column)
         if column in taken or column.startswith(PLACE) or nested(cells) or cells.isna().any():
             continue
-        if pd.api.types.is_float_dtype(cells) or counts_or_measures(column):
+        named = bool(_ITEM_WORDS.search(word))
+        if pd.api.types.is_float_dtype(cells) or (counts_or_measures(column) and not named):
             continue
         levels = cells.nunique()
         if levels < 2:
             continue
+        if levels <= _MOST_ANSWERS and not named and may_hold_verdicts(cells):
+            continue
         unique = levels == len(table)
         cost = 2.0 * (levels <= min(5, len(table) // 4)) + 1.5 * unique
-        cost += 2.0 * bool(unique and _ROW_IDS.search(word)) - 1.0 * bool(_ITEM_WORDS.search(word))
+        cost += 2.0 * bool(unique and _ROW_IDS.search(word)) - 1.0 * named
+        cost += 2.0 * bool(NO_VERDICT.search(word) and not named)
         found.append((cost, -levels, column))
     found.sort()
     return [(0.5 * place, column) for place, (_, _, column) in enumerate(found[:4])]
@@ -309,8 +347,10 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
         costs["judge"] = 0.0
     if names_criteria(column) or criteria_names([*levels, *levels]):
         costs["criterion"] = 0.0
-    if word in _SYSTEM_WORDS | PARTS:
+    if word in _SYSTEM_WORDS:
         costs["system"] = 0.0
+    elif word in PARTS:
+        costs["item"] = 0.0
     if _WAYS.search(word):
         costs |= {"condition": 0.0, "item": 0.5}
     if {folded(v) for v in levels} <= ORDERS:

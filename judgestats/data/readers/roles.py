@@ -18,6 +18,7 @@ from judgestats.data.readers.columns import (
     column_named,
     each_distinct,
     folded,
+    nested,
     no_column,
 )
 from judgestats.data.readers.json_paths import leaves_of, object_in
@@ -114,14 +115,6 @@ def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64
 
 def _hashable(column: pd.Series) -> pd.Series:
     return column.astype(str) if nested(column) else column
-
-
-def nested(column: pd.Series) -> bool:
-    """Whether lists or objects are in a column's cells."""
-    if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
-        return False
-    kinds = set(map(type, column))
-    return bool(kinds & {list, dict, np.ndarray})
 
 
 def has_nested_values(column: pd.Series) -> bool:

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgestats.data.readers.columns import TRIALS, VERDICTS, column_named, folded, no_column
+from judgestats.data.readers.columns import (
+    TRIALS,
+    VERDICTS,
+    column_named,
+    folded,
+    nested,
+    no_column,
+)
 from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions
@@ -21,7 +28,6 @@ from judgestats.data.readers.roles import (
     kinds_of_raters,
     last_word,
     names_criteria,
-    nested,
     rater_kinds,
     rows_of_raters,
     varies,
@@ -229,6 +235,13 @@ def with_rater_kinds(
     return replace(plain, human=human, judge_rows=found.format_kind("judge"))
 
 
+_TOTALS = frozenset(
+    {"total", "totals", "sum", "average", "avg", "mean", "median", "overall", "grand total",
+     "count", "summe", "gesamt", "durchschnitt", "mittelwert"}
+)  # fmt: skip
+"""Words by which spreadsheets name a row that sums up the others."""
+
+
 def check_rows(rows: Rows) -> None:
     """Refuse a table whose rows may be something else than one judge's judgments of items.
 
@@ -237,8 +250,20 @@ def check_rows(rows: Rows) -> None:
     OpenQuestionError
         With the commands that read the file.
     """
-    for check in (check_raters, _annotators, check_row_ids, _copies, _trials, _orders):
+    for check in (_totals, check_raters, _annotators, check_row_ids, _copies, _trials, _orders):
         check(rows)
+
+
+def _totals(rows: Rows) -> None:
+    """Refuse a last row that holds the sum or mean of the others."""
+    item = rows.names["item_id"]
+    cells = rows.table[item]
+    last = str(cells.iloc[-1]) if len(cells) and not rows.options.item else ""
+    if normalize_value(last) in _TOTALS and int(cells.astype(str).eq(last).sum()) == 1:
+        raise InputError(
+            f"{rows.source}: the last row names {last!r} as its item, so that it may be "
+            f"a row of totals. Delete it, or state the item: --item {shlex.quote(item)}."
+        )
 
 
 def check_raters(rows: Rows) -> None:

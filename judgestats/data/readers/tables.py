@@ -40,6 +40,7 @@ from judgestats.data.readers.layout import (
     exploded,
     long_of,
     named_runs,
+    people_columns,
     run_columns,
     wide_columns,
     wide_paths,
@@ -444,13 +445,18 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
         Another column seems to hold verdicts too.
     """
     verdict_columns = {*VERDICTS, "raw_text"} & set(options.mapping)
-    if verdict_columns or options.wide or options.explode or options.parse:
+    given = (column_named(table.columns, column) for column in options.mapping.values())
+    if options.wide or options.explode or options.parse or "raw_text" in verdict_columns:
+        return options
+    if verdict_columns and not all(given):  # a path into nested cells
         return options
     listed = [str(c) for c in table.columns]
     runs = run_columns(table, listed)
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
+    if verdict_columns:
+        return _with_people(table, names, options)
     if not runs:
-        return _with_criteria(table, names, options)
+        return _with_people(table, names, _with_criteria(table, names, options))
     spec = f"run={','.join(runs)}"
     if other := next((names[v] for v in VERDICTS if v in names), ""):
         label = (
@@ -481,10 +487,30 @@ def _with_criteria(
     return replace(options, mapping=mapping, wide=(spec,))
 
 
+def _with_people(
+    table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
+) -> TableOptions:
+    """The options with columns of human labels as labels of the verdicts."""
+    verdict = next((names[v] for v in VERDICTS if v in names), "")
+    said = options.wide or options.human or options.labels is not None or "label" in names
+    if said or not verdict or verdict not in table:
+        return options
+    taken = {*names.values(), *options.item, *options.factors, *options.ignore}
+    people = people_columns(table, verdict, taken)
+    if len(people) == 1:
+        return replace(options, mapping={**options.mapping, "label": people[0]})
+    return replace(options, wide=(f"label={','.join(people)}",)) if people else options
+
+
+_DONE = ("success", "succeeded", "completed", "done")
+_STATUSES = {**dict.fromkeys(_DONE, ""), **dict.fromkeys(("error", "timeout"), "failed")}
+"""Words of other tools for a status; after success, the cell of the verdict decides."""
+
+
 def _says_done(column: pd.Series) -> bool:
     """Whether a column says of every row that it was done, which is not a status of a judgment."""
     words = {normalize_value(v) for v in column.unique()}
-    return len(words) == 1 and bool(words & {"success", "succeeded", "completed", "done"})
+    return len(words) == 1 and bool(words & {*_DONE})
 
 
 def tried(source: Path | str, table: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
@@ -688,6 +714,7 @@ def _with_status(
     if "status" in out:
         stated = text_column(out["status"]).str.strip().str.lower()
         by_name = {s.value for s in Status}
+        stated = stated.replace(_STATUSES)
         strange = sorted(set(stated) - by_name - {""})
         if strange:
             raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -251,8 +252,8 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
     spelled = [normalize_value(v) for v in distinct]
     if kind.name == "score":
-        read = numbers_of(pd.Series([kind.codes.get(s, v)
-                                     for v, s in zip(distinct, spelled, strict=True)]))  # fmt: skip
+        read = numbers_of([math.nan if s in kind.statuses else kind.codes.get(s, v)
+                           for v, s in zip(distinct, spelled, strict=True)])  # fmt: skip
         if "read from texts" in kind.description:
             read = np.array(
                 [n if not np.isnan(n) else (_score_in(str(v)) if s else None)

@@ -1,0 +1,240 @@
+"""Tables as people keep them: read right, or asked about with the right reading on offer."""
+
+import json
+import random
+
+import pytest
+
+from judgestats import read_judgments
+from judgestats.cli import main
+from judgestats.data import reading_of
+from judgestats.errors import InputError
+
+QUIET = ("--track", "none", "--report", "none", "--json")
+
+
+def table(header, rows, *, above="", below=""):
+    """A text of comma-separated cells; rows are made by a function of the generator."""
+    rng = random.Random(7)
+    lines = [",".join(map(str, row)) for row in rows(rng)]
+    return "\n".join([*filter(None, [above]), header, *lines, *filter(None, [below]), ""])
+
+
+def word(rng, words="pass fail"):
+    return rng.choice(words.split())
+
+
+READ = {
+    "names of verdict and label say who": (
+        "item_id,llm_verdict,human_verdict",
+        lambda r: [(i, word(r, "Yes No"), word(r, "Yes No")) for i in range(40)],
+        {"items": 40, "judgments": 40, "labels": 40, "human_raters": 1},
+    ),
+    "scores beside an index column": (
+        ",question,answer,judge_score,human_score",
+        lambda r: [(i, f"q{i}", f"a {i}", r.randint(1, 5), r.randint(1, 5)) for i in range(30)],
+        {"items": 30, "judgments": 30, "labels": 30},
+    ),
+    "several people beside one judge": (
+        "doc_id,score,expert_1,expert_2,annotator",
+        lambda r: [(i, *(r.randint(1, 3) for _ in range(3)), "ab"[i % 2]) for i in range(30)],
+        {"items": 30, "judgments": 30, "labels": 60, "human_raters": 2},
+    ),
+    "a judge column of verdicts": (
+        "item,judge,label",
+        lambda r: [(i, word(r, "PASS FAIL"), r.randint(0, 1)) for i in range(40)],
+        {"items": 40, "judges": 1, "judgments": 40, "labels": 40},
+    ),
+    "runs by name": (
+        "item,score_run1,score_run2,score_run3",
+        lambda r: [(i, *(r.randint(1, 9) for _ in range(3))) for i in range(30)],
+        {"items": 30, "repeats": 3, "judgments": 90},
+    ),
+    "remarks in the header": (
+        "Item ID,Judge Model,Score (1-5)",
+        lambda r: [(i, "gpt", r.randint(1, 5)) for i in range(30)],
+        {"items": 30, "judgments": 30, "judges": 1},
+    ),
+    "every metric between 0 and 1": (
+        "input,output,faithfulness,answer_relevancy,context_precision",
+        lambda r: [
+            (f"q {i}", f"a {i}", *(round(r.random(), 2) for _ in range(3))) for i in range(40)
+        ],
+        {"items": 40, "criteria": 3, "judgments": 120},
+    ),
+    "responses by letter": (
+        "id,choice",
+        lambda r: [(i, r.choice(["Response A", "Response B", "Tie"])) for i in range(40)],
+        {"items": 40, "judgments": 40},
+    ),
+    "numbers as ids": (
+        "id,model,rating",
+        lambda r: [(i, m, r.randint(1, 5)) for i in range(30) for m in ("gpt-4o", "claude")],
+        {"items": 30, "judges": 2, "judgments": 60},
+    ),
+    "a rating by a model beside people": (
+        "item,gpt4_rating,human1,human2,human3",
+        lambda r: [(i, *(r.randint(1, 5) for _ in range(4))) for i in range(40)],
+        {"items": 40, "judgments": 40, "labels": 120, "human_raters": 3},
+    ),
+    "a status in another tool's words": (
+        "item,judge,status,score",
+        lambda r: [
+            (i, "gpt", "success", r.randint(1, 5)) if i % 10 else (i, "gpt", "error", "")
+            for i in range(40)
+        ],
+        {"items": 40, "judgments": 36, "error": 4},
+    ),
+    "words for missing": (
+        "item,judge,score",
+        lambda r: [(i, "gpt", [1, 2, 3, "NaN", "null"][i % 5]) for i in range(30)],
+        {"items": 30, "judgments": 18, "missing": 12},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_a_table_is_read_right(case, tmp_path):
+    header, rows, counts = READ[case]
+    path = tmp_path / "t.csv"
+    path.write_text(table(header, rows))
+    found = reading_of(read_judgments(path))["counts"]
+    assert {key: found[key] for key in counts} == counts
+
+
+def test_responses_by_letter_are_preferences(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,choice\n" + "".join(f"{i},Response {'AB'[i % 2]}\n" for i in range(20)))
+    assert set(read_judgments(path)["choice"]) == {"a", "b"}
+
+
+ASKED = {
+    "conversations and turns": (
+        "timestamp,conversation_id,turn,evaluator,result",
+        lambda r: [
+            (f"2026-01-0{1 + i % 9}T10:00:00Z", f"c{i}", t, "llm", word(r))
+            for i in range(20)
+            for t in (1, 2)
+        ],
+        "item = conversation_id + turn",
+        {"items": 40, "judgments": 40},
+    ),
+    "verdicts by numbers beside an unknown id": (
+        "trace,judge_pass,human_pass",
+        lambda r: [(f"t{i}", r.randint(0, 1), r.randint(0, 1)) for i in range(40)],
+        "item = trace",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "ranks beside a relevance": (
+        "query,doc,rank,relevance",
+        lambda r: [
+            (f"q{q}", f"d{q}_{d}", d, r.randint(0, 3)) for q in range(10) for d in range(1, 5)
+        ],
+        "item = doc; verdict = relevance",
+        {"items": 40, "judgments": 40, "repeats": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_the_right_reading_is_among_the_answers(case, workplace, capsys):
+    header, rows, meaning, counts = ASKED[case]
+    (workplace / "t.csv").write_text(table(header, rows))
+    assert main(["analyze", "t.csv", *QUIET]) == 2
+    options = json.loads(capsys.readouterr().out)["reading"]["options"]
+    command = next(o["command"] for o in options if o["meaning"] == meaning)
+    assert main([*command[1:], *QUIET]) == 0
+    found = json.loads(capsys.readouterr().out)["reading"]["counts"]
+    assert {key: found[key] for key in counts} == counts
+
+
+REFUSED = {
+    "words of another language": (
+        table("item,judge,urteil", lambda r: [(i, "gpt", word(r, "ja nein")) for i in range(30)]),
+        ["ja=WHAT,nein=WHAT", "--map verdict=urteil"],
+        ["--values", "ja=pass,nein=fail", "--map", "verdict=urteil"],
+        {"judgments": 30},
+    ),
+    "words for a finding": (
+        table(
+            "text_id,model_label,human_label",
+            lambda r: [(i, word(r, "toxic clean"), word(r, "toxic clean")) for i in range(30)],
+        ),
+        ["toxic=WHAT", "clean=WHAT", "--map verdict=model_label"],
+        ["--values", "toxic=fail,clean=pass", "--map", "verdict=model_label"],
+        {"judgments": 30, "labels": 30},
+    ),
+    "feelings about a text": (
+        table(
+            "text,sentiment,gold",
+            lambda r: [(f"text {i}", word(r, "good-ish bad-ish"), word(r)) for i in range(30)],
+        ),
+        ["good-ish=WHAT", "--map verdict=sentiment --item text"],
+        [
+            *("--values", "good-ish=pass,bad-ish=fail"),
+            *("--map", "verdict=sentiment", "--item", "text"),
+        ],
+        {"judgments": 30, "labels": 30},
+    ),
+    "-1 among scores": (
+        table("item,judge,score", lambda r: [(i, "gpt", [1, 3, 5, -1][i % 4]) for i in range(40)]),
+        ["'-1' (10)", "--values='-1=WHAT'"],
+        ["--values=-1=unparsed"],
+        {"judgments": 30, "unparsed": 10},
+    ),
+    "letters as grades": (
+        table("item,judge,grade", lambda r: [(i, "gpt", "ABCDF"[i % 5]) for i in range(40)]),
+        ["--kind category"],
+        ["--kind", "category"],
+        {"judgments": 40},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_understood_is_refused_with_what_to_type(case, workplace, capsys):
+    text, said, options, counts = REFUSED[case]
+    (workplace / "t.csv").write_text(text)
+    assert main(["analyze", "t.csv", *QUIET]) == 2
+    refusal = capsys.readouterr().err
+    assert all(part in refusal for part in said)
+    assert main(["analyze", "t.csv", *options, *QUIET]) == 0
+    found = json.loads(capsys.readouterr().out)["reading"]["counts"]
+    assert {key: found[key] for key in counts} == counts
+
+
+def test_scores_without_the_code_for_no_verdict(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(REFUSED["-1 among scores"][0])
+    frame = read_judgments(path, values={"-1": "unparsed"})
+    assert frame["score"].min() == 1
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "message"),
+    [
+        ("Evaluation of March", "", "Delete the rows above the header: tail -n \\+2 "),
+        ("", "Total,,90", "the last row names 'Total' as its item"),
+    ],
+)
+def test_titles_and_totals_are_no_rows(above, below, message, tmp_path):
+    rows = table(
+        "item,judge,score",
+        lambda r: [(i, "gpt", r.randint(1, 5)) for i in range(30)],
+        above=above,
+        below=below,
+    )
+    path = tmp_path / "t.csv"
+    path.write_text(rows)
+    with pytest.raises(InputError, match=message):
+        read_judgments(path)
+
+
+def test_a_title_above_a_sheet_is_no_header(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["Evaluation"], [], ["item", "judge", "score"], ["a", "gpt", 3], ["b", "gpt", 4]]:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match="Delete the rows above the header"):
+        read_judgments(tmp_path / "t.xlsx")
