@@ -173,3 +173,13 @@ def test_judges_used_interchangeably_need_their_own_agreement():
     said = [n.message for n in two.limitations if n.code == "two_judges"]
     assert said[0].startswith("Two judges do not determine the variance of judges; ICC(A,1) of")
     assert np.isfinite(two.estimate("judges.icca").interval.low)
+
+
+def test_fewer_than_two_effective_questions_have_no_interval():
+    frame = judged({"moody": 1.2}, seed=2, scale=(1, 10))
+    frame["cluster"] = frame["item_id"].map(lambda name: name if name in {"i1", "i2"} else "rest")
+    by_id, results = records(frame)
+    for key in ("condition.sem.moody", "reliability.icc1.moody"):
+        assert by_id[key].interval is None
+    said = {n.code: n.message for n in results.limitations}
+    assert said["no_clusters"].endswith("questions, effectively 1.1: no interval.")

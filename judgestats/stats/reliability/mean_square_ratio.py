@@ -25,6 +25,7 @@ from judgestats.stats.inference.estimate import Interval, Limits, Note
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
     effective_clusters,
+    few_questions,
     jackknife_error,
     log_jackknife,
     t_of_clusters,
@@ -275,9 +276,7 @@ class MeanSquareRatio:
             message = f"No interval: the ratio is the same whichever of the {unit} is left out."
             return Note(code="constant_distribution", message=message)
         if effective_clusters(self.items) < 2:
-            return not_estimable(
-                f"{g} questions, effectively {effective_clusters(self.items):.1f}: no interval."
-            )
+            return not_estimable(few_questions(g, self.items).message)
         return None
 
     @cached_property
@@ -359,8 +358,11 @@ class MeanSquareRatio:
         parts = np.array([self.columns / n, (1 - 1 / n) * self.error])
         total = float(parts.sum())
         residual = log_jackknife(self.inside, self.items, self.items)
-        if residual.reason or math.isnan(self.columns):
-            return Limits(estimate=math.sqrt(total), level=level, reason=residual.reason)
+        reason = residual.reason
+        if effective_clusters(self.items) < 2:
+            reason = few_questions(self.items.size, self.items).message.rstrip(".")
+        if reason or math.isnan(self.columns):
+            return Limits(estimate=math.sqrt(total), level=level, reason=reason)
         half = float(distributions.t.ppf((1 + level) / 2, residual.df)) * residual.std_error
         tails = np.array([(1 + level) / 2, (1 - level) / 2])
         of_runs = df / np.asarray(distributions.chi2.ppf(tails, df))
