@@ -251,7 +251,7 @@ _CHECK = Command(
     ),
     details="""\
 Exit code 0 if every subject passes, 1 if one fails, 2 if the input is refused,
-3 if it cannot be told, 4 after an internal error.
+3 if it cannot be determined, 4 after an internal error.
 """,
 )
 
