@@ -22,7 +22,7 @@ from judgestats.deprecated import RENAMED_COMMANDS, RENAMED_OPTIONS
 from judgestats.runner import experiment_names, load_design
 
 REPLIES = [
-    "repeats=", "reply_instruction=", "reply=", "report=",
+    "repeats=", "reply_instruction=", "reply_schema=", "reply=", "report=",
     *(f"reply_instruction={word}" for word in ("reply", "none")),
     *(f"reply={word}" for word in ("auto", "json_schema", "tool", "function", "text", "logprobs")),
     *(f"report={word}" for word in ("html", "pdf", "docx", "md", "tex")),
