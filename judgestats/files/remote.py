@@ -65,14 +65,17 @@ def refuse_remote(path: Path | str) -> None:
     """
     if (parts := _parts(path)) is None:
         return
-    scheme, rest = parts
-    whole = f"{scheme}://{rest}"
+    command = _download_command(*parts)
+    way = f"Download it first: {command}" if command else f"There is no reader for {parts[0]}:."
+    raise InputError(f"{'://'.join(parts)!r} is a remote path. {way}")
+
+
+def _download_command(scheme: str, rest: str) -> str:
     kind, *names = rest.split("/")
     words = ["/".join(names[:2]), *filter(None, ["/".join(names[2:])])]
     words += ["--repo-type", "dataset"] if kind == "datasets" else []
-    command = _DOWNLOADS.get(scheme, "").format(whole=shlex.quote(whole), repo=shlex.join(words))
-    way = f"Download it first: {command}" if command else f"There is no reader for {scheme}:."
-    raise InputError(f"{whole!r} is a remote path. {way}")
+    whole = shlex.quote(f"{scheme}://{rest}")
+    return _DOWNLOADS.get(scheme, "").format(whole=whole, repo=shlex.join(words))
 
 
 def local_file(path: Path | str) -> Path:
@@ -143,7 +146,8 @@ def _copied(scheme: str, address: str, folder: Path) -> Path:
     except (OSError, ValueError, NotImplementedError) as error:
         why = shorten_text(str(error).strip().partition("\n")[0], 200)
         raise InputError(
-            f"{bare} cannot be read from {_STORES[scheme]} ({why}). Is the name right? Keys come "
-            f"from {_KEYS[scheme]}."
+            f"{bare} cannot be read from {_STORES[scheme]} ({why}). Keys come from "
+            f"{_KEYS[scheme]}. Or download it first: "
+            f"{_download_command(scheme, bare.partition('://')[2])}"
         ) from error
     return target

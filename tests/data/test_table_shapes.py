@@ -443,7 +443,7 @@ def test_a_frame_of_several_splits_is_refused_by_name():
     ("address", "command"),
     [
         ("https://a.org/x.csv", "curl -LO https://a.org/x.csv"),
-        ("s3://b/x y.csv", "aws s3 cp 's3://b/x y.csv' ."),
+        ("ftp://b/x y.csv", "curl -O 'ftp://b/x y.csv'"),
         ("hf://datasets/o/n/x.parquet", "hf download o/n x.parquet --repo-type dataset"),
     ],
 )

@@ -99,6 +99,8 @@ def test_the_commands_of_doctor_name_the_address_and_work(
 def test_an_object_that_is_not_there_is_refused(store: str) -> None:
     with pytest.raises(InputError, match=r"s3://bucket/none\.csv cannot be read from S3"):
         js.read_judgments(f"s3://bucket/none.csv{store}")
+    with pytest.raises(InputError, match=r"download it first: aws s3 cp s3://bucket/none\.csv \.$"):
+        js.read_judgments(f"s3://bucket/none.csv{store}")
 
 
 def test_a_key_in_the_address_is_refused_and_not_repeated(store: str) -> None:
