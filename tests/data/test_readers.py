@@ -79,7 +79,7 @@ def test_factors_tell_conditions_apart(tmp_path):
         ("item,score\na,1\n", {"mapping": {"scores": "score"}}, "is not a role"),
         ("item,score\na,1\n", {"factors": ("x",)}, "no column 'x'"),
         ("item,score\na,1\n", {"reader": "nonsense"}, "unknown reader"),
-        ("item,score,temperature\na,1,hot\n", {}, "no number"),
+        ("item,score,temperature\na,1,hot\n", {}, "not a number"),
         ("item,score,status\na,1,fine\n", {}, "holds the status 'fine'"),
         ('item,score\n"a,1\n', {}, "not readable as a table|no judgments|no entry"),
         ("item,score,score\na,1,2\n", {}, "has the column 'score' twice"),

@@ -147,7 +147,7 @@ def test_a_file_cut_short_is_refused_with_its_place(tmp_path):
         with pytest.raises(InputError, match=r"results\.json: line \d+, column \d+: not JSON"):
             read_results(file)
     file.write_bytes(b'{"experiment": "\xff"}')
-    with pytest.raises(InputError, match="not UTF-8"):
+    with pytest.raises(InputError, match="no UTF-8"):
         read_results(file)
     file.write_text('{"experiment": NaN}', encoding="utf-8")
     with pytest.raises(InputError, match=r"not JSON .NaN is not a JSON number"):
