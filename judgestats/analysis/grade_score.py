@@ -182,6 +182,9 @@ def _condition(
     )  # fmt: skip
     for part, title in (("llm", "LLM score"), ("choice", "Choice score")):
         key = f"{part}_score"
+        if not complete.any():
+            row[key] = math.nan
+            continue
         share = mean_share(
             np.asarray(items[key], dtype=float)[complete], name=key, label=title,
             cluster=rotations.cluster[complete], level=declared.level,

@@ -212,7 +212,7 @@ def _coefficients_of(reduced: ReducedJudgments, place: int, declared: AnalysisPl
     quantities = [q for q in declared_for("scores", options=options, counts=True) if q.counted]
     sums = column_sums(reduced, place)
     if sums is None:
-        reason = f"replications are not told apart: {reduced.board_reason}"
+        reason = f"repeats are not distinguished: {reduced.board_reason}"
         sums = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False)
         return [
             (q, computed(q, sums, counts=True).replace(reason=reason))

@@ -16,6 +16,7 @@ import pandas as pd
 from judgestats.data.readers.labels import LABEL_ENDINGS
 from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, guard_output
+from judgestats.files.guarded import plain_file
 from judgestats.files.label_state import GivenLabel, LabelState, changed_labels
 from judgestats.files.remote import local_file
 from judgestats.files.text import short
@@ -77,8 +78,9 @@ def read_table(path: Path) -> pd.DataFrame:
         The file is not there, or is not a table.
     """
     path = local_file(path)
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"{path}: there is no such file.")
+    plain_file(path)
     frame = table_of(path, lambda header: list(header.columns))
     filled = frame.astype(object).where(frame.notna(), "")
     return filled.map(lambda v: json.dumps(v) if isinstance(v, (dict, list)) else str(v))

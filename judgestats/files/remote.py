@@ -26,6 +26,8 @@ _DOWNLOADS: Mapping[str, str] = {
     "abfss": "azcopy copy {whole} .",
 }
 """How a file of an address is brought here by hand."""
+_OWN = {"experiment", "experiments", "runs"}
+"""Schemes of MLflow, which name no file."""
 _STORES = {"s3": "S3", "gs": "Google Cloud Storage", "abfs": "Azure", "abfss": "Azure"}
 _KEYS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
@@ -41,7 +43,7 @@ _copies: dict[str, Path] = {}
 def _parts(path: Path | str) -> tuple[str, str] | None:
     """Scheme and rest of an address; None for a path of this machine."""
     found = _REMOTE.match(str(path))
-    if found is None or os.path.lexists(path):
+    if found is None or found[1] in _OWN or os.path.lexists(path):
         return None
     return found[1], str(path)[found.end() :]
 

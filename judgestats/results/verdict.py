@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 
 from judgestats.results.records import Number, Part, Plain
 
@@ -198,6 +197,8 @@ def share_measure(
     >>> [round(limit, 6) for limit in m.limits(.05 / 3)]
     [0.436526, 0.996485]
     """
+    import pandas as pd
+
     x = np.asarray(values, dtype=float)
     codes, names = pd.factorize(np.asarray(clusters, dtype=object), use_na_sentinel=False)
     n, groups = x.size, len(names)

@@ -202,8 +202,8 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-credulous",
-        about="does what an answer instructs, passes some empty answers, and likes what stands "
-        "last of several",
+        about="does what an answer instructs, passes some empty answers, and likes the "
+        "last of several positions",
         moved_by={"order": 9.0, "forged verdict": 9.0, "authority": 4.0, "master key": 3.5},
         position_bias=0.0,
         recency=1.5,

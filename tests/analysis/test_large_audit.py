@@ -301,7 +301,7 @@ def test_duplicates_are_no_repetitions_in_a_stream_either(tmp_path) -> None:
     )
     assert reduced.asked.max() == 1
     assert reduced.n_replicates == 1
-    same = "; 1 item whose rows contradict each other is unread"
+    same = "; 1 item whose rows contradict each other is unparsed"
     assert same in reduced.understood[-1]
     assert same in memory.attrs["notes"][-1]
 

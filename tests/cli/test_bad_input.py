@@ -29,7 +29,7 @@ def left_behind(folder):
         (["run", "temperature", "--judges", "sim-nonsense"], "There are: sim-typical"),
         (["run", "temperature", "--judges", "gpt-4o-mini"], "OPENAI_API_KEY"),
         (["run", "temperature", "--repeats", "1"], "repeats"),
-        (["run", "temperature", "--temperatures", "0,abc"], "no number"),
+        (["run", "temperature", "--temperatures", "0,abc"], "not a number"),
         (["run", "temperature", "--temperatures", "3"], "out of range"),
         (["run", "temprature"], "There are:"),
         (["run"], "name an experiment"),

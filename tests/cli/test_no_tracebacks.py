@@ -201,7 +201,7 @@ def test_a_file_that_cannot_be_a_table_is_refused_by_every_command(folder, capsy
     assert main([*command, name, *options]) == 2
     said = capsys.readouterr().err
     assert "Traceback" not in said
-    refusals = {"pipe": "no ", "twice.parquet": "the column 'score' twice"}
+    refusals = {"pipe": "plain file", "twice.parquet": "the column 'score' twice"}
     assert refusals.get(name, "") in said
 
 

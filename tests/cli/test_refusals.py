@@ -370,6 +370,8 @@ ELSEWHERE_HELD = {
     "not a JSON object": "test_log_readers.py",
     "--pass: no entry": "the row 'a pass that nobody gave'",
     "may be no repetitions": "the row 'a column that may be part of the key'",
+    "a row of totals": "test_strangers.py",
+    "Delete the rows above": "test_strangers.py",
     "There are: ": "the row 'a database without that table'",
 }
 """What a row of the page cannot show, or shows by its filled places, and where it is tried."""

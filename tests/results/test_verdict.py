@@ -11,7 +11,7 @@ from judgestats.results.purposes import QUANTITIES
 
 VERB = re.compile(
     r"\b(is|are|was|has|have|pass|passes|fails?|flips|repeats?|changes?|follow|agrees?|do|explains?|"
-    r"detects?|differ|must|equal|separates?|ranks?|name)\b"
+    r"detects?|differ|must|costs|equal|separates?|ranks?|name)\b"
 )
 PLAIN_REASONS = {"no human labels.", "one judge.", "no pass / fail verdicts."}
 """Reasons that name what is missing, after "subject, purpose: "."""

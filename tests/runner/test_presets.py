@@ -244,13 +244,11 @@ def test_study_b_reads_as_the_study_and_shows_its_omega_beside(workplace, monkey
     given |= {"preset": "paper", "per_category": "all"}
     found = run_experiment(design, given).analysis
     tables = {r.id: r for r in found.results if r.role == "replicated"}
-    assert not any(r.headline for r in tables.values())
     right = tables["published.right_answers"].result.table
     assert right["whose"].tolist() == ["this run", "as printed", "as printed"]
     assert right.loc[right["benchmark"] == "SQuAD", "lower quartile"].tolist() == [5]
     [omega] = [r for r in tables.values() if r.id.startswith("published.omega.")]
     assert omega.role == "replicated"
-    assert not omega.headline
     assert omega.result.null is not None
     protocol = next(iter(prepare(design, given | {"dry_run": "true"}).protocols.values()))
     [unit] = protocol.units(prepare(design, given).items)[:1]

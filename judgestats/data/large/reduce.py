@@ -344,7 +344,7 @@ class _Pass:
                 self.board = None
                 self.board_reason = (
                     f"{n} items x {k} conditions x {board[2]} replications are more than the "
-                    f"{self.board_bytes / 2**30:.3g} GiB kept for telling replications apart"
+                    f"{self.board_bytes / 2**30:.3g} GiB kept for distinguishing repeats"
                 )
             else:
                 self.board = grown(self.board, board)

@@ -589,7 +589,7 @@ def _words_of(name: str, column: pd.Series) -> set[str]:
     """What a column says, without case; one word for all shares."""
     if _is_share(name, column):
         return {"share"}
-    return {re.sub(r"\.0$", "", str(v).lower()) for v in pd.unique(column.dropna())}
+    return {re.sub(r"\.0$", "", v.lower()) for v in column.dropna().astype(str).unique()}
 
 
 def _alike(one: set[str], other: set[str]) -> bool:

@@ -68,7 +68,7 @@ def test_mean_of_one_group_is_the_mean_share():
 def test_mean_of_groups_keeps_clusters_within_groups():
     with pytest.raises(InputError, match="two groups"):
         mean_of_groups([1, 0, 1], group=["x", "y", "y"], cluster=["q", "q", "r"])
-    with pytest.raises(InputError, match="one length"):
+    with pytest.raises(InputError, match="equally long"):
         mean_of_groups([1, 0, 1], group=["x", "y"])
     with pytest.raises(InputError, match="0-1"):
         mean_of_groups([1, 2], group=["x", "y"])

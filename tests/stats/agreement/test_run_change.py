@@ -67,7 +67,7 @@ def test_dropped_items_are_counted_and_unrepeated_verdicts_not_tested() -> None:
     assert (out.details["n_matched"], out.details["n_dropped"]) == (2, 1)
     once = run_change(before[:2, :1], after[:2, :1], kind="verdicts")
     assert np.isnan(once.p_value)
-    assert "cannot be determined from repetition" in once.reason
+    assert "cannot be distinguished from repetition" in once.reason
     direction = run_change([[7.0], [8.0], [6.0]], [[6.0], [7.5], [5.0]], kind="scores")
     assert [n.code for n in direction.notes] == ["not_repeated"]
     assert np.isfinite(direction.p_value)

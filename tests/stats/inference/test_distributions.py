@@ -37,7 +37,7 @@ def test_f_and_chi_squared_are_those_of_scipy_to_the_last_digit(dfn: float) -> N
     k=st.integers(-2, 60),
     n=st.integers(0, 50),
     p=st.floats(0, 1),
-    what=st.sampled_from(("pmf", "cdf", "sf")),
+    what=st.sampled_from(("cdf", "sf")),
 )
 def test_binomial_is_that_of_scipy(k: int, n: int, p: float, what: str) -> None:
     got, wanted = getattr(ours.binom, what)(k, n, p), getattr(stats.binom, what)(k, n, p)
