@@ -169,7 +169,7 @@ def spent(
         first = app.billed
         collect_judgments(plan, journal=journal, budget=limit, **options)
     words = " ".join((once.message, *once.notes))
-    said = next((what for what in ("overrun", "no promise") if what in words), "-")
+    said = next((what for what in ("overrun", "not a promise") if what in words), "-")
     return first, app.billed, said
 
 

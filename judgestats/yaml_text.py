@@ -56,7 +56,7 @@ def read_yaml(text: str) -> Any:
     >>> read_yaml("a: 1\\na: 2")
     Traceback (most recent call last):
     ...
-    judgestats.yaml_text.YamlTextError: a key stands there twice (line 2, column 1)
+    judgestats.yaml_text.YamlTextError: a key occurs twice (line 2, column 1)
     """
     if len(text) > _LONGEST:
         raise YamlTextError(f"it is longer than {_LONGEST:,} characters")

@@ -78,9 +78,10 @@ def read_table(path: Path) -> pd.DataFrame:
         The file is not there, or is not a table.
     """
     path = local_file(path)
-    if not path.exists():
+    if not path.is_file():
+        if path.exists():
+            plain_file(path)
         raise InputError(f"{path}: there is no such file.")
-    plain_file(path)
     frame = table_of(path, lambda header: list(header.columns))
     filled = frame.astype(object).where(frame.notna(), "")
     return filled.map(lambda v: json.dumps(v) if isinstance(v, (dict, list)) else str(v))

@@ -92,7 +92,7 @@ def label_note(column: str) -> str:
     Examples
     --------
     >>> label_note("human_label")
-    "people's labels = human_label"
+    'human labels = human_label'
     >>> label_note("gold")
     "labels = gold (whoever made them)"
     """

@@ -471,7 +471,8 @@ def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) ->
 
     Examples
     --------
-    >>> t = pd.DataFrame({"llm": ["yes", "no"], "human_1": ["no", "yes"], "rater": [1, 2]})
+    >>> columns = {"llm": ["yes", "no"], "human_1": ["no", "yes"], "rater": [1, 2]}
+    >>> t = pd.DataFrame(columns).loc[[0, 1] * 9]
     >>> people_columns(t, "llm", {"llm"})
     ['human_1']
     """
