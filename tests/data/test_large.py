@@ -141,7 +141,7 @@ def test_dictionary_columns_and_choices(tmp_path) -> None:
         ({"status": ["ok", "odd", "ok", "failed"]}, "holds the status 'odd'"),
         ({"status": ["ok", "ok", "ok", "ok"]}, "there is no verdict"),
         ({"status": ["ok", "refused", "ok", "failed"]}, "status is not ok"),
-        ({"temperature": ["hot", "1", "1", "1"]}, "'hot' is no number"),
+        ({"temperature": ["hot", "1", "1", "1"]}, "'hot' is not a number"),
     ],
 )
 def test_untrusted_columns_are_refused_in_a_sentence(tmp_path, changes, message) -> None:

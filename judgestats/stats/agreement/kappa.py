@@ -668,7 +668,7 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(verdicts).estimate, 4)
     0.6786
     >>> krippendorff_alpha([["A", "A"], ["A", "A"]]).reason
-    'every verdict is A: nothing can be distinguished, expected disagreement is 0 (raw agreement is 1)'
+    'every verdict is A: nothing can be distinguished, expected disagreement is 0 (raw ...)'
     """
     where = "krippendorff_alpha"
     one_of(where, "metric", metric, ("nominal", "interval"), advice="Names are nominal.")
