@@ -94,7 +94,7 @@ def label_note(column: str) -> str:
     >>> label_note("human_label")
     'human labels = human_label'
     >>> label_note("gold")
-    "labels = gold (whoever made them)"
+    'labels = gold (whoever made them)'
     """
     if folded(column).startswith(("gold", "groundtruth", "reference")):
         return f"labels = {column} (whoever made them)"
