@@ -62,6 +62,8 @@ class Limits:
         Of CPU.
     members, member_bytes : int
         Of an archive.
+    remedy : str
+        What a refusal of too many rows, or of too slow a file, advises.
     """
 
     rows: int = 20_000_000
@@ -74,6 +76,7 @@ class Limits:
     seconds: float = 60.0
     members: int = 10_000
     member_bytes: int = 192 * _MIB
+    remedy: str = "Split it, or convert it to Parquet and use --stream."
 
     def bytes_of(self, path: Path) -> int:
         """The bytes that a file may expand to."""
@@ -160,8 +163,7 @@ class Meter:
         self._rows += count
         if self._rows > self.limits.rows:
             raise InputError(
-                f"{self.path} has more than {self.limits.rows:,} rows. Split it, or convert it to "
-                "Parquet and use --stream."
+                f"{self.path} has more than {self.limits.rows:,} rows. {self.limits.remedy}"
             )
         self.cells(self._rows * columns)
         self.clock()
@@ -179,7 +181,7 @@ class Meter:
         if time.process_time() - self._start > self.limits.seconds:
             raise InputError(
                 f"{self.path} ({self.form}) takes more than {self.limits.seconds:.0f} s to read. "
-                "Split it, or convert it to Parquet and use --stream."
+                f"{self.limits.remedy}"
             )
 
 

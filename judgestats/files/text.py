@@ -17,6 +17,8 @@ MAX_ITEMS = 5_000_000
 """Values in one JSON value."""
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 """NUL and lone surrogates: JSON escapes of plain ASCII letters can make them."""
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""A string of JSON, also one that does not end."""
 _MOST_DIGITS = 400
 _LONG_NUMBER = re.compile(rf"(?<![0-9])[0-9]{{{_MOST_DIGITS}}}")
 
@@ -100,6 +102,8 @@ def decode_json(
     ValueError: the key 'score' stands twice in one object
     """
     text = raw if isinstance(raw, str) else raw.decode(json.detect_encoding(raw), "surrogatepass")
+    if text.count(",") >= max_items and _STRING.sub("", text).count(",") >= max_items:
+        raise ValueError(f"more than {max_items:,} values")
     try:
         long = _LONG_NUMBER.search(text) is not None
         value = _decoder(keep_last, nan, long, long and lenient).decode(text)

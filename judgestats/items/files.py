@@ -8,17 +8,19 @@ and the line.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.files.guarded import Limits, base_name, json_document, records
+from judgestats.files.guarded import LIMITS, Limits, Meter, base_name, json_document, records
 from judgestats.items.records import short_repr
 
 MAX_BYTES = 1_000_000_000
 """Largest file that is read, after decompression."""
+MAX_ROWS = 1_000_000
+"""Most rows that are read: all are held at a time, with ten values each."""
 
 _FORMATS = {
     ".jsonl": "jsonl",
@@ -74,7 +76,9 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
+def read_source(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, max_rows: int = MAX_ROWS
+) -> Source:
     """The records in a file, by the ending of its name.
 
     Parameters
@@ -84,6 +88,8 @@ def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
         with ``.gz`` after it.
     max_bytes : int
         Largest size, in bytes, after decompression.
+    max_rows : int
+        Most rows; they may hold ten times as many values in all, those in lists counted.
 
     Returns
     -------
@@ -92,8 +98,8 @@ def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
     Raises
     ------
     InputError
-        If there is no such file, its ending is unknown, it is empty, too large, damaged, not UTF-8,
-        or a line does not parse.
+        If there is no such file, its ending is unknown, it is empty, damaged, not UTF-8, has
+        too many bytes, rows or values, or a line does not parse.
     """
     path = Path(path)
     if is_folder(path):
@@ -110,27 +116,32 @@ def read_source(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Source:
             f"read_source: the format of {path.name!r} is not known by its ending. Give one of "
             f"{', '.join(_FORMATS)} (each also with .gz or .zst)."
         )
-    limits = Limits(expanded_bytes=max_bytes, document_bytes=max_bytes)
+    limits = Limits(
+        rows=max_rows,
+        cells=10 * max_rows,
+        expanded_bytes=max_bytes,
+        document_bytes=max_bytes,
+        remedy="Keep the items that the experiment needs, or split it.",
+    )
+    found: Iterable[tuple[str, Mapping[str, Any]]]
     if kind == "parquet":
         from judgestats.files.tables import parquet_rows  # pandas, which help does not need
 
         table = parquet_rows(path, limits)
-        found = enumerate(table.to_pylist(), start=1)
-        source = Source(
-            path=path, rows=tuple(Row(where=f"{path.name}, row {n}", values=v) for n, v in found)
-        )
+        found = ((f"row {n}", v) for n, v in enumerate(table.to_pylist(), start=1))
     elif kind == "jsonl":
-        told = records(path, limits)
-        source = Source(
-            path=path, rows=tuple(Row(where=f"{path.name}, {w}", values=v) for w, v in told)
-        )
+        found = records(path, limits)
     elif kind == "json":
-        source = _json_source(path, json_document(path, limits=limits))
+        value = json_document(path, limits=limits)
+        if isinstance(value, Mapping):
+            return Source(path=path, document=value)
+        found = _json_records(path, value)
     else:
-        source = Source(path=path, rows=_csv_rows(path, "\t" if kind == "tsv" else ",", limits))
-    if not source.rows and source.document is None:
+        found = _csv_records(path, "\t" if kind == "tsv" else ",", limits)
+    rows = tuple(_counted(found, Meter(path, kind, limits)))
+    if not rows:
         raise InputError(f"read_source: {path.name} has no row. Give at least one.")
-    return source
+    return Source(path=path, rows=rows)
 
 
 def _is_there(path: Path) -> bool:
@@ -144,49 +155,67 @@ def _no_file(path: Path) -> str:
     return f"read_source: there is no file {str(path)!r}. Check the name, and where you are."
 
 
-def _json_source(path: Path, value: Any) -> Source:
-    if isinstance(value, Mapping):
-        return Source(path=path, document=value)
+def _counted(found: Iterable[tuple[str, Mapping[str, Any]]], meter: Meter) -> Iterator[Row]:
+    """Records as rows, counted one by one before the next is read."""
+    held = 0
+    for where, values in found:
+        meter.rows(1)
+        held += _count_values(values)
+        meter.cells(held)
+        yield Row(where=f"{meter.path.name}, {where}", values=values)
+
+
+def _count_values(value: Any) -> int:
+    """The values in a record: what is in its lists and objects is counted too."""
+    if not isinstance(value, (dict, list)):
+        return 1
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + sum(map(_count_values, inner))
+
+
+def _json_records(path: Path, value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if not isinstance(value, list) or not value:
         raise InputError(
             f"read_source: {path.name} must hold a list of objects (at least one), not "
             f"{short_repr(value)}."
         )
-    rows = []
     for number, record in enumerate(value, start=1):
-        where = f"{path.name}, record {number}"
+        where = f"record {number}"
         if not isinstance(record, Mapping):
-            raise InputError(f"read_source: {where} must be an object, not {short_repr(record)}.")
-        rows.append(Row(where=where, values=record))
-    return Source(path=path, rows=tuple(rows))
+            raise InputError(
+                f"read_source: {path.name}, {where} must be an object, not {short_repr(record)}."
+            )
+        yield where, record
 
 
-def _csv_rows(path: Path, delimiter: str, limits: Limits) -> tuple[Row, ...]:
+def _csv_records(
+    path: Path, delimiter: str, limits: Limits
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     # The csv module refuses fields beyond 128 kB unless told otherwise; texts are bounded later,
     # with a message that says which one.
     csv.field_size_limit(max(csv.field_size_limit(), limits.line_bytes))
-    rows = []
     header: list[str] | None = None
     from judgestats.files.tables import text_lines
 
-    with text_lines(path, limits) as stream:
+    # The header and blank lines are no rows.
+    with text_lines(path, replace(limits, rows=LIMITS.rows)) as stream:
         reader = csv.reader(stream, delimiter=delimiter, strict=True)
         for cells in reader:
             if not cells:
                 continue
             if header is None:
+                Meter(path, "CSV", limits).columns(len(cells))
                 header = _checked_header(path, cells)
                 continue
-            where = f"{path.name}, line {reader.line_num}"
+            where = f"line {reader.line_num}"
             if len(cells) != len(header):
                 raise InputError(
-                    f"read_source: {where} has {len(cells)} cells but the header {len(header)}. "
-                    "Quote texts that contain the separator, a quote or a line break."
+                    f"read_source: {path.name}, {where} has {len(cells)} cells but the header "
+                    f"{len(header)}. Quote texts that contain the separator, a quote or a line "
+                    "break."
                 )
             # An empty cell is a missing value: CSV cannot tell the two apart.
-            values = {name: cell or None for name, cell in zip(header, cells, strict=True)}
-            rows.append(Row(where=where, values=values))
-    return tuple(rows)
+            yield where, {name: cell or None for name, cell in zip(header, cells, strict=True)}
 
 
 def _checked_header(path: Path, cells: list[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 from judgestats.errors import InputError
+from judgestats.files.guarded import Limits, decoded, opened
 from judgestats.items.records import Item
 
 QUESTION = "[Question]"
@@ -191,17 +193,14 @@ class PromptTemplate:
         if name_or_path in bundled_prompts():
             return cls.bundled(name_or_path)
         path = Path(name_or_path)
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise InputError(
                 f"prompt: there is no file {name_or_path!r} in {Path.cwd()}, and no bundled prompt "
                 f"of that name (there are: {', '.join(bundled_prompts())})."
             )
-        if path.stat().st_size > _MAX_BYTES:
-            raise InputError(f"prompt: {name_or_path} is larger than {_MAX_BYTES} bytes.")
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"prompt: {name_or_path} is not UTF-8 text ({error}).") from error
+        with opened(path, Limits(expanded_bytes=_MAX_BYTES)) as stream:
+            text = decoded(stream.read(), f"prompt: {name_or_path}")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
         return cls(text=text, name=path.name, append=append)
 
     def require(self, needed: Iterable[str], *, offered: Iterable[str]) -> None:

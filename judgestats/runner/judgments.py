@@ -25,7 +25,6 @@ from judgestats.runner.prepare import Prepared
 if TYPE_CHECKING:
     from judgestats.collection.ask import CollectionRequest
     from judgestats.collection.journal import Journal
-    from judgestats.collection.prices import PriceTable
 
 
 def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> CollectionRequest:
@@ -48,27 +47,19 @@ def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> Collecti
         budget=prepared.answers.budget
         if prepared.answers
         else Budget(max_cost=p.max_cost, max_requests=p.max_requests),
-        prices=prices_of(prepared),
+        prices=prepared.prices,
         timeout_s=p.timeout,
         progress=True,
         follow_up=staging.follow_up if staging is not None else None,
     )
 
 
-def prices_of(prepared: Prepared) -> PriceTable | None:
-    """The price file that the run names; None for the bundled prices."""
-    from judgestats.collection.prices import load_prices
-
-    file = prepared.parameters.prices
-    return load_prices(file) if file else None
-
-
 def check_prices(prepared: Prepared) -> None:
-    """Name a wrong price file, and a limit that cannot be held for lack of a price."""
+    """Name a limit that cannot be held for lack of a price."""
     from judgestats.collection.ledger import unknown_price
     from judgestats.collection.prices import default_prices
 
-    table = prices_of(prepared) or default_prices()
+    table = prepared.prices or default_prices()
     unknown = [name for name, spec in prepared.models.items() if not table.price(spec).is_known]
     if unknown and prepared.parameters.max_cost is not None:
         raise unknown_price(unknown)

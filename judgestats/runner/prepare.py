@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from judgestats.analysis.families import AnalysisPlan, with_omega_model
 from judgestats.collection.answers import AnswerPlan, foreseen_answers
+from judgestats.collection.prices import PriceTable, load_prices
 from judgestats.collection.spec import CHAT, JudgeSpec
 from judgestats.data.columns import Condition, Task
 from judgestats.data.request_fields import heat
@@ -252,7 +253,8 @@ class Prepared:
 
     Where models answer first, `items` hold stand-ins until `answers` are there. `notices` say what
     the run will not answer and what a preset leaves to the user: before the first call, and in the
-    report. `stage_judges` are asked at single stages, for all judges.
+    report. `stage_judges` are asked at single stages, for all judges. `prices` are those of the
+    user's file; None for the bundled ones.
     """
 
     design: Design[Any]
@@ -273,6 +275,7 @@ class Prepared:
     answers: RunAnswers | None = None
     stage_judges: Mapping[str, JudgeSpec] = field(default_factory=dict)
     wording: StudyWording = field(default_factory=StudyWording)
+    prices: PriceTable | None = None
 
     @property
     def requests(self) -> Mapping[Condition, StudyRequest]:
@@ -331,6 +334,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         defaults=design.defaults,
         presets=design.presets,
     )
+    prices = load_prices(parameters.prices) if parameters.prices else None
     # A dry run and what the journal holds send nothing, and need no key.
     stand_ins = dict.fromkeys(PROVIDER_KEYS.values(), "not-needed")
     silent = parameters.dry_run or parameters.mode == "offline"
@@ -420,6 +424,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         answering=answering,
         stage_judges=stage_judges,
         wording=wording,
+        prices=prices,
         notices=(
             *_other_items(design, given, parameters, len(questions)),
             *wording.notices,

@@ -34,7 +34,7 @@ from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import settings_of
 from judgestats.runner.design import Design
 from judgestats.runner.display import Links, announce_progress, finish, show
-from judgestats.runner.judgments import ask_of, check_prices, judgments_of, prices_of, readers_of
+from judgestats.runner.judgments import ask_of, check_prices, judgments_of, readers_of
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered, request_records
 from judgestats.runner.traces import rendering, report_code
@@ -288,7 +288,7 @@ def _answered(
         prepared.parameters,
         folder=folder,
         journal=journal,
-        prices=prices_of(prepared),
+        prices=prepared.prices,
     )
     account = given.record["account"]
     unknown = bool(account.get("cost_unknown"))
@@ -320,7 +320,7 @@ def _dry_run(prepared: Prepared) -> None:
     console.print_result(*prompt_lines(rendered(prepared)))
     if prepared.answering is not None:
         console.print_result(
-            priced(prepared.questions, prepared.answering, p, prices=prices_of(prepared))
+            priced(prepared.questions, prepared.answering, p, prices=prepared.prices)
         )
     ask = ask_of(prepared, p.journal)
     console.print_result(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))

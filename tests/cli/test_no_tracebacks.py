@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
@@ -215,3 +216,43 @@ def test_durations_are_no_scores(folder, capsys):
     pq.write_table(table, folder / "d.parquet")
     assert main(["doctor", "d.parquet"]) in {1, 2}
     assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["x", "as_of: 2026-01-01\nendpoints: {a: {m: {input: -1}}}", None])
+@pytest.mark.parametrize("mode", [["--dry-run"], []])
+def test_a_bad_price_file_is_refused_before_anything_is_printed(folder, capsys, text, mode):
+    if text is not None:
+        (folder / "bad.yaml").write_text(text)
+    refused(capsys, ["run", "temperature", *mode, "--prices", "bad.yaml"], "prices: bad.yaml")
+    assert not capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", ["/proc/self/mem", "/dev/zero", "folder.json", "n" * 5000])
+def test_a_prompt_that_is_no_readable_file_is_refused(folder, capsys, place):
+    if place.startswith("/") and not os.path.lexists(place):
+        pytest.skip(f"no {place} on this system")
+    refused(capsys, ["run", "temperature", "--dry-run", "--prompt", place], place)
+
+
+def test_a_prompt_is_bounded_and_read_whatever_its_line_ends(folder, capsys):
+    (folder / "long.txt").write_text("{question} {response}" + "x" * 200_000)
+    words = ["run", "temperature", "--dry-run", "--prompt"]
+    refused(capsys, [*words, "long.txt"], "long.txt holds more than 200,000 bytes")
+    (folder / "latin.txt").write_bytes("{question} {response} gr\u00fcn".encode("latin-1"))
+    refused(capsys, [*words, "latin.txt"], "latin.txt is not UTF-8")
+    said = []
+    for start, end in (("", "\n"), ("\ufeff", "\r\n")):
+        lines = ["[system]", "Be fair.", "[user]", "{earlier}{question}{passage} {response}", ""]
+        (folder / "own.txt").write_bytes((start + end.join(lines)).encode())
+        assert main([*words, "own.txt"]) == 0
+        said.append(capsys.readouterr().out)
+    assert "Be fair." in said[0]
+    assert said[0] == said[1]
+
+
+def test_items_are_refused_when_they_are_too_many_or_too_large(folder, capsys, monkeypatch):
+    (folder / "bomb.csv.gz").write_bytes(gzip.compress(b"question\n" + b"a\n" * 1_000_001))
+    words = ["run", "temperature", "--dry-run", "--items", "bomb.csv.gz"]
+    refused(capsys, words, "bomb.csv.gz has more than 1,000,000 rows")
+    monkeypatch.setenv("JUDGESTATS_MAX_BYTES", "100kB")
+    refused(capsys, words, "bomb.csv.gz expands to more than 100,000 bytes (gzip)")

@@ -203,6 +203,11 @@ def test_json_that_only_looks_large_is_read():
     assert decode_json(json.dumps({"a": digits, "b": "," * 50, "c": "[" * 90}), max_items=10) == {
         "a": digits, "b": "," * 50, "c": "[" * 90,
     }  # fmt: skip
+    # too many values are refused before any is decoded; commas and quotes in strings are none
+    with pytest.raises(ValueError, match="more than 10 values"):
+        decode_json("[" + "1," * 11 + "no JSON", max_items=10)
+    quoted = json.dumps(['",' * 20, "\\", ',\\,"' * 9])
+    assert decode_json(quoted, max_items=10) == json.loads(quoted)
     assert decode_json("9" * 400) == int("9" * 400)
     assert decode_json('{"a": 1, "a": 2}', keep_last=True) == {"a": 2}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,60 @@ def test_sizes_are_bounded(tmp_path: Path) -> None:
     table = write_parquet(tmp_path / "t.parquet", [{"question": str(i)} for i in range(5000)])
     with pytest.raises(InputError, match="more than 10,000 bytes"):
         read_source(table, max_bytes=10_000)
+
+
+def write_random_rows(path: Path, count: int, *, end: str = "\n") -> Path:
+    """A gzipped table whose end is cut off: who reads it to its end is told so."""
+    seeded = random.Random(20)
+    rows = (f"{seeded.random()},{seeded.random()}{end}" for _ in range(count))
+    whole = gzip.compress(f"question,response{end}{''.join(rows)}".encode())
+    path.write_bytes(whole[:-12])
+    return path
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_too_many_rows_are_refused_before_the_file_is_read_to_its_end(
+    tmp_path: Path, end: str
+) -> None:
+    path = write_random_rows(tmp_path / "t.csv.gz", 30_000, end=end)
+    with pytest.raises(InputError, match=r"t\.csv\.gz has more than 100 rows\. Keep the items"):
+        read_source(path, max_rows=100)
+    with pytest.raises(InputError, match="not readable as"):
+        read_source(path, max_rows=30_000)
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (write_csv, "t.csv"),
+        (write_csv, "t.tsv"),
+        (write_jsonl, "t.jsonl"),
+        (write_json, "t.json"),
+        (write_parquet, "t.parquet"),
+    ],
+)
+def test_rows_and_values_are_bounded_in_every_format(
+    tmp_path: Path, write: Callable[[Path, Rows], Path], name: str
+) -> None:
+    path = write(
+        tmp_path / name, [{"question": f"Why {i}?", "response": "x\ny"} for i in range(50)]
+    )
+    assert len(read_source(path, max_rows=50).rows) == 50
+    with pytest.raises(InputError, match=r"more than 49 (rows|lines)"):
+        read_source(path, max_rows=49)
+    wide = write(tmp_path / name, [{f"c{i}": "x" for i in range(300)}] * 2)
+    with pytest.raises(InputError, match=r"\d cells; at most 500 are read"):
+        read_source(wide, max_rows=50)
+
+
+def test_values_in_lists_are_counted(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "t.jsonl", [{"question": "Why?", "tags": [[]] * 600}])
+    with pytest.raises(InputError, match="603 cells; at most 500"):
+        read_source(path, max_rows=50)
+    table = tmp_path / "t.csv"
+    table.write_text("," * 2000 + "\n")
+    with pytest.raises(InputError, match="2,001 columns in its first row"):
+        read_source(table)
 
 
 def test_a_cut_gzip_file(tmp_path: Path) -> None:
