@@ -65,7 +65,7 @@ def test_calls_that_failed_and_earlier_stages_are_left_out():
 
 
 def test_what_was_asked_for_must_be_known():
-    with pytest.raises(InputError, match="cannot be determined"):
+    with pytest.raises(InputError, match="cannot be inferred"):
         reread(pd.DataFrame([row("[[x]]", "unparseable")]), None)
 
 

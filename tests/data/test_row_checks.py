@@ -233,7 +233,7 @@ def test_labels_by_person_and_criterion_join_on_both(tmp_path) -> None:
     found = js.read_judgments(judged, wide="criterion=tone,depth", labels=labels)
     assert found["label"].astype(float).tolist() == found["score"].tolist()
     labels.to_csv(tmp_path / "labels.csv", index=False)
-    with pytest.raises(InputError, match="seems to hold people's labels"):
+    with pytest.raises(InputError, match="seems to hold human labels"):
         js.read_judgments(tmp_path / "labels.csv")
 
 

@@ -80,9 +80,9 @@ def test_every_marked_screen_is_filled_and_replaced() -> None:
     build = builder("build_screens")
     assert ROOT / "README.md" in build.pages()
     page = "a\n<!-- screen: judgestats demo -->\nold\n<!-- end screen -->\nb"
-    fresh = build.written(page, {"judgestats demo": "new"})
+    fresh = build.update_screens(page, {"judgestats demo": "new"})
     assert fresh.split("\n")[2:5] == ["```", "new", "```"]
-    assert build.written(fresh, {"judgestats demo": "new"}) == fresh
+    assert build.update_screens(fresh, {"judgestats demo": "new"}) == fresh
 
 
 def test_a_generated_page_begins_with_its_script() -> None:

@@ -1,8 +1,9 @@
 """The first screen shows the rows of the declared contrast, the baseline first."""
 
 from judgestats.data import Condition, Contrast
+from judgestats.results import Cell, Summary, SummaryRow, plain_text
 from judgestats.results.numbers import Column
-from judgestats.results.screen import Cell, Summary, SummaryRow, condition_table, plain_text
+from judgestats.results.screen import condition_table
 
 STRATEGIES = ("aggregate@4", "cce-criticising-raw@4", "cce-criticising@2", "cce-criticising@16",
               "criteria", "majority@4", "vanilla")  # fmt: skip

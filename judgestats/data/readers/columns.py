@@ -195,6 +195,7 @@ def resolve_columns(
     used = {*names.values(), *taken}
     by_name = {folded(c): str(c) for c in reversed(list(table.columns))}
     has_verdict = any(v in names for v in VERDICTS)
+    verdict_named = has_verdict or any(folded(c) in by_name for v in VERDICTS for c in ALIASES[v])
     for ours, candidates in ALIASES.items():
         if ours in names or (ours in VERDICTS and has_verdict):
             continue
@@ -204,7 +205,7 @@ def resolve_columns(
         hits = [h for h in hits if h and h not in used]
         if ours in VERDICTS:
             hits = [h for h in hits if not _objects(table[h])]
-        elif ours == "judge":
+        elif ours == "judge" and not verdict_named:
             hits = [h for h in hits if not _says_pass_or_fail(table[h])]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
         if hit:
