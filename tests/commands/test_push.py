@@ -56,6 +56,7 @@ def platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Platfo
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("LANGFUSE_HOST", server.url)
     monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk-known")
     monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk-very-secret-key")

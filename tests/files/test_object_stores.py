@@ -60,6 +60,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "known")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-store")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Store)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
