@@ -73,7 +73,10 @@ def test_runs_or_their_experiment_are_repetitions(evaluations, capsys):
     import judgestats as js
     from judgestats.cli import main
 
-    several, whole = js.read_judgments(evaluations), js.read_judgments("experiments:/evals")
+    several, whole = (
+        js.read_judgments(what).sort_values(["item_id", "replicate"], kind="stable")
+        for what in (evaluations, "experiments:/evals")
+    )
     assert sorted(several["replicate"]) == [0] * 6 + [1] * 6
     assert several["choice"].tolist() == whole["choice"].tolist()
     assert several["choice"].value_counts().to_dict() == {"yes": 8, "no": 4}
