@@ -42,7 +42,7 @@ FILLED = "Filled squares: significant after adjustment for all pairs. Intervals 
 
 def compared(run: Run) -> list[Captioned]:
     """The figures of pairs and ranks: ranks, ratios, and differences next to their margin."""
-    ratios = variance_ratios(run)
+    ratios = dispersion_ratios(run)
     ranked = [*critical_differences(run), *([ratios] if ratios else [])]
     return [*ranked, *equivalence(run), *specification_curves(run)]
 
@@ -293,27 +293,35 @@ def effect_of(
     )
 
 
-def variance_ratios(run: Run) -> Captioned | None:
-    """Ratios of within-item variances with intervals, by judge."""
-    rows = []
-    for whole, pair in _pairs(run, "ratio"):
-        if pair.estimate > 0:
-            verdict = verdict_of(pair, run.records)
-            rows.append(effect_of(pair, f"{pair.a} / {pair.b}", whole.title, verdict=verdict))
-    if not rows:
-        return None
-    return Captioned(
-        figure=plots.Forest(
-            rows=tuple(rows[:_MOST_ROWS]), reference=1.0, log=True, level=run.level,
-            x_label="Ratio of within-item variances",
-        ),
-        label="fig-ratios",
-        caption=(
-            "A ratio of 1 means equal variance of repeats. Ratios of pooled within-item variances "
-            "with intervals over clusters, on a log axis. "
-            f"{FILLED} Pairs with a variance of 0 have no ratio and are not shown."
-        ),
-    )  # fmt: skip
+_RATIOS = {
+    "gmd": ("GMD ratio", "equal mean differences of repeats"),
+    "ratio": ("Ratio of within-item variances", "equal variance of repeats"),
+}
+
+
+def dispersion_ratios(run: Run) -> Captioned | None:
+    """GMD ratios of pairs with intervals, by judge; ratios of variances where there are none."""
+    for kind, (what, meaning) in _RATIOS.items():
+        rows = [
+            effect_of(
+                pair, f"{pair.a} / {pair.b}", whole.title, verdict=verdict_of(pair, run.records)
+            )
+            for whole, pair in _pairs(run, kind)
+            if pair.estimate > 0
+        ]
+        if rows:
+            return Captioned(
+                figure=plots.Forest(
+                    rows=tuple(rows[:_MOST_ROWS]), reference=1.0, log=True, level=run.level,
+                    x_label=what,
+                ),
+                label="fig-ratios",
+                caption=(
+                    f"A ratio of 1 means {meaning}. {what} of pairs of conditions, on a log axis. "
+                    f"{FILLED} Pairs with equal repeats have no ratio and are not shown."
+                ),
+            )  # fmt: skip
+    return None
 
 
 def equivalence(run: Run) -> list[Captioned]:
