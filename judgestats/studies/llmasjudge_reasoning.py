@@ -212,7 +212,7 @@ def no_difference(equal: EquivalenceResult, *, differ: bool) -> str:
 
 def equivalence_word(equal: EquivalenceResult) -> str:
     """Whether equivalence is shown, as a word."""
-    return "equivalence_word" if equal.all_shown else "not shown"
+    return "shown" if equal.all_shown else "not shown"
 
 
 def _scores(named: Mapping[str, float]) -> str:

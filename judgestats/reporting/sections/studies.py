@@ -488,7 +488,7 @@ def selection(run: Run) -> Table | None:
             Column(key="selection", label="Selection"),
             Column(key="k", format="integer"),
             Column(key="matching", label="Of the kind", format="number:1"),
-            Column(key="used", label="AddressedText", format="number:1"),
+            Column(key="used", label="Shown", format="number:1"),
             Column(key="removed", label="Verdicts removed", align="right"),
             Column(key="kept", label="Verdicts kept", align="right"),
         ),
