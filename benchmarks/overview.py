@@ -121,7 +121,8 @@ takes less. Load of the machine ({os.cpu_count()} cores, {platform.machine()}) b
 Further pages: [statistics in detail, R included](stats.md), [collection at two latencies and two
 concurrencies](../simulations/speed.md), [1e8 judgments](large.md),
 [from a command to its result](seconds.md), [what takes
-what](stages.md), [the interactive page](view.md).
+what](stages.md), [the interactive page](view.md),
+[from a file to its answer](answer.md).
 
 {body}
 """

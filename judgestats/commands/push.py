@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,7 @@ from judgestats.errors import InputError
 from judgestats.files.remote import local_file
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
-from judgestats.tracking.push import TARGETS, ItemScore, example, push, unsent
+from judgestats.tracking.push import TARGETS, ItemScore, push, unsent
 from judgestats.tracking.traces import is_stored, stored_assessments
 
 _NAMED = {"langfuse-scores", "phoenix-annotations", "phoenix-evals"}
@@ -54,7 +55,7 @@ def push_command(arguments: Args) -> int:
                     "schema": "judgestats.push/1", "to": arguments.to, "address": target.address,
                     "scores": len(scores), "unsent": 0 if arguments.yes else len(left),
                     "sent": len(left) if arguments.yes else 0,
-                    "example": example(scores[0]) if scores else None,
+                    "example": {"id": scores[0].id, **asdict(scores[0])} if scores else None,
                 }
             )  # fmt: skip
         else:
@@ -101,7 +102,7 @@ def _judgments(arguments: Args) -> pd.DataFrame:
     console.print_status(*frame.attrs["understood"])
     if "trace_id" in frame:
         return frame.assign(span_id="")
-    if not traced and frame.attrs.get("layout", "") not in _NAMED:
+    if not traced and frame.attrs["reader"] not in _NAMED:
         count = frame["item_id"].nunique()
         raise InputError(
             f"push: 0 of {count:,} items have a trace id. Name its column: --map trace_id=COLUMN"
@@ -166,6 +167,6 @@ def item_scores(frame: pd.DataFrame) -> Iterator[ItemScore]:
                 )  # fmt: skip
     if not repeated:
         raise InputError(
-            "push: no item was judged twice, so no flip probability is known. Repeat the judge, "
-            "for example judgestats run reliability --repeats 5."
+            "push: no item was judged twice, so no flip probability is known. Give a file with at "
+            "least two judgments per item."
         )

@@ -9,7 +9,8 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -83,8 +84,6 @@ class _HttpTarget(Target):
     path: str
 
     def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
-        import httpx2
-
         self._sleep, self._draw = sleep, random.Random(0)
         self._retry = RetryPolicy(attempts=4, patience_s=120)
         parts = urlsplit(self.address)
@@ -92,7 +91,13 @@ class _HttpTarget(Target):
             raise InputError(
                 f"push: {self.variable} must be an address such as https://{self.name}.example.org."
             )
-        self._client = httpx2.Client(
+
+    @cached_property
+    def _client(self) -> Any:
+        """The client, made when it is first used: a dry run needs no keys."""
+        import httpx2
+
+        return httpx2.Client(
             base_url=self.address.rstrip("/"), headers=self.headers(), timeout=_TIMEOUT_S
         )
 
@@ -306,8 +311,3 @@ def push(
 
 def _key(target: Target) -> str:
     return f"{target.name} {target.address}"
-
-
-def example(score: ItemScore) -> dict[str, Any]:
-    """A score as a dry run shows it."""
-    return {"id": score.id, **asdict(score)}

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -125,7 +125,11 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         parts = path.removeprefix("/v1/messages/batches").strip("/").split("/")
         if parts == [""]:
-            self._send({"data": [self.server.made(b) for b in self.server.batches]})
+            after = parse_qs(urlsplit(self.path).query).get("after_id", [""])[0]
+            listed = sorted(self.server.batches, reverse=True)
+            listed = listed[listed.index(after) + 1 :] if after else listed
+            page = [self.server.made(b) for b in listed[:1]]
+            self._send({"data": page, "has_more": len(listed) > 1})
         elif parts[1:] == ["results"]:
             rows = self.server.results(parts[0])
             self._send(b"".join(r if isinstance(r, bytes) else json.dumps(r).encode() + b"\n"
@@ -245,6 +249,23 @@ def test_a_batch_whose_id_was_lost_is_not_made_again(anthropic, tasks, tmp_path,
     batch = _collect(tasks, tmp_path / "j.db", quick)
     assert batch.account.answered + batch.account.cached == 12
     assert len(anthropic.batches) == 1
+
+
+def test_a_lost_batch_is_found_behind_others_and_behind_lines_that_are_no_results(
+    anthropic, tasks, tmp_path, quick
+) -> None:
+    anthropic.break_off, anthropic.looks = 1, 3
+    with pytest.raises(JudgeError):
+        _collect(tasks, tmp_path / "j.db", quick)
+    lost = anthropic.batches["msgbatch_0"]
+    lost["looks"], lost["spoil"] = 0, lambda rows: [b"no JSON\n", *rows]
+    others = [{**r, "custom_id": f"js-{i}"} for i, r in enumerate(lost["requests"])]
+    anthropic.batches["msgbatch_9"] = {
+        "requests": others, "looks": 0, "spoil": lambda rows: [b"[]\n", *rows],
+    }  # fmt: skip
+    batch = _collect(tasks, tmp_path / "j.db", quick)
+    assert batch.account.answered + batch.account.cached == 12
+    assert len(anthropic.batches) == 2
 
 
 def test_several_choices_are_asked_one_by_one(anthropic, tasks, tmp_path, quick) -> None:

@@ -136,8 +136,8 @@ def test_any_bytes_among_answers_change_no_answer(noise, cut):
 @given(values)
 def test_any_batch_of_a_server_is_read_or_malformed(value):
     try:
-        state = client._state(client._object(json.dumps(value).encode()))
-    except client._MalformedError:
+        state = client._state(client.reply_object(json.dumps(value).encode()))
+    except client.MalformedError:
         pass  # named, and tried again
     else:
         assert isinstance(state, BatchState)
@@ -148,10 +148,10 @@ def test_any_batch_of_a_server_is_read_or_malformed(value):
 
 @pytest.mark.parametrize("bad", ["../secret", "a/b", "x" * 300, "", "é", "a b", "a\nb", None, 7])
 def test_ids_that_would_lead_elsewhere_are_refused(bad):
-    with pytest.raises(client._MalformedError):
+    with pytest.raises(client.MalformedError):
         client._state({"id": bad, "status": "completed"})
     if isinstance(bad, str) and bad:
-        with pytest.raises(client._MalformedError):
+        with pytest.raises(client.MalformedError):
             client._state({"id": "b", "status": "completed", "output_file_id": bad})
 
 

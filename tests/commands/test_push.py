@@ -103,6 +103,26 @@ def test_langfuse_gets_each_score_once(
     assert platform.requests == []
 
 
+def test_an_export_of_langfuse_names_its_own_traces(platform: Platform, tmp_path: Path) -> None:
+    rows = [
+        {"id": f"s{i}{k}", "traceId": f"t{i}", "observationId": "o" if i else None,
+         "source": "EVAL", "name": "helpful", "dataType": "BOOLEAN", "value": float(k > i),
+         "stringValue": str(k > i)}
+        for i in range(2) for k in range(3)
+    ]  # fmt: skip
+    (tmp_path / "scores.json").write_text(json.dumps({"data": rows}))
+    assert main(["push", "scores.json", "--to", "langfuse", "--yes"]) == 0
+    places = {(b["traceId"], b.get("observationId")) for _, _, b in platform.requests}
+    assert places == {("t0", None), ("t1", "o")}
+
+
+def test_a_dry_run_needs_no_key(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LANGFUSE_SECRET_KEY")
+    assert _push("--to", "langfuse") == 0
+    assert _push("--to", "langfuse", "--yes") == 2
+    assert platform.requests == []
+
+
 def test_phoenix_gets_annotations_by_code(platform: Platform) -> None:
     assert _push("--to", "phoenix", "--yes") == 0
     path, headers, body = platform.requests[0]

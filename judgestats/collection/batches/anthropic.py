@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +12,11 @@ import httpx2
 from judgestats.collection.batches.client import (
     BatchClient,
     BatchState,
-    _count,
-    _id,
-    _MalformedError,
-    _object,
+    MalformedError,
+    checked_id,
+    count_of,
+    read_line,
+    reply_object,
 )
 from judgestats.collection.retry import one_line
 from judgestats.collection.spec import JudgeSpec, Secret, key_variable
@@ -65,7 +66,7 @@ class AnthropicBatches(BatchClient):
         requests = self._requests.pop(name)
 
         async def send() -> BatchState:
-            return _state(_object(await self._post(_PATH, {"requests": requests})))
+            return _state(reply_object(await self._post(_PATH, {"requests": requests})))
 
         async def look() -> BatchState | None:
             return await self.find(name, [str(r["custom_id"]) for r in requests])
@@ -81,14 +82,7 @@ class AnthropicBatches(BatchClient):
             A batch of as many requests is running: it may be this one.
         """
         del name
-
-        async def send() -> list[BatchState]:
-            listed = _object(await self._get(f"{_PATH}?limit=100")).get("data")
-            if not isinstance(listed, list):
-                raise _MalformedError("the list of batches is no list")
-            return [_state(b) for b in listed if isinstance(b, dict)]
-
-        for state in await self._call("batches were listed", send):
+        async for state in self._listed():
             if state.total != len(ids):
                 continue
             if not state.ended:
@@ -97,16 +91,28 @@ class AnthropicBatches(BatchClient):
                     "It may be the same one, and names its requests only once it has ended. Give "
                     "the same command again then: a second batch would be paid for twice."
                 )
-            lines = (await self.content(state.id)).splitlines()
-            if lines and _object(lines[0]).get("custom_id") in ids:
+            lines = map(read_line, (await self.content(state.id)).splitlines())
+            if any(read is not None and read[0] in ids for read in lines):
                 return state
         return None
+
+    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
+        start = f"&after_id={after}" if after else ""
+
+        async def send() -> tuple[list[BatchState], bool]:
+            value = reply_object(await self._get(f"{_PATH}?limit=100{start}"))
+            listed = value.get("data")
+            if not isinstance(listed, list):
+                raise MalformedError("the list of batches is not a list")
+            return [_state(b) for b in listed if isinstance(b, dict)], value.get("has_more") is True
+
+        return send
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
 
         async def send() -> BatchState:
-            return _state(_object(await self._get(f"{_PATH}/{batch_id}")))
+            return _state(reply_object(await self._get(f"{_PATH}/{batch_id}")))
 
         return await self._call(f"batch {batch_id} was looked at", send)
 
@@ -151,7 +157,7 @@ def message_request(line: bytes) -> dict[str, Any]:
     {'model': 'm', 'max_tokens': 9, 'messages': [{'role': 'user', 'content': 'Good?'}],
      'system': 'Judge.', 'temperature': 1.0}
     """
-    given = _object(line)
+    given = reply_object(line)
     body = given["body"]
     said = body["messages"]
     params: dict[str, Any] = {
@@ -184,14 +190,14 @@ def message_request(line: bytes) -> dict[str, Any]:
 def _state(value: dict[str, Any]) -> BatchState:
     status, counts = value.get("processing_status"), value.get("request_counts")
     if not isinstance(status, str) or not isinstance(counts, dict):
-        raise _MalformedError("the batch has no status or no counts")
-    number = {k: _count(counts.get(k)) for k in ("processing", "succeeded", "errored", *_ENDS)}
+        raise MalformedError("the batch has no status or no counts")
+    number = {k: count_of(counts.get(k)) for k in ("processing", "succeeded", "errored", *_ENDS)}
     total = sum(number.values())
     ended = status == "ended"
     word = "completed" if ended else one_line(status)
     if ended and total:
         word = next((k.replace("canceled", "cancelled") for k in _ENDS if number[k] == total), word)
-    batch_id = _id(value)
+    batch_id = checked_id(value)
     return BatchState(
         id=batch_id, status=word, files=(batch_id,) if ended else (), has_output=ended,
         done=total - number["processing"], total=total, codes=(), errors=(), name="",
@@ -232,8 +238,8 @@ def _completion(message: dict[str, Any]) -> dict[str, Any]:
                 "function": {"name": called["name"], "arguments": given}}  # fmt: skip
         answer = {"role": "assistant", "content": given, "tool_calls": [call]}
     usage = message.get("usage") or {}
-    cached = _count(usage.get("cache_read_input_tokens"))
-    written = _count(usage.get("cache_creation_input_tokens"))
+    cached = count_of(usage.get("cache_read_input_tokens"))
+    written = count_of(usage.get("cache_creation_input_tokens"))
     finish = _FINISH.get(message.get("stop_reason") or "", "stop")
     return {
         "id": message.get("id"), "object": "chat.completion", "model": message.get("model"),

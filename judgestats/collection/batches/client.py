@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Iterator
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+)
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -41,7 +49,7 @@ class BatchCallError(JudgeError):
         self.outcome = outcome
 
 
-class _MalformedError(Exception):
+class MalformedError(Exception):
     """A reply with status 200 that is not what was asked for."""
 
 
@@ -122,7 +130,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         async def send() -> str:
             file = (f"judgestats-{name}.jsonl", content, "application/jsonl")
             reply = await files.create(file=file, purpose="batch")
-            return _id(_object(reply.http_response.content))
+            return checked_id(reply_object(reply.http_response.content))
 
         return await self._call("a file was uploaded", send)
 
@@ -138,7 +146,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
                 completion_window="24h",
                 metadata=metadata,
             )
-            return _state(_object(reply.http_response.content))
+            return _state(reply_object(reply.http_response.content))
 
         async def look() -> BatchState | None:
             return await self.find(name, ())
@@ -151,16 +159,21 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         `ids` are the ids of its requests, for a server that keeps no name.
         """
         del ids
+        async for state in self._listed():
+            if state.name == name:
+                return state
+        return None
+
+    async def _listed(self) -> AsyncIterator[BatchState]:
+        """The server's batches, page by page."""
         after = ""
         for _ in range(_PAGES):
             page, more = await self._call("batches were listed", self._page(after))
             for state in page:
-                if state.name == name:
-                    return state
+                yield state
             if not more or not page or page[-1].id == after:
-                return None
+                return
             after = page[-1].id
-        return None
 
     def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
         batches = self._short.sdk.batches.with_raw_response
@@ -168,10 +181,10 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         async def send() -> tuple[list[BatchState], bool]:
             start: dict[str, Any] = {"after": after} if after else {}
             reply = await batches.list(limit=100, **start)
-            value = _object(reply.http_response.content)
+            value = reply_object(reply.http_response.content)
             data = value.get("data")
             if not isinstance(data, list):
-                raise _MalformedError("the list of batches is not a list")
+                raise MalformedError("the list of batches is not a list")
             return _states(data), value.get("has_more") is True
 
         return send
@@ -182,7 +195,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
         async def send() -> BatchState:
             reply = await batches.retrieve(batch_id)
-            return _state(_object(reply.http_response.content))
+            return _state(reply_object(reply.http_response.content))
 
         return await self._call(f"batch {batch_id} was looked at", send)
 
@@ -232,7 +245,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
                 outcome = self._short.connection_failure(error.__cause__, 0.0)
             except ConnectionError as error:  # the in-process server breaks a connection
                 outcome = Outcome(kind=Kind.BROKEN, detail=type(error).__name__)
-            except _MalformedError as error:
+            except MalformedError as error:
                 outcome = Outcome(kind=Kind.MALFORMED, detail=one_line(str(error)))
             else:
                 self._contacted = True
@@ -273,26 +286,28 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 # ----------------------------------------------------------------------------- reading
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def reply_object(body: bytes) -> dict[str, Any]:
+    """The JSON object of a reply; `MalformedError` where it is none."""
     try:
         value = decode_json(body, keep_last=True)
     except ValueError:
-        raise _MalformedError(f"the reply is not JSON ({len(body)} bytes)") from None
+        raise MalformedError(f"the reply is not JSON ({len(body)} bytes)") from None
     if not isinstance(value, dict):
-        raise _MalformedError("the reply is not an object")
+        raise MalformedError("the reply is not an object")
     return value
 
 
-def _id(value: dict[str, Any]) -> str:
+def checked_id(value: dict[str, Any]) -> str:
+    """The member ``id``; `MalformedError` where it could lead an address elsewhere."""
     identifier = value.get("id")
     if (
         not isinstance(identifier, str)
         or not 0 < len(identifier) <= _MAX_ID
         or not identifier.isascii()
     ):
-        raise _MalformedError("the reply names no id")
+        raise MalformedError("the reply names no id")
     if not identifier.replace("-", "").replace("_", "").isalnum():
-        raise _MalformedError("the reply's id is none that can be in an address")
+        raise MalformedError("the reply's id is none that can be in an address")
     return identifier
 
 
@@ -308,7 +323,7 @@ def _status(word: str) -> str:
 def _state(value: dict[str, Any]) -> BatchState:
     status = value.get("status")
     if not isinstance(status, str):
-        raise _MalformedError("the batch has no status")
+        raise MalformedError("the batch has no status")
     files = [value.get("output_file_id"), value.get("error_file_id")]
     counts = value.get("request_counts")
     counts = counts if isinstance(counts, dict) else {}
@@ -318,12 +333,12 @@ def _state(value: dict[str, Any]) -> BatchState:
     metadata = value.get("metadata")
     name = metadata.get(MARK) if isinstance(metadata, dict) else None
     return BatchState(
-        id=_id(value),
+        id=checked_id(value),
         status=_status(one_line(status)),
-        files=tuple(_id({"id": f}) for f in files if isinstance(f, str) and f),
+        files=tuple(checked_id({"id": f}) for f in files if isinstance(f, str) and f),
         has_output=isinstance(files[0], str) and bool(files[0]),
-        done=_count(counts.get("completed")) + _count(counts.get("failed")),
-        total=_count(counts.get("total")),
+        done=count_of(counts.get("completed")) + count_of(counts.get("failed")),
+        total=count_of(counts.get("total")),
         codes=tuple(one_line(str(e.get("code"))) for e in data[:20]),
         errors=tuple(_error_text(e) for e in data[:20]),
         name=name if isinstance(name, str) else "",
@@ -336,7 +351,7 @@ def _states(data: list[Any]) -> list[BatchState]:
     for value in data:
         try:
             errors_read.append(_state(value))
-        except (_MalformedError, AttributeError):
+        except (MalformedError, AttributeError):
             continue  # no object, or one without id or status: not a batch of ours
     return errors_read
 
@@ -347,7 +362,8 @@ def _error_text(error: dict[str, Any]) -> str:
     return one_line(str(error.get("message") or error.get("code") or "no reason given")) + where
 
 
-def _count(value: Any) -> int:
+def count_of(value: Any) -> int:
+    """A count that a server states; 0 where it is none."""
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0
 
 
