@@ -46,7 +46,7 @@ def as_numbers(values: object, name: str, where: str) -> Floats:
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{where}: {name} must hold numbers, got something else ({error}). Code verdicts as "
-            "numbers first, unread ones as NaN; pad rows of unequal length with NaN."
+            "numbers first, unparsed ones as NaN. Pad rows of unequal length with NaN."
         ) from error
     check_finite(where, name, out)
     return out
@@ -71,7 +71,7 @@ def check_finite(where: str, name: str, *arrays: ArrayLike) -> None:
 
 
 def check_axes(where: str, name: str, x: ArrayLike, axes: str, least: Sequence[int] = ()) -> None:
-    """Refuse an array that has not these axes, or too few entries along one.
+    """Refuse an array without these axes, or with too few entries along one.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def check_axes(where: str, name: str, x: ArrayLike, axes: str, least: Sequence[i
     axes : str
         Such as ``items x judges``.
     least : sequence of int
-        Entries that each axis needs, the first axes first; 0 of those left out.
+        Least number of entries per axis, in the order of the axes; 0 for axes left out.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def check_axes(where: str, name: str, x: ArrayLike, axes: str, least: Sequence[i
 
 
 def check_lengths(where: str, *, least: int = 0, **lists: ArrayLike) -> None:
-    """Refuse arguments that are not lists of one length, at least so many entries each.
+    """Refuse arguments that are not lists of one length, with at least `least` entries each.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def check_labels(where: str, table: str, x: NDArray[Any], labels: NDArray[Any]) 
 
 
 def check_between(where: str, name: str, value: float, low: float = 0, high: float = 1) -> None:
-    """Refuse a number that does not lie inside two ends.
+    """Refuse a number that is not strictly between two limits.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def check_between(where: str, name: str, value: float, low: float = 0, high: flo
 
 
 def check_least(where: str, name: str, value: float, least: int) -> None:
-    """Refuse a number below the least that makes sense.
+    """Refuse a number below a minimum.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def check_least(where: str, name: str, value: float, least: int) -> None:
 
 
 def check_distinct(where: str, name: str, names: Sequence[object], n: int) -> None:
-    """Refuse names of which there are not `n` different ones.
+    """Refuse names unless there are exactly `n`, all distinct.
 
     Examples
     --------

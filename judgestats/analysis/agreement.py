@@ -96,7 +96,7 @@ def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:
 
 
 def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
-    """1 and 0 where human labels next to scores say pass and fail of the item; else None.
+    """Human pass / fail labels of scored items as 1 and 0; None if labels are of another kind.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def passes_of_items(frame: pd.DataFrame) -> pd.Series | None:
 
 
 def true_score_of(frame: pd.DataFrame) -> str:
-    """Which number of all judged items human labels next to scores give: a rate, or a mean."""
+    """The corrected estimate of scored items: a rate for pass / fail labels, else a mean."""
     return "greg" if passes_of_items(frame) is None else "greg_rate"
 
 
@@ -214,7 +214,7 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
 
 
 def judges_limits(results: Iterable[NamedResult]) -> list[Limit]:
-    """That two judges say nothing of judges like them; nothing where there are more.
+    """Limit if there are only two judges, which do not represent judges like them.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def _with_null(
     cluster: Objects | None,
     declared: AnalysisPlan,
 ) -> Estimate:
-    """The correlation next to what it is when ratings are shuffled over items."""
+    """The correlation with its null, which shuffles ratings over items."""
     if not declared.n_resamples or math.isnan(value.estimate):
         return value
     if method == "spearman":
@@ -416,7 +416,7 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
 
 
 def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> NDArray[np.object_]:
-    """Verdicts as judges x items x repetitions, an order being a separate repetition."""
+    """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
     asked = read["order"].astype(str) + "\0" + read["replicate"].astype(str)
     codes, times = pd.factorize(asked)
     cube = np.full((len(conditions), len(items), len(times)), None, dtype=object)
@@ -600,8 +600,8 @@ def slot_results(
     Parameters
     ----------
     frame : DataFrame
-        The parsed judgments; an order that lists the options, or letters that are places, tell
-        where each stood.
+        The parsed judgments. Positions follow from an order that lists the options, or from letters
+        that are positions.
     level : float
     role : str
     n_permutations, seed : int
@@ -609,8 +609,8 @@ def slot_results(
     Returns
     -------
     list of NamedResult
-        A test per condition: of accuracy by the place of the correct option where labels show it,
-        else of the places chosen; none where places are not known.
+        One test per condition: of accuracy by position of the correct option with labels, else of
+        the positions chosen. Empty if positions are not known.
     """
     drawn = {"n_permutations": n_permutations, "seed": seed}
     return _name_results(
@@ -706,7 +706,7 @@ def _slots(
 
 
 def _order_evidence(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
-    """Judgments with their positions, the number of options, and what shows a position effect."""
+    """Judgments with positions, number of options, and the test: gold, order, or none."""
     if not own["choice"].ne("").any():
         return own, 0, ""
     own, k = _placed(own)
@@ -719,10 +719,10 @@ def _order_evidence(own: pd.DataFrame) -> tuple[pd.DataFrame, int, str]:
 
 
 def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Judgments with the place chosen and the right one, -1 where unknown, and how many options.
+    """Judgments with the chosen and the correct position (-1: unknown), and number of options.
 
-    An order that lists the options (``cab``, ``m3|m1|m2``) tells where each stood. Without one the
-    letter of an option of a choice is its position.
+    An order that lists the options (``cab``, ``m3|m1|m2``) gives the position of each. Without one
+    the letter of an option is its position.
     """
     choices = each_distinct(own["choice"], lambda v: str(v).strip().lower())
     gold = (
@@ -768,7 +768,7 @@ def _listed(order: str) -> tuple[str, ...]:
 
 
 def _position_test(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, Any]) -> Result:
-    """Places chosen, tested against the options chosen: items in the rows, judgments next to it."""
+    """Test of the positions chosen against the options chosen, one row per item."""
     own = own.assign(at=own.groupby("item_id").cumcount())
     wide = own.pivot(index="item_id", columns="at", values="place").fillna(-1)
     shown = own.pivot(index="item_id", columns="at", values="order")

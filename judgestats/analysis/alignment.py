@@ -1,4 +1,4 @@
-"""Which way of asking a judge agrees with human labels, and is consistency bought with bias?"""
+"""Agreement of judging methods with human labels, and bias behind consistency."""
 
 from __future__ import annotations
 
@@ -409,7 +409,7 @@ def _compare_methods(
 def _restrict_methods(
     pairs: Comparisons, methods: Collection[str], family: Family, judge: str
 ) -> Comparisons:
-    """No two methods differ where the judge's test does not; baselines are not in it."""
+    """Pairs of methods, limited by the p of the judge's test; baselines are not in that test."""
     p, bound = family.p_adjusted[judge], family.p_bound[judge]
     held = families.restrict_pairs(pairs, p, claim=f"methods.{judge}", bound=bound)
     rows = zip(pairs.rows, held.rows, strict=True)
@@ -455,7 +455,7 @@ def _compare_temperatures(
 
 
 def _consistency(table: pd.DataFrame) -> list[records.NamedResult]:
-    """Over conditions: does better repeatability go with better agreement with human labels?"""
+    """Relation over conditions of repeatability to agreement with human labels."""
     if "self_agreement" not in table:
         return []
     rows = table[table["self_agreement"].notna() & table["alignment"].notna()]
@@ -531,7 +531,7 @@ def _headlines(
 
 
 def _widest(judge: str, compared: _Compared) -> str:
-    """Id of the pair of methods that is most different, baselines left out."""
+    """Id of the two methods that differ most, baselines left out."""
     pairs = [
         row
         for row in compared.shifts.rows

@@ -355,7 +355,7 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 id="spread",
                 question="Does the spread of repeated scores differ between conditions?",
                 test="GMD ratios (of the mean differences of two repeats), cells exchanged within "
-                "clusters, Holm; beside them a blocked F test and ranks of spread",
+                "clusters, Holm; secondary: blocked F test and ranks of spread",
                 family="pairs of conditions, and the claims on spread, means and agreement with "
                 "people",
             ),
@@ -464,13 +464,13 @@ def audit(
     mix : str
         Share of each category in the traffic that corrected rates are for: ``chat=.8,code=.2``.
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
-        Its omega is reported next to the parallel one, which exchangeable replications imply;
-        chosen before the data are seen, never by its fit.
+        Its omega is reported in addition to the parallel one, which exchangeable replications
+        imply. It is chosen before the data are seen, never by its fit.
     sensitivity, specificity : str
         The judge's rates in another study with their numbers of labels, ``137/149`` or ``.92/149``:
         where these judgments have no labels, the pass rate is corrected by them.
     duplicates : {"cluster", "drop", "keep", "refuse"}
-        The handling of items that repeat another item's text or replies: `join_copies`.
+        How items that repeat another item's text or replies are handled: `join_copies`.
     specs : {"", "yes", "joint"}
         Whether each claim on two conditions is made again under every declared choice of its
         analysis (`with_specifications`), and with one joint p.

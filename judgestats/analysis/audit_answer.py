@@ -34,7 +34,7 @@ _COMPARED = {
     ),
     "systems": ("corrected_difference", (), "the systems differ as people would see them"),
     "slots": ("choices_place_1", (), "choices follow the position of an option"),
-    "instrument.dif_test": ("dif_log_odds", (), "sources are scored otherwise at equal quality"),
+    "instrument.dif_test": ("dif_log_odds", (), "sources are scored differently at equal quality"),
 }  # fmt: skip
 """The one test of each comparison: what differs, what accompanies it, and the claim as a statement.
 They are one family: each p is adjusted for the others (Holm)."""
@@ -42,10 +42,10 @@ _CLAIMS = {
     "differs": "{}",
     "open": "it is not shown that {}",
     "undefined": "it could not be tested whether {}",
-    NOISY: "{}, as noise in the labels alone can make them",
+    NOISY: "{}, but noise in the labels alone can explain it",
 }
 _OF_SPREAD = {"spread", "ratio"}
-"""Hypotheses of what is under the GMD ratios."""
+"""Hypotheses whose pairs are limited by the claim on the GMD ratios."""
 _SOURCES = "instrument.dif_test"
 
 
@@ -119,7 +119,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
 def restrict_to_claims(
     results: Sequence[NamedResult], headlines: Sequence[Headline]
 ) -> list[NamedResult]:
-    """The results, with no pair distinguished where the claim that rests on the pairs tells none.
+    """The results, with no pair significant where the claim that rests on the pairs is not.
 
     A claim's p is that of the smallest pair or of the test of all conditions, adjusted for the
     audit's other claims; the pairs themselves are adjusted among one another alone.
@@ -173,12 +173,12 @@ def _source_phrase(identity: str, result: Result, claim: Claim) -> str:
 
 
 def largest_position_share(result: Result) -> Estimate | None:
-    """The share of choices that is farthest from what no preference gives.
+    """The position share that is farthest from the share without a preference.
 
     Parameters
     ----------
     result : Result
-        A test of places; None of any other.
+        A test of positions; None for any other.
     """
     if not isinstance(result, TestResult):
         return None

@@ -174,7 +174,7 @@ def repeated_choices(
     categories : sequence of str, optional
         What can be chosen.
     unread : str
-        What the id begins with of the reliability with unparsed replies as a category.
+        Prefix of the id of the reliability with unparsed replies as a category.
 
     Returns
     -------
@@ -342,9 +342,9 @@ def _across_judges(
 def _choices_right(
     name: str, asked: pd.DataFrame, row: dict[str, Any], declared: families.AnalysisPlan
 ) -> list[NamedResult]:
-    """Choices against targets and people, where the data know them, next to a random choice.
+    """Choices against targets and human labels, if there are any, and a random choice.
 
-    Only questions with right and wrong answers can tell; on the others every choice is the same.
+    Only questions with right and wrong answers count; on the others every choice is the same.
     """
     results = []
     known = {
@@ -382,7 +382,7 @@ def _choices_right(
 
 
 def _answer_shares(rows: pd.DataFrame) -> pd.Series:
-    """Which share of the answers that were shown is correct; NaN where nobody knows."""
+    """Share of correct answers among those shown; NaN where unknown."""
     right, judged = (
         pd.to_numeric(rows[c], errors="coerce") for c in ("options_right", "options_judged")
     )
@@ -413,13 +413,13 @@ def omega_of_hits(
     asked : DataFrame
         Its judgments.
     declared : AnalysisPlan
-        Whose option ``omega_model`` names a model next to the parallel one.
+        Its option ``omega_model`` names a model in addition to the parallel one.
 
     Returns
     -------
     list of NamedResult
-        Of choosing the correct answer, where the data know it of questions with right and wrong
-        ones, else the preferred one; none where neither is known of `FEWEST` questions.
+        On the choice of the correct answer, or of the preferred one if no answer is known to be
+        correct. Empty with fewer than `FEWEST` such questions.
     """
     for kind, open_rows, hit in _hits(asked):
         marked = open_rows.assign(

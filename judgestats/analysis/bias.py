@@ -324,8 +324,8 @@ _OWN_ROWS = {"fair_padding", "fair_position", "fair_own answer"}
 def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
     """By how much each judge follows padding, place and authorship; then the other probes.
 
-    What is claimed of place is the number of its row; of pairs asked for another probe's sake, the
-    share of first positions.
+    The row of position shows the shift that is claimed. Pairs that were judged for another probe
+    show the share of first positions.
     """
     if any(row.key == "fair_position" for row in probed):
         place = results_row(

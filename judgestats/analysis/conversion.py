@@ -79,7 +79,7 @@ def possible(estimand: str, scale: Ends | None = None) -> Ends:
 
 
 def clip_interval(interval: Interval, ends: Ends, estimate: float) -> Interval:
-    """An interval without what is not possible; a sample's own value may be beyond it.
+    """Clip an interval to possible values, extended to the estimate if that is outside.
 
     Examples
     --------
@@ -95,10 +95,10 @@ def clip_interval(interval: Interval, ends: Ends, estimate: float) -> Interval:
 def clip_or_drop_interval(
     interval: Interval | None, ends: Ends, estimate: float, *, ratio: bool = False
 ) -> tuple[Interval | None, tuple[Note, ...]]:
-    """An interval within what is possible; where it says nothing, the note that says so.
+    """Clip an interval to possible values, or replace an uninformative one with a note.
 
-    It does where it is nearly everything that is possible, or, of a `ratio`, where an end is beyond
-    use.
+    An interval is uninformative if it spans nearly all possible values, or if an end of a `ratio`
+    is too extreme.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def clip_or_drop_interval(
 
 @dataclass(frozen=True)
 class NamedResult:
-    """A result with its position in the plan, and with what its records have in common.
+    """A result with its role in the plan, and with what its records have in common.
 
     `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
     what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
@@ -290,7 +290,7 @@ _OF_TEST = {f.name for f in dataclasses.fields(of.TestResult)}
 
 
 def effect_number(estimates: tuple[of.Estimate, ...], i: int) -> str:
-    """A number behind a name that preceded among the estimates."""
+    """Suffix of a name that an earlier estimate has too."""
     before = sum(e.name == estimates[i].name for e in estimates[:i])
     return f"-{before + 1}" if before else ""
 
@@ -433,7 +433,7 @@ def _interval(
 ) -> tuple[ResultsInterval | None, tuple[of.Note, ...]]:
     """The interval of an estimand, which ends where that ends, or at the estimate beyond.
 
-    None, with the note that says so, where it would be nearly everything that the estimand can be.
+    None, with a note, where it would span nearly all possible values of the estimand.
     """
     kept, lost = clip_or_drop_interval(
         interval, possible(key), estimate, ratio=quantity_of(key).is_ratio

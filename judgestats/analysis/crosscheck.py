@@ -131,9 +131,9 @@ class Check(NamedTuple):
     """One quantity that another package computes too.
 
     `records` matches a record's id and test, `number` names our number in it. `call` is
-    ``module:function`` of `package`, or a function that calls it. `arguments` gives what it uses as
-    a record and its conditions, None if there is nothing to compare. `value` takes the number from
-    what it returns. A difference is relative to numbers above 1.
+    ``module:function`` of `package`, or a function that calls it. `arguments` returns the arguments
+    for a record and its conditions, or None if there is nothing to compare. `value` extracts the
+    number from the return value. A difference is relative for numbers above 1.
     """
 
     quantity: str

@@ -1,4 +1,4 @@
-"""Do judgments that precede a verdict make it more often right, and at what price?"""
+"""Accuracy and price of verdicts that follow other judgments of the same answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from judgestats.stats.inference.result import Comparisons, TestResult
 MARGIN = 0.05
 """Declared margin: accuracies that differ by less than five points in a hundred."""
 FAMILY = "strategies, gains over vanilla and trends over k: all judges"
-"""What the answer claims; pairs of strategies next to it are adjusted within a judge."""
+"""Family of the claims; pairs of strategies are adjusted within a judge."""
 _METRICS = {
     "accuracy": "agreement/accuracy",
     "average": "agreement/accuracy_over_sets",
@@ -202,7 +202,7 @@ def analyse(
 def _rows(
     judges: Sequence[crowd_strategies.StrategyVerdicts], gains: Mapping[str, Comparisons]
 ) -> tuple[Row, ...]:
-    """How often each strategy is correct, and more often than the plain prompt."""
+    """Accuracy of each strategy, and its gain over the plain prompt."""
     called = {
         str(condition): f"{strategy}, {judged.name}"
         for judged in judges
@@ -227,7 +227,7 @@ def _rows(
 def _jointly(
     results: Sequence[NamedResult], judges: Sequence[crowd_strategies.StrategyVerdicts]
 ) -> list[NamedResult]:
-    """Everything that is claimed as one family, and all tests of equivalence as one."""
+    """All claims adjusted as one family, and all tests of equivalence as another."""
     adjusted = families.jointly(
         results, {"strategies.family", *(f"gain.{j.name}" for j in judges)}, family=FAMILY
     )
@@ -240,7 +240,7 @@ def _jointly(
 def _restrict_strategies(
     results: Sequence[NamedResult], headlines: Sequence[Headline]
 ) -> list[NamedResult]:
-    """The results, with no pair of strategies distinguished where the judge's test tells none."""
+    """The results, with no pair of strategies significant where the judge's test is not."""
     claims = {h.rests_on[0].replace("strategies.", "strategies.pairs."): h for h in headlines}
 
     def restrict(named: NamedResult) -> NamedResult:

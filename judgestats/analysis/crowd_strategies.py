@@ -371,12 +371,12 @@ def conditions_of(declared: AnalysisPlan, key: str, judged: StrategyVerdicts) ->
 
 @dataclass(frozen=True, kw_only=True)
 class PriceOfAccuracy(Rows):
-    """Gain and cost of strategies next to the vanilla judge's.
+    """Gain and cost of strategies against the vanilla judge.
 
-    One row per strategy: ``gain`` in points (percent) with its interval, ``tokens`` and ``usd`` of
-    a verdict, and both per point, with the bounds that the gain's interval gives (tokens and
-    dollars assumed known), where the gain is shown after adjustment; NaN elsewhere, since the price
-    of nothing is not defined.
+    One row per strategy: ``gain`` in percentage points with its interval, and ``tokens`` and
+    ``usd`` per verdict. Both are also given per point of gain, with bounds from the interval of the
+    gain (tokens and dollars count as known). Prices per point are NaN where the gain is not
+    significant after adjustment.
     """
 
     def sentence(self) -> str:

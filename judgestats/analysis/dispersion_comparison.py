@@ -112,7 +112,7 @@ def spread_questions(
 
 
 def _restrict_spreads(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion, ...]:
-    """No pair distinguished where the test of its stratum, adjusted for all strata, tells none."""
+    """The comparisons, each limited by the test of its stratum, adjusted for all strata."""
     family = spread_family(*asked)
 
     def restrict(question: SpreadQuestion) -> dict[str, SpreadResult]:
@@ -286,8 +286,7 @@ def equivalence_in(
 
 
 def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
-    """What is claimed of each stratum: its spread differs, is equivalent within the margin, or is
-    left open.
+    """Claims per stratum: its spread differs, is equivalent within the margin, or neither.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ _CLAIMS: Mapping[Claim, str] = {
     "undefined": "not tested: {aspect}",
 }
 _FEWER = "no change is shown: {aspect}, of which fewer differ than repetition explains"
-"""Where the interval of a share of changes is below 0: no number shows a change."""
+"""Text where the interval of a share of changes is below 0, which is not a change."""
 
 
 def drift_weights(tests: Iterable[str]) -> dict[str, float]:
@@ -151,7 +151,7 @@ def drift_headlines(
     Parameters
     ----------
     tests : sequence of NamedResult
-        ``shift.*``, ``spread.*`` and ``flips.*`` with the ``gmd.*`` next to them.
+        ``shift.*``, ``spread.*`` and ``flips.*``, with their ``gmd.*``.
     family : Family
         Of all tests.
     confirmed : bool
@@ -160,9 +160,8 @@ def drift_headlines(
     Returns
     -------
     tuple of Headline
-        Not to have found a change is not to have shown that there is none: a leading quantity is
-        the same only where its 90% interval is within the margin. The test's details hold what is
-        ruled out.
+        A change that is not significant may still exist. "No change" of a leading quantity needs a
+        90% interval within the margin. The details of the test hold the changes that are ruled out.
     """
     headlines: list[Headline] = []
     same: set[str] = set()
@@ -514,16 +513,16 @@ def drift(
     seed : int
     level : float
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
-        Its omega is reported next to the parallel one.
+        Its omega is reported in addition to the parallel one.
     comparisons : int
-        Of this many comparisons of runs this is one: p is adjusted for all.
+        Number of comparisons of runs, this one included; p is adjusted for all.
     target : {"new items", "these items"}
         What the estimate, interval, and p of the mean, pass rate or win rate hold for.
     margin : float
         Change of it that counts as none; by default .05 of rates, 5% of the stated scale, else of
         the range of the scores, which a limitation says.
     duplicates : {"cluster", "drop", "keep", "refuse"}
-        The handling of items that repeat another item's text, or its replies in both runs:
+        How items that repeat another item's text, or its replies in both runs, are handled:
         `join_copies`.
 
     Returns
@@ -540,12 +539,12 @@ def drift(
 
     Notes
     -----
-    Where items are labelled the changes of agreement with human labels, sensitivity and specificity
-    on the same answers lead. Estimate, interval and p of a line have one target (`run_change`); the
-    spread exchanges whole cells. Weighted Holm: the mean, pass rate or win rate weighs .8, all
-    others .2, and intervals are of the same levels. No change is claimed where the 90% interval of
-    the leading quantity is within the margin. Runs that judged once show the direction of a shift
-    at most.
+    With labelled items, the changes of agreement with human labels, sensitivity, and specificity on
+    the same answers come first. Estimate, interval, and p of a row have one target (`run_change`).
+    The test of spread exchanges whole cells. Weighted Holm: the mean, pass rate, or win rate weighs
+    .8, all others .2, and intervals have the same levels. "No change" is claimed if the 90%
+    interval of the leading quantity is within the margin. Runs without repeats show at most the
+    direction of a shift.
 
     Examples
     --------

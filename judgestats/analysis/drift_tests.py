@@ -90,7 +90,8 @@ def pair_label(first: str, second: str, *, joint: str = "\u00a0") -> str:
     ----------
     first, second : str
     joint : str
-        Next to the arrow; a line does not break there. In ids it is a space.
+        Character on both sides of the arrow. By default lines do not break there; in ids it is a
+        space.
 
     Examples
     --------
@@ -363,7 +364,7 @@ def _are_same(
 
 
 def _not_tested(result: Result) -> Result:
-    """A test without p and size; the other results next to it stays."""
+    """A test without p and effects; other results are unchanged."""
     if not isinstance(result, TestResult):
         return result
     return replace(result, statistic=math.nan, p_value=math.nan, effects=(), reason=SAME)

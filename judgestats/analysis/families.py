@@ -465,11 +465,11 @@ def one_family(parts: Mapping[str, SomeComparisons], *, family: str) -> SomeComp
 def restrict_pairs(
     pairs: SomeComparisons, p: float, *, claim: str, bound: bool = False
 ) -> SomeComparisons:
-    """The pairs, none distinguished where the claim that is above them says nothing.
+    """The pairs, none significant where the claim on all of them is not.
 
-    Pairs that are adjusted among one another alone may reject where the test of all conditions,
-    adjusted for what else was claimed, does not. No pair's p is below that of the claim, and no
-    interval leaves out what this p does not reject.
+    Pairs that are adjusted only among one another may reject where the test of all conditions,
+    adjusted for the other claims, does not. No pair's p is below that of the claim, and every
+    interval includes the values that this p does not reject.
 
     Parameters
     ----------
@@ -700,7 +700,7 @@ def headline_of_test(
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimedTest:
-    """A test, and what its claim says next to the p; see `headline_of_test`."""
+    """A test, and the content of its claim besides the p; see `headline_of_test`."""
 
     result: NamedResult
     about: About
@@ -918,7 +918,7 @@ def _shared(value: object) -> str | float | None:
 
 
 def _level(key: str, value: object) -> str:
-    """A level as it is distinguished from others: a bare number would not say of what."""
+    """Text of a level; a bare number gets the name of its factor."""
     level = str(value)
     if key == "temperature":
         return heat(float(level))

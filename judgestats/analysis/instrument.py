@@ -102,7 +102,7 @@ def instrument_results(
 
 
 def leniency_limits(results: Iterable[NamedResult]) -> list[Limit]:
-    """Who is shown to score higher, or lower, than human raters do of the same answers.
+    """Limits for judges that score significantly higher or lower than human raters.
 
     Parameters
     ----------

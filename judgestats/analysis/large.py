@@ -212,7 +212,7 @@ def _coefficients_of(reduced: ReducedJudgments, place: int, declared: AnalysisPl
     quantities = [q for q in declared_for("scores", options=options, counts=True) if q.counted]
     sums = column_sums(reduced, place)
     if sums is None:
-        reason = f"repeats are not distinguished: {reduced.board_reason}"
+        reason = f"repeats are not assigned to runs: {reduced.board_reason}"
         sums = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False)
         return [
             (q, computed(q, sums, counts=True).replace(reason=reason))
@@ -496,7 +496,7 @@ def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
 def _count_results(
     reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
 ) -> Iterator[tuple[str, Found]]:
-    """By condition: what the counts of all items say next to the labels of some."""
+    """By condition: results of the counts of all items and of the labels of some."""
     passes = set(reduced.values) <= {PASS, FAIL}
     if not (reduced.is_scores or passes):
         return
@@ -700,7 +700,7 @@ def plan_for_reduced(
 
 
 def design_of(reduced: ReducedJudgments) -> Design:
-    """The design of what was counted; without a board repeats are not distinguished into runs."""
+    """The design of the counted data; without a board, repeats are not assigned to runs."""
     runs: dict[str, int] = {}
     for place, column in enumerate(reduced.columns):  # of one condition, one per order
         asked = 1

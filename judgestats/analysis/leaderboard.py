@@ -38,7 +38,7 @@ _FURTHER = {
     "order_effect": ("position", "Effect of the first position", "First position"),
     "slope_of_covariate": ("length", "Effect of e times the length", "Length"),
 }
-"""Terms next to the strengths that the screen shows: key, question and short name of their row."""
+"""Further terms of the model on the screen: key, label, and short label of their row."""
 _VERDICTS = {"a", "b", "tie"}
 _TURNED = {"a": "b", "b": "a", "tie": "tie"}
 
@@ -171,8 +171,8 @@ def _system_name(named: NamedResult) -> str:
 def meetings(own: pd.DataFrame) -> pd.DataFrame | None:
     """Verdicts between two named systems, as shown; None where these are no such verdicts.
 
-    Where both lengths are columns, the log of their ratio is next to them: not finite where one is
-    missing or 0.
+    If both lengths are columns, a column holds the log of their ratio. It is not finite where a
+    length is missing or 0.
     """
     choices = own["choice"].astype(str)
     systems = own[["system_a", "system_b"]].astype(str)
@@ -262,7 +262,7 @@ class _ScoreRanking:
 
 
 def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: int) -> Analysis:
-    """An audit of pairwise verdicts with the same systems' scores next to it.
+    """Add scores of the same systems to an audit of pairwise verdicts.
 
     Parameters
     ----------

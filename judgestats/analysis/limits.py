@@ -29,18 +29,18 @@ class Limit(str):
     short: str
 
     def __new__(cls, text: str, *, code: str, short: str) -> Limit:
-        """The sentence, which it is, with the two next to it."""
+        """Create the sentence with its two attributes."""
         limit = super().__new__(cls, text)
         limit.code, limit.short = code, short
         return limit
 
 
 MOST_COMPARED = 12
-"""This many conditions an audit compares with one another."""
+"""Most conditions that an audit compares with one another."""
 
 
 def not_compared(n: int) -> tuple[Limit, ...]:
-    """That this many conditions are not compared with one another; nothing where they are.
+    """Limit for more than `MOST_COMPARED` conditions; else empty.
 
     Examples
     --------
@@ -50,8 +50,8 @@ def not_compared(n: int) -> tuple[Limit, ...]:
     if n <= MOST_COMPARED:
         return ()
     text = (
-        f"{n} conditions: an audit compares at most {MOST_COMPARED} with one another, so that "
-        "nothing is said of differences in scatter or mean. Audit those in question by themselves."
+        f"{n} conditions: an audit compares at most {MOST_COMPARED} with one another, so "
+        "differences in spread and mean are not tested. Audit a selection of the conditions."
     )
     short = f"{n} conditions: not compared with one another"
     return (Limit(text, code="not_compared", short=short),)
@@ -247,7 +247,7 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
     table : DataFrame
         One row per condition, with ``unread_share`` and ``unanswered_share``.
     unread : str
-        How the sentence on the unparsed goes on.
+        Continuation of the sentence on unparsed replies.
 
     Returns
     -------

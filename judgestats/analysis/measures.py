@@ -209,7 +209,7 @@ def _condition_measures(
 
 
 def _position_of_options(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
-    """Share of the position chosen most, less that of chance, among this many options."""
+    """Share of the position chosen most, minus the share expected by chance."""
     turned = Rotations(own)
     n = int(np.bincount(turned.n_options).argmax())
     chosen = turned.positions[turned.n_options == n, :n]

@@ -101,10 +101,10 @@ def _row(probe: Probe, where: Sequence[str]) -> Row:
 def _effect_drawing(
     where: Sequence[str], probes: Sequence[Probe], headlines: Sequence[Headline]
 ) -> Drawing:
-    """What changes add that should not matter; where that is a number or two, means they move.
+    """Figure of the shifts by changes that should not matter; of means if shifts are too few.
 
-    Of verdicts where more of them than of scores move a judge significantly, if there are rows
-    enough for a figure: points and shares have no axis in common.
+    Shifts of verdicts are drawn if more of them than of scores are significant, and if there are
+    enough rows. Points and shares have no common axis.
     """
     fair = {
         scored: [p for p in probes if p.kind == "fair" and (p.asks == "scores") == scored]
@@ -136,10 +136,10 @@ def _worst_cases(
     *,
     texts: bool,
 ) -> list[NamedResult]:
-    """Of each effect that was shown, the things judged on which it was largest, with their texts.
+    """Items with the largest effects, for each significant effect, with their texts.
 
-    Of a scale ``moved`` is by which share of the answers one changed its position. One table, or
-    none.
+    For a scale, ``moved`` is the change of an answer's rank as a share of the answers. One table,
+    or none.
     """
     texts_of_items = _texts(items) if texts else {}
     of = {j.where: j for j in judges}

@@ -49,7 +49,7 @@ class PairedValues:
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled:
-    """What is known of the pairs next to the judge's verdicts.
+    """Data on the pairs in addition to the judge's verdicts.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class ProbedJudge:
         }
 
     def _option_positions(self, *, last: bool) -> PairedValues | None:
-        """An even share of each position next to the share of the first, or the last."""
+        """The expected share of a position, and the share of the first or the last one."""
         turned = self.turned
         if turned is None:
             return None
@@ -621,7 +621,7 @@ def _headline(
 def described_results(
     judges: Sequence[ProbedJudge], probes: Sequence[Probe], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """Descriptions next to the tests.
+    """Descriptive results in addition to the tests.
 
     Flips beyond those of repeats, levels in use on every scale, the effect of another question's
     reference, and a judge's share for its own answers.
@@ -675,7 +675,7 @@ def _levels(
 def _own_shares(
     judge: ProbedJudge, labelled: Labelled, declared: AnalysisPlan
 ) -> list[NamedResult]:
-    """The judge's share for its own answers next to people's, nothing held constant."""
+    """Shares of the judge and of human raters for the judge's own answers, unadjusted."""
     mine = labelled.own != 0
     both = [labelled.human, judge.preferences()[PAIRS][:, 0]]
     shares = np.column_stack([np.where(labelled.own > 0, v, 1 - v)[mine] for v in both])

@@ -69,7 +69,7 @@ def _padded(table: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
 
 
 def _crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
-    """Words, and the result that shows it: what each of the four has of all scatter."""
+    """Labels and result ids of the variance shares of the four sources."""
     several = len(results) > 1
     return {
         f"{words} ({r.about.stratum})" if several else words: f"{r.id}/variance_share_{part}"
@@ -79,21 +79,21 @@ def _crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
 
 
 def _few(crossed: Sequence[NamedResult], wordings: int) -> list[Limit]:
-    """What intervals over questions do not tell, where few wordings or few judges were asked."""
+    """Limits of intervals over questions with few wordings or few judges."""
     counts = [int(r.result.details["n_judges"]) for r in crossed if isinstance(r.result, Estimates)]
     judges = min(counts, default=FEW_JUDGES)
     limits = []
     if wordings < _FEW_WORDINGS:
-        text = f"Only {wordings} wordings: what others would do is told by few; five or more are "
+        text = f"Only {wordings} wordings: results for other wordings are uncertain. Five or more "
         limits.append(
-            Limit(f"{text}usual.", code="few_wordings",
-                  short=f"{wordings} wordings: what others would do is hardly known")
+            Limit(f"{text}are usual.", code="few_wordings",
+                  short=f"{wordings} wordings: results for others are uncertain")
         )  # fmt: skip
     if judges < FEW_JUDGES:
-        text = f"Only {judges} judges: the variance between judges is of these, its interval is "
+        text = f"Only {judges} judges: the interval of the variance between judges is over "
         limits.append(
-            Limit(f"{text}over questions, and what other judges would do is hardly known.",
-                  code="few_judges", short=f"{judges} judges: what others would do is hardly known")
+            Limit(f"{text}questions, so results for other judges are uncertain.",
+                  code="few_judges", short=f"{judges} judges: results for others are uncertain")
         )  # fmt: skip
     return limits
 
@@ -106,9 +106,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     declared = planned(
         "prompts", parameters,
         Hypothesis(
-            "wording", "Does the wording move scores more than asking again does?",
+            "wording", "Do scores vary more over wordings than over repeats?",
             "permutation test: the scores of an answer exchanged over wordings; the share of the "
-            "scatter that is the wording's, intervals over questions",
+            "variance due to wording, intervals over questions",
             "judges and temperatures", "primary",
         ),
         Hypothesis(
@@ -229,7 +229,7 @@ def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tu
 
 
 def _negative_share_limits(tests: Mapping[str, TestResult]) -> list[Limit]:
-    """That a share below 0 is not an effect, where even its interval lies there."""
+    """Limit for shares whose whole interval is below 0, which is not an effect."""
     below = [
         where
         for where, test in tests.items()
@@ -240,9 +240,9 @@ def _negative_share_limits(tests: Mapping[str, TestResult]) -> list[Limit]:
         return []
     return [
         Limit(
-            f"The wording's share lies below 0, as no true share does ({', '.join(below)}): scores "
-            "varied less over wordings than over repeats, which happens by chance where the "
-            "wording does nothing. Shares are not cut at 0, so that they err to both sides alike.",
+            f"The share of wording is below 0 ({', '.join(below)}), which no true share is. Scores "
+            "varied less over wordings than over repeats. This happens by chance if the wording "
+            "has no effect. Shares are not cut at 0, so they are unbiased.",
             code="below_nothing",
             short="a share below 0 means: no effect of the wording",
         )

@@ -408,7 +408,7 @@ def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
     Returns
     -------
     float
-        NaN where a floor is not known: then nothing is known to be in the way.
+        NaN where a floor is not known.
 
     Examples
     --------
@@ -460,7 +460,7 @@ def _table(conditions: pd.DataFrame) -> Iterable[Table]:
 
 
 def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:
-    """What figures need next to the results, each under its name."""
+    """Arrays that figures need in addition to the results, each under its name."""
     for name, values in arrays.items():
         yield Figure(id=name, estimand="", axes={}, values=plain(values))
 

@@ -336,7 +336,7 @@ TIES: Mapping[str, str] = MappingProxyType(
         "drop": "none is chosen",
     }
 )
-"""The handling of candidates with equal points."""
+"""How candidates with equal points are handled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,7 +392,7 @@ def choose(
         Its verdicts: ``item_id`` (the pair's name) and ``choice``.
     items : sequence of Item
     rule : {"judgments", "random", "drop"}
-        The handling of candidates of equal points.
+        How candidates with equal points are handled.
     seed : int
 
     Returns

@@ -45,7 +45,7 @@ NO_SCALE = Limit(
 
 
 def two_way_squares(scores: Floats, codes: Ints) -> MeanSquareRatio | None:
-    """Two-way mean squares of the items that every run has; None where these are few of all.
+    """Two-way mean squares of the items that every run has; None if these are too few.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def sem_by_design(
         word = {2: "Two", 3: "Three", 4: "Four"}.get(runs.runs[0], str(runs.runs[0]))
         why = f"{word} runs do not measure between-run noise"
         if runs.is_identified:
-            why = f"Of less than {100 * COVERAGE:.0f}% of the items no reply is missing"
+            why = f"Less than {100 * COVERAGE:.0f}% of the items have a reply in every run"
         message = f"{why}: the SEM holds in these runs."
         note = Note(code="runs", message=message)
         details = {**value.details, "target": THESE_RUNS}
@@ -110,7 +110,7 @@ def _of_complete_items(value: Estimate, ratio: MeanSquareRatio) -> Estimate:
 def consistency_without_runs(
     subject: About, runs: RunComponent | None, ratio: MeanSquareRatio | None, level: float
 ) -> list[NamedResult]:
-    """ICC(3,1), runs taken out of the error, where they are significantly different; else nothing.
+    """ICC(3,1), with runs taken out of the error, if runs differ significantly; else empty.
 
     Parameters
     ----------

@@ -88,8 +88,8 @@ def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     Returns
     -------
     Analysis
-        Estimates, the table of conditions and the metrics, cut alike; an interval that would be
-        nearly everything that is possible is missing, with a note ``not_estimable``.
+        Estimates, the table of conditions, and the metrics, clipped to the same limits. A note
+        ``not_estimable`` replaces an interval that would span nearly all possible values.
     """
     scales = run_scales(analysis.conditions, scale)
     cut: dict[tuple[str, str], Ends] = {}

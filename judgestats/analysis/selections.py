@@ -112,7 +112,7 @@ def sort_results(results: Sequence[NamedResult], declared: AnalysisPlan) -> list
 def unanswered(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[str]:
     """The plan's questions for which these data hold nothing, as a limitation; none where all do.
 
-    What a replicated study printed is not a question to these data.
+    Numbers printed by a replicated study are not questions of these data.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def spent_on_a_verdict(pipelines: pd.DataFrame) -> dict[str, float]:
     Parameters
     ----------
     pipelines : DataFrame
-        One row a final verdict; nothing is reported of verdicts that are one call each, without a
-        column ``calls``.
+        One row per final verdict. Without a column ``calls`` each verdict is one call, and the
+        result is empty.
 
     Returns
     -------
@@ -193,8 +193,8 @@ def entered(row: dict[str, Any], subject: str, *entries: Entry, **more: Any) -> 
     subject : str
         Ends the ids and the titles.
     *entries : tuple
-        Column of the row, role, begin of the id, title, result. The row leaves out a result without
-        a column, the list one without an id, and both leave out None.
+        Column of the row, role, prefix of the id, title, result. An entry without a column is not
+        in the row, one without an id is not in the list, and None is in neither.
     **more
         Further fields of all named results.
 
@@ -365,7 +365,7 @@ def same_after_swap(frame: pd.DataFrame) -> float:
 
 
 def same_as_people(frame: pd.DataFrame) -> float:
-    """Share of verdicts that are the human ones, where the frame holds theirs."""
+    """Share of verdicts that equal the human label, if the frame has labels."""
     if "label" not in frame:
         return math.nan
     rows = frame[frame["label"].astype(str).ne("")]

@@ -120,14 +120,14 @@ def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
 
 
 def verdict_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
-    """Of verdicts: whether repetition, or the other order, changes them."""
+    """Rows of verdicts: consistency over repeats and over orders."""
     return declared_rows(
         [*_computed("verdicts"), "k_needed", *_computed("pairs"), "proportion"], names
     )
 
 
 def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
-    """Of verdicts judged once: how often each is given; `words` by condition.
+    """Rows of verdicts without repeats: the share of each verdict; `words` by condition.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
 
 
 def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRow, ...]:
-    """Of choices among several (or of what `one` calls them): does repetition give the same?"""
+    """Rows of choices among several options: consistency over repeats."""
     names = list(names)
     return (
         results_row(
@@ -180,14 +180,14 @@ def people_rows(
     labels_drawn: str = "",
     repeats: int = 1,
 ) -> tuple[ResultsRow, ...]:
-    """Agreement with human labels, of scores and of verdicts; `truth` right behind it.
+    """Agreement with human labels, of scores and of verdicts, followed by `truth`.
 
-    What does not fit on a screen falls off at the end: whether it is correct, and the true score,
-    are what human raters ask first. A judge that always says the same, and two human raters, are
-    reported next to it. Rates on labels that were picked by hand (`labels_drawn`) are marked: they
-    speak for those items alone. So are rates of the majority of several verdicts (`repeats`), for
-    agreement is that of one verdict. `corrected` names the mean for which `true_rows` stand for the
-    truth.
+    Rows that do not fit on a screen are dropped from the end. Accuracy and the corrected estimate
+    come first, because users ask for them first. References are a judge that always says the same,
+    and two human raters. Rates on labels that were picked by hand (`labels_drawn`) are marked,
+    since they hold for those items only. So are rates of the majority of several verdicts
+    (`repeats`), since agreement is that of one verdict. `corrected` names the mean for which
+    `true_rows` replace `truth`.
     """
     names = list(names)
     first = names[0] if names else ""
@@ -251,10 +251,9 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, 
 def true_rows(
     names: Iterable[str], estimand: str, *, labels_drawn: str = ""
 ) -> tuple[ResultsRow, ResultsRow]:
-    """What human raters would say of everything that was judged, and how many labels the judge is
-    worth there.
+    """Corrected pass rate or mean score of all judged items, and labels saved by the judge.
 
-    A pass rate or a mean score, corrected; what the labels alone say is next to it.
+    The estimate from the labels alone is the reference.
     """
     names = list(names)
     note = "(mean score)" if estimand == "greg" else "(pass rate)"

@@ -240,7 +240,7 @@ def constant_limits(table: pd.DataFrame) -> list[str]:
 
 
 def label_limits(frame: pd.DataFrame) -> list[str]:
-    """What of human labels could not be compared with scores, and why."""
+    """Human labels that could not be compared with scores, and why."""
     ratings, words = ratings_of(frame)
     if not words:
         return []
@@ -635,7 +635,7 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
-    """Shares of verdicts that are the human ones, by condition and category, with intervals.
+    """Shares of verdicts that equal the human label, by condition and category, with intervals.
 
     Parameters
     ----------
@@ -691,7 +691,7 @@ def supplemented(
     level: float,
     scale: tuple[float, float] | None = None,
 ) -> Analysis:
-    """An analysis with what accompanies the answer of every run.
+    """An analysis with the supplements that every run has.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Copies:
     looked : bool
         Whether there were texts or repeats by which copies can be found.
     policy : {"cluster", "drop", "keep", "refuse"}
-        The handling of them.
+        How they are handled.
     """
 
     groups: tuple[tuple[str, ...], ...] = ()
@@ -80,13 +80,13 @@ class Copies:
 
     @property
     def limits(self) -> list[Limit]:
-        """What must be said of them."""
+        """Limitations that follow from them."""
         if not self.groups:
             return [] if self.looked else [_UNKNOWN]
         done = {
             "cluster": "counted once as clusters",
             "drop": "left out",
-            "keep": "counted as items of their own, so intervals are too narrow",
+            "keep": "counted as separate items, so intervals are too narrow",
         }[self.policy]
         short = f"{self.description.partition(' (')[0]}: {done}"
         return [Limit(f"{self.description}: {done}.", code=DUPLICATES, short=short)]
@@ -185,7 +185,7 @@ def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFr
 
 
 def handled_copies(copies: Copies, policy: str) -> Copies:
-    """The copies with the handling of them.
+    """The copies with the policy that handles them.
 
     Parameters
     ----------

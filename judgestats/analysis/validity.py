@@ -81,8 +81,7 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
 
 
 def people_verdicts(asked: pd.DataFrame, items: pd.Index) -> Floats:
-    """What human raters say of each item: 1 pass, 0 fail, NaN where nobody does or they differ
-    evenly.
+    """Human verdict per item: 1 pass, 0 fail, NaN where there is none or a tie.
 
     Examples
     --------
@@ -162,7 +161,7 @@ def labelled_verdicts(
 
 
 def _rates(rates: ErrorRates, *, repeats: int) -> Found:
-    """The rates with their titles; what must be known of all of them is with the first."""
+    """The rates with their titles; notes on all of them are attached to the first."""
     of = f" (majority of its {repeats} verdicts)" if repeats > 1 else ""
     return [
         (
@@ -509,7 +508,7 @@ def _marked(named: NamedResult) -> NamedResult:
 
 
 def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
-    """The SEM of repeated scores, or how often repetition changes the verdict.
+    """The SEM of repeated scores, or the flip rate of repeated verdicts.
 
     Parameters
     ----------
@@ -522,7 +521,7 @@ def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> li
     Returns
     -------
     list of NamedResult
-        None if no item has repeats.
+        Empty if no item has repeats.
     """
     if asked["replicate"].nunique() < 2:
         return []
@@ -577,7 +576,7 @@ class Diagram(Rows):
     summary: str
 
     def sentence(self) -> str:
-        """Brier's score and the calibration error, next to its null."""
+        """Brier's score, and the calibration error with its null."""
         return self.summary
 
 
@@ -589,14 +588,15 @@ def confidence_results(
     Parameters
     ----------
     asked : DataFrame
-        Judgments of one condition, ``choice`` and ``label`` in the same wording; of each item its
-        first judgment counts.
+        Judgments of one condition, with the same values in ``choice`` and ``label``. The first
+        judgment of each item counts.
     declared : AnalysisPlan
 
     Returns
     -------
     list of (str, str, Result)
-        Empty where no confidence is next to 20 labelled verdicts, or they are not probabilities.
+        Empty if fewer than 20 labelled verdicts have a confidence, or if confidences are not
+        probabilities.
     """
     stated = next(
         (c for c in (CHANCE_OF_PASSING, CONFIDENCE) if c in asked and asked[c].notna().any()), ""
@@ -650,7 +650,7 @@ def is_pass_fail(frame: pd.DataFrame) -> bool:
 
 
 def to_pass_fail(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the words for pass and fail, of the judge and of human raters, as these two.
+    """The frame with all words for pass and fail, in verdicts and labels, made uniform.
 
     A frame with any other verdict is returned as it is. Labels may be in their own words.
 
@@ -775,8 +775,8 @@ def with_people_error(
 ) -> Analysis:
     """An analysis of scores with their squared error against human labels, split into its parts.
 
-    Does reasoning, or a lower temperature, buy less spread with more bias? The parts tell: squared
-    bias, what is an item's own and stays, what changes when repeated (and falls with k).
+    The parts show whether reasoning or a lower temperature reduces spread but increases bias. They
+    are squared bias, variance between items, and variance of repeats (which falls with k).
 
     Parameters
     ----------

@@ -42,8 +42,7 @@ _MOST_PEOPLE = 50
 def annotator_results(
     asked: pd.DataFrame, declared: AnalysisPlan, *, scores: bool
 ) -> list[tuple[str, str, Result]]:
-    """What human raters agree on among themselves, next to the judge; the alternative annotator
-    test.
+    """Agreement among human raters and with the judge, and the alternative annotator test.
 
     Parameters
     ----------
@@ -104,7 +103,7 @@ def annotator_results(
 
 
 def _replaces(replaced: AlternativeAnnotator) -> list[tuple[str, str, Result]]:
-    """Of how many people the test says that the judge may stand for, next to a constant judge."""
+    """Share of annotators that the judge may replace, with that of a constant judge."""
     constant = replaced.beside.get("always the same")
     return [
         (
@@ -165,7 +164,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     Parameters
     ----------
     frame : DataFrame
-        ``choice`` and ``label`` in the same wording, of two.
+        ``choice`` and ``label`` with the same two values.
     declared : AnalysisPlan
 
     Returns

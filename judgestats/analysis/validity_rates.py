@@ -27,7 +27,7 @@ Found = list[tuple[str, str, Result]]
 def corrected_results(
     score: CorrectedScore, what: str, *, mix: Mapping[str, float] | None, beside_judge: bool = True
 ) -> Found:
-    """The corrected number, and what it is compared with.
+    """The corrected number and its references.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def corrected_results(
         ``pass rate`` or ``mean score``.
     mix : mapping of category to share, or None
     beside_judge : bool
-        Whether the judge's own mean is the same quantity and is reported next to it.
+        Whether the judge's own mean is the same quantity and is reported as a reference.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def read_rates(given: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     if len(rates) == 1:
         [one] = rates
         other = next(r for r in RATES if r != one)
-        raise InputError(f"{one}= needs {other}= next to it: a rate is corrected by both.")
+        raise InputError(f"{one}= needs {other}= too: a rate is corrected by both.")
     out = {}
     for name, text in rates.items():
         first, mark, second = (p.strip() for p in text.partition("/"))
@@ -216,10 +216,10 @@ _RIGHT = frozenset({"yes", "true", "1", "1.0", "correct", "right"})
 
 
 def right_answers(frame: pd.DataFrame) -> pd.Series | None:
-    """Of each item whether it is the correct answer to its question; None where nobody says.
+    """Whether each item is the correct answer to its question; None if that is unknown.
 
-    A column ``correct`` says so, or human labels of scored items (pass, fail) that pass one answer
-    of several to a question, and never two.
+    It follows from a column ``correct``, or from pass / fail labels of scored items that pass one
+    of several answers per question, and never two.
 
     Examples
     --------

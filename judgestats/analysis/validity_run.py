@@ -1,4 +1,4 @@
-"""Is the judge accurate, and what is true given the judge? Verdicts and scores next to labels."""
+"""Accuracy of verdicts and scores against labels, and rates and means corrected by labels."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, declared: families.Analysi
 
 
 def _credit(asked: pd.DataFrame) -> pd.Series:
-    """Of each labelled answer, the share of verdicts that are the human ones."""
+    """Of each labelled answer, the share of verdicts that equal the human label."""
     present = asked[(asked["label"] != "") & (asked["choice"] != "")]
     right = (present["choice"] == present["label"]).astype(float)
     return right.groupby(present["item_id"], sort=False).mean()

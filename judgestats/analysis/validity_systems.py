@@ -289,7 +289,7 @@ def slice_results(
     asked : DataFrame
         Its judgments, ``choice`` and ``label`` in pass and fail.
     texts : mapping of item to (question, answer)
-        Where they are known: answers are distinguished by thirds of their length.
+        Where they are known: answers are grouped by thirds of their length.
     declared : AnalysisPlan
 
     Returns
@@ -565,10 +565,9 @@ def separated_scores(
     items: Objects,
     cluster: NDArray[Any] | None,
 ) -> list[tuple[str, str, Result]]:
-    """How well scores show what human raters pass from what they fail, and the rate people would
-    give.
+    """ROC AUC of scores against human pass / fail labels, and the corrected pass rate.
 
-    Neither bias nor limits of agreement: the judge's points have no counterpart in pass and fail.
+    There are no bias and limits of agreement, because labels are not on the scale of the scores.
 
     Parameters
     ----------

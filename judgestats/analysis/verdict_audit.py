@@ -58,7 +58,7 @@ def single_run_conditions(frame: pd.DataFrame) -> dict[str, bool]:
 
 
 def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
-    """The plan for verdicts: what these can answer, and what those judged once can.
+    """The plan for verdicts, with the questions that unrepeated verdicts can answer.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
 def _comparable(
     frame: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The frame with choices and labels in the same wording, and labels that are not a choice."""
+    """The frame with the same values for choices and labels, and labels that are no choice."""
     strange: tuple[str, ...] = ()
     frame = to_pass_fail(frame)
     check_rates(frame, declared)

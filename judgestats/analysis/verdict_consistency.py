@@ -141,7 +141,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     ----------
     asked : DataFrame
         Judgments of one condition with ``choice`` and ``label`` as ``a``, ``b``, ``tie`` or empty;
-        or both with other words (pass and fail), of which only being the same is asked.
+        or both with other values (pass and fail), which are only tested for equality.
     declared : AnalysisPlan
 
     Returns
@@ -197,7 +197,7 @@ def _pair_kinds(words: set[str]) -> list[Kind]:
 def _always_same(
     pairs: pd.DataFrame, names: tuple[str, ...], level: float
 ) -> list[tuple[str, str, Result]]:
-    """How often one would be right that always gives the most common human verdict, where read."""
+    """Accuracy of always giving the most common human verdict, over items with a verdict."""
     once = pairs[pairs["choice"] != ""].drop_duplicates("item_id")
     if once.empty:
         return []

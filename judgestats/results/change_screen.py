@@ -34,7 +34,7 @@ from judgestats.results.verdict_screen import (
 PRIMARY = ("shift", "pass_rate", "win_rate")
 """Hypotheses on the quantity that decides."""
 SAME = "the same judgments in both runs: nothing has changed on these items"
-"""The reason if nothing is tested: one run given twice, say, agrees with itself by design."""
+"""The reason if nothing is tested, e.g. because one run was given twice."""
 _STYLES = {"CHANGED": "bad", "NO CHANGE": "good", "CANNOT TELL": "bold"}
 _STATES = {"differs": "changed", "equivalent": "no change", "open": "cannot tell",
            "undefined": "not tested"}  # fmt: skip

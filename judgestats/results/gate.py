@@ -96,7 +96,7 @@ class Gate:
         return any(v.outcome == "CANNOT_TELL" for v in self.verdicts)
 
     def _unanswered(self) -> str:
-        """That judgments are in no number, if nothing was required of how many."""
+        """Warning on unanswered judgments, if no requirement limits their share."""
         quantity = quantity_of("unanswered_share")
         metric = quantity.metric
         called = {quantity.key, metric, *quantity.aliases}

@@ -47,7 +47,7 @@ def format_number(value: float, *, digits: int = 4) -> str:
 
 
 def written_out(value: float, *, figures: int) -> str:
-    """A large number as it is written in a text; one beyond all sense in this many figures.
+    """A large number with thousands separators; a huge one in scientific notation.
 
     Examples
     --------
@@ -335,7 +335,7 @@ AVERAGED = (1, 3, 10)
 LEAST_IN_CATEGORY = 10
 """Items that a category needs for its share to be reported."""
 NEVER_REPEATED = "not_repeated"
-"""The limit of judgments of which none was judged twice."""
+"""Code of the limitation of data without repeats."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -503,7 +503,7 @@ def _value(text: str, name: str, quantity: Decided) -> float:
 def demands_of(
     purpose: str, stated: Mapping[str, Demand | None], *, chosen: bool, scored: bool = False
 ) -> tuple[Demand, ...]:
-    """What is asked: a purpose's defaults with the stated ones instead, or only these.
+    """The requirements: a purpose's defaults, replaced where stated, or only the stated ones.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ class Null(Part):
     mean, q95 : float
         Of its distribution.
     p, p_floor : float
-        And the smallest p that this many draws can give.
+        The p, and the smallest p that the draws can give.
     draws, seed : int or None
     drawn : bool
         Whether `permuted` names what was drawn at random rather than permuted.
@@ -194,7 +194,7 @@ class Null(Part):
 NOT_ESTIMABLE = "not_estimable"
 """The code of the note of a number whose interval would say nothing."""
 LOST = "[not estimable]"
-"""The content of its position."""
+"""Text in place of the interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,7 +406,7 @@ class ResultSet(Record):
     family : str
         Id of the family that all of them are adjusted in, where there is one.
     text : str
-        What it says, where more must be said than the members do.
+        Text in addition to that of the members.
     """
 
     name: str
@@ -490,8 +490,8 @@ class Headline(Part):
         (``scores scatter differently across temperatures``). A description names numbers in place:
         ``{0}`` is that of the first result it rests on.
     size : str
-        Id of the estimate or comparison that shows how large; empty: of what it rests on, the
-        member farthest from nothing.
+        Id of the estimate or comparison that gives the effect size. Empty: the member farthest from
+        the null among those it rests on.
     """
 
     id: str
@@ -511,7 +511,7 @@ class Headline(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Row(Part):
-    """A question that people ask of every condition, and the result that answers it in each.
+    """A quantity that is reported for every condition, and its result in each.
 
     The rows of an analysis are what its screen and the first page of its report show; each
     analysis declares its own.
@@ -525,11 +525,11 @@ class Row(Part):
     short : str
         The same in two words, as the head of a column.
     estimand : str
-        What answers: a key of the registry.
+        The quantity: a key of the registry.
     cells : mapping of condition to str
         Ids of estimates or comparisons.
     note : str
-        The source of the numbers: ``r``.
+        Text after the numbers, e.g. ``r``.
     beside : mapping of words to str
         Ids of estimates that hold for all conditions: a ceiling, a baseline.
     """
@@ -622,7 +622,7 @@ class Drawing(Part):
     over : str
         The factor of a curve, or the column of the table of conditions that holds its x.
     by : tuple of str
-        What shows one curve from another, judge aside: further factors.
+        Factors that distinguish the curves, in addition to the judge.
     only : mapping of column to tuple of str
         Conditions that are drawn: those with one of these values in a column of their table.
     rows : tuple of str
@@ -630,9 +630,9 @@ class Drawing(Part):
     lines : tuple of str
         Ids of estimates drawn as references: a ceiling, baselines.
     compared : tuple of str
-        Ids of sets of comparisons: rows that they do not tell apart are joined.
+        Ids of sets of comparisons: rows that do not differ significantly are joined.
     caption : str
-        What must be seen, without numbers.
+        Description of the figure, without numbers.
     """
 
     kind: Literal["curve", "dots"]

@@ -51,7 +51,7 @@ class Results(Part):
     experiment, title, question : str
     headlines, results, families, conditions, figures : tuple of records
     rows : tuple of Row
-        The task of every condition, for the screen and the report's first page.
+        Quantities of every condition, for the screen and the report's first page.
     drawing : Drawing or None
         The figure that answers.
     limitations : tuple of Note
@@ -130,7 +130,7 @@ class Results(Part):
 
     @property
     def all_simulated(self) -> bool:
-        """Whether judges were simulated, and no model was asked next to them."""
+        """Whether all judges were simulated."""
         return bool(self.facts.get("simulated")) and all(
             judge.get("simulated", True) for judge in self._judge_facts()
         )
@@ -295,7 +295,7 @@ def inconsistency(results: Results) -> str:
 
 
 def _unknown(places: Sequence[tuple[str, Sequence[str]]], seen: Mapping[str, int]) -> str:
-    """The first position that names a result which is not there."""
+    """Message on the first reference to a missing result; empty if there is none."""
     for place, ids in places:
         for result_id in ids:
             if result_id not in seen:

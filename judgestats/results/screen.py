@@ -290,7 +290,7 @@ _NOT_UNREAD = {
     "invalid_condition": "never asked",
     "not_applicable": "not applicable",
 }
-"""What became of judgments without a verdict that are not unparsed."""
+"""Texts of statuses without a verdict, other than unparsed."""
 
 
 def _lost_counts(counts: Sequence[Mapping[str, int]]) -> list[str]:
@@ -326,9 +326,9 @@ def _whole(value: object) -> int:
 
 
 def distinguishable(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Rows of which no two are called alike: their coefficients distinguish those that were.
+    """Rows with distinct labels; the coefficient is added to equal ones.
 
-    Verdicts and scores, say, both agree with human labels, the ones by accuracy, the others by r.
+    For example, agreement with human labels is accuracy for verdicts and r for scores.
 
     Examples
     --------
@@ -392,7 +392,7 @@ def _cell(column: str, result_id: str, results: Results, decimals: int | None) -
 
 
 def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
-    """Below what the same number lies in 95% of the cases under the null hypothesis."""
+    """The 95th percentile of the number under the null hypothesis."""
     nulls = [
         (record.null.q95, record)
         for record in (number_of(results, i) for i in ids)
@@ -425,7 +425,7 @@ Lines = list[list[Span]]
 
 
 def wrap_words(text: str, width: int) -> list[str]:
-    """Lines of this many characters; names with hyphens stay complete.
+    """Lines of at most `width` characters; names with hyphens are not split.
 
     Examples
     --------
@@ -545,10 +545,9 @@ def _pair_table(
 
 
 def shared_out(groups: Sequence[str], most: int, told: Sequence[int] = ()) -> Sequence[int]:
-    """At most this many of the positions: as many of each group, its first, its last and some
-    between.
+    """At most `most` indices, equally many per group: first, last, and some between.
 
-    Those that are `told`, the first before the others, replace their neighbours.
+    Indices in `told`, in order of priority, replace their neighbours.
 
     Examples
     --------
@@ -584,10 +583,10 @@ def _more(count: int, noun: str, command: str) -> str:
 
 
 def next_line(parts: Sequence[str], width: int) -> Lines:
-    """What to do next, the most important first, in two lines; a command is never cut.
+    """Next steps in at most two lines, the most important first; a command is never cut.
 
-    What finds no space is left out; the first stands, however long, and so does an address, which a
-    terminal wraps.
+    Steps that do not fit are left out. The first step and web addresses are always kept, and the
+    terminal wraps them.
     """
     lines: list[str] = []
     room = width - _LABEL
@@ -671,7 +670,7 @@ _WIDTH = 96
 
 
 def full_text(results: Results) -> str:
-    """The task of every condition, then every result, each test explained once.
+    """The rows of every condition, then every result, each test explained once.
 
     Parameters
     ----------

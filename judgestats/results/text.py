@@ -231,7 +231,7 @@ _MUCH = 0.25
 
 
 def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective clusters") -> str:
-    """On how few clusters, and how much on one item, a ratio of spreads depends; empty where not.
+    """Warning if a ratio of spreads depends on few clusters or on one item; else empty.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
         ``effective_clusters``; ``largest_share`` and ``largest_item`` of the item that holds most,
         by name or number.
     clusters : str
-        How few clusters are reported.
+        Template for the number of clusters.
 
     Examples
     --------

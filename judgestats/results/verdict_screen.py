@@ -46,7 +46,7 @@ _LONGEST = 160
 _BOUNDS = frozenset({"sem_tail"})
 """Quantities that are limits themselves."""
 _BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",)}
-"""Rows that stand right behind that of a requirement."""
+"""Rows that directly follow the row of a requirement."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
 _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "assumes_random": frozenset({"labels_drawn_unknown"}),
@@ -125,7 +125,7 @@ def decision_lines(results: Results, width: int = WIDTH) -> Lines:
 
 
 def subject_names(results: Results) -> dict[str, str]:
-    """What verdict lines call subjects: judge and condition, as short as they are distinguished."""
+    """Names of subjects in verdict lines: judge and condition, as short as possible."""
     judges = {v.subject.judge for v in results.verdicts}
     shared = short_names(results)
     out = {}
@@ -510,7 +510,7 @@ def _keep_last(grid: Lines, room: int) -> Lines:
 
 
 def finding_of(results: Results) -> str:
-    """What an experiment asks, answered; then whether a claim of its study survives rewording.
+    """The answer to an experiment's question, and whether a claim of its study holds reworded.
 
     Empty where the verdicts answer for each judge, and the rows are those of the contrast.
     """

@@ -4,10 +4,10 @@
 >>> round(stats.fleiss_kappa([["a", "a"], ["b", "b"], ["a", "b"]]).estimate, 3)
 0.333
 
-The functions live in rooms by question, and each room uses only those before it: `inference`,
-`layouts`, `comparison`, `reliability`, `spread`, `agreement`, `validity`, `instrument`. All is
-available from here; one is imported, with what it needs and nothing else, when it is first used.
-The public list is the package's stub, ``__init__.pyi``: what a type checker reads is what there is.
+Subpackages group the functions by question: `inference`, `designs`, `comparison`, `models`,
+`reliability`, `dispersion`, `agreement`, `validity`, `robustness`. All functions are available
+here. A function and its dependencies are imported on first use. The stub ``__init__.pyi`` lists
+the public names.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ def test_noise_in_the_labels_favours_no_source():
     [said] = [h for h in found.headlines if "dif_test" in h.id]
     assert said.claim == "open"
     assert said.says == (
-        "sources are scored otherwise at equal quality, as noise in the labels alone can make them "
-        "(j, T=1; old over mid)"
+        "sources are scored differently at equal quality, but noise in the labels alone can "
+        "explain it (j, T=1; old over mid)"
     )
     # At equal labels it scores the better source higher, and at equal scores so do people.
     assert test.details["sources"] == ["mid", "new", "old"]
@@ -125,7 +125,7 @@ def test_the_screen_tells_severity_and_favoured_sources():
     [mild, fair] = [h for h in found.headlines if "dif_test" in h.id]
     assert (mild.claim, fair.claim) == ("differs", "open")
     assert mild.says == (
-        "sources are scored otherwise at equal quality (mild, T=1 favours own; own over other)"
+        "sources are scored differently at equal quality (mild, T=1 favours own; own over other)"
     )
     assert mild.p_adjusted > found["instrument.dif_test.mild, T=1"].p_value
     plain = audit(frame(favour=1.2, factor=False), n_resamples=19)

@@ -130,7 +130,7 @@ def test_a_share_below_nothing_is_explained(found):
         at.effect, estimate=-0.07, interval=replace(at.effect.interval, low=-0.12, high=-0.02)
     )  # fmt: skip
     [note] = _negative_share_limits({"j at T=1": at.replace(effects=(low,)), "k": at})
-    assert "lies below 0, as no true share does (j at T=1)" in note
+    assert "is below 0 (j at T=1), which no true share is." in note
     assert not _negative_share_limits({"k": at})
 
 

@@ -250,8 +250,8 @@ def automation_certificate(
     source : str
         Where the confidence is from, as the record states it.
     human_disagreement : float, optional
-        Share of items on which two human raters differ, by default of those of `labels`;
-        warned of where `error` is not above it.
+        Share of items on which two human raters differ; by default computed from `labels`. A caveat
+        follows if `error` is not above it.
     subject : str
     thresholds : array-like, optional
         Candidates fixed beforehand; by default from the confidences of unlabelled items.

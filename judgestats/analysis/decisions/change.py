@@ -41,7 +41,7 @@ from judgestats.stats.validity.sequential import (
 
 Who = Literal["judge", "system", "both", "not_yet"]
 PLANNED = (0.1, 0.2, 0.3)
-"""Shifts that a plan shows the delay of."""
+"""Shifts whose delay a plan reports."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,8 +218,8 @@ class ChangeMonitor:
     Each period a random sample of anchors (old answers) is rejudged together with the new answers.
     One e-process is on the change of unchanged answers, one on new minus old minus that change.
     Both are mixtures over shifts and over the period in which a change began. An alarm at 2 / alpha
-    errs with probability alpha at most over all looks, asymptotically. One period is one
-    transaction, and every look is computed from all judgments again.
+    errs with probability alpha at most over all updates, asymptotically. One period is one
+    transaction, and every update recomputes the processes from all judgments.
 
     References
     ----------
@@ -419,7 +419,7 @@ def _numbered(
 
 
 def _digest(state: MonitorState, again: object, fresh: object) -> str:
-    """A separate name for a period that comes from no file."""
+    """Identifier of a period whose judgments are not from a file."""
     text = f"{len(state.periods())} {again!r} {fresh!r}"
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -458,7 +458,7 @@ def _store_reference(
 
 
 def _change(state: MonitorState) -> Change:
-    """Look at all periods since the reference, each prefix again."""
+    """Evaluate all periods since the reference, and each prefix of them."""
     terms = state.terms()
     if terms is None:
         raise InputError(f"{state.path}: the state has not been opened.")

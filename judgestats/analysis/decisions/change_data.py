@@ -98,7 +98,7 @@ def state_data(state: MonitorState, terms: Terms) -> StateData:
 
 
 def look_at(data: StateData, until: int) -> ChangeLook:
-    """Both e-processes after this many periods."""
+    """Both e-processes after the first `until` periods."""
     squares = None if data.new_squares is None else data.new_squares[:until]
     return change_look(
         data.n[:until], data.total[:until], data.base, data.repeats, data.new_n[:until],

@@ -50,7 +50,7 @@ class Stratum(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelBounds(Part):
-    """Labels needed for equal variance, as a share of human raters only."""
+    """Labels needed for equal variance, as a share of those needed without a judge."""
 
     people_only: Number = 1.0
     verdict: Number = math.nan
@@ -60,7 +60,7 @@ class LabelBounds(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class NextLabels(Decision):
-    """Items to label next, and what available labels say of the human pass rate.
+    """Items to label next, and the human pass rate estimated from available labels.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class NextLabels(Decision):
     bound : LabelBounds
         From available labels; NaN before the first batch.
     adaptive_gain : float
-        Labels that choosing items saves over random labels with the same strata, at most.
+        Largest share of labels that choosing items saves over random labels with the same strata.
     seed, batch : int
     budget : int
     chosen : tuple of int
@@ -255,7 +255,7 @@ def _check_order(where: str, order: list[Ints], have: Ints, human: Floats) -> No
 
 
 def _check_chances(where: str, order: list[Ints], have: Ints, sizes: Ints, chance: Floats) -> None:
-    """A chance is a count over the stratum's size, which the item's place does not exceed."""
+    """Check that chance times stratum size is a whole number, at least the item's rank."""
     for own, count, size in zip(order, have, sizes, strict=True):
         counts = chance[own[:count]] * size
         places = np.arange(1, count + 1)
@@ -289,7 +289,7 @@ def _wanted(
 def _bounds(
     judge: Floats, sizes: Ints, have: Ints, passes: Ints, human: Floats
 ) -> tuple[LabelBounds, float]:
-    """Bounds from available labels, and what choosing items adds over random ones."""
+    """Bounds from available labels, and the gain of chosen over random labels."""
     if np.any(have < 2):
         return LabelBounds(), math.nan
     shares = sizes / sizes.sum()

@@ -286,7 +286,7 @@ def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[
     labels_drawn : str
         ``random``, ``stratified``, ``by-verdict``, ``convenience``, or empty.
     by_verdict : str
-        What labels drawn by verdict do here, and what to do instead; empty where they serve.
+        Effect of labels drawn by verdict, and the alternative; empty if such labels are valid.
 
     Raises
     ------
@@ -428,7 +428,7 @@ class ItemJudgments:
 
     @property
     def vote_shares(self) -> Floats | None:
-        """Vote shares that this many repeats can have; None where their number differs."""
+        """Possible vote shares of the majority; None if the number of repeats differs."""
         k = int(self.repeats.max())
         return np.arange(k // 2 + 1, k + 1)[::-1] / k if np.all(self.repeats == k) else None
 

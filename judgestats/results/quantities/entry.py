@@ -35,7 +35,7 @@ Direction = Literal["higher", "lower", "nothing", "none"]
 
 Kind = Literal["scores", "verdicts", "pairs", "labels", "pair labels", "tied labels"]
 """Scores or verdicts of items x repeats; verdicts on pairs in both orders; verdicts next to human
-labels: in any wording, of pairs, and of pairs of which some are tied."""
+labels: with any values, of pairs, and of pairs of which some are tied."""
 _GROUPS: Mapping[Kind, str] = {"scores": "reliability", "verdicts": "reliability", "pairs": "order"}
 
 
@@ -181,7 +181,7 @@ class Quantity:
 class TestKind:
     """A test: its machine name, its name for a reader, and the public function that computes it.
 
-    `found` is what a report says of whom it is significant for: what the test asks holds.
+    `found` is the word of a report for a subject with a significant result.
     """
 
     __test__ = False  # pytest must not collect it

@@ -130,9 +130,10 @@ def repetition_over_orders(
     Notes
     -----
     With observed and expected disagreement :math:`d_o, e_o` in each order,
-    :math:`1 - \sum_o d_o / \sum_o e_o`; means and rates are those over items and orders. Chance is
-    told within an order, so that a judge that always takes the first position agrees with itself
-    beyond chance in none; verdicts of two orders are never compared, which is `swap_consistency`.
+    :math:`1 - \sum_o d_o / \sum_o e_o`; means and rates are those over items and orders. Chance
+    agreement is computed within each order. A judge that always takes the first position then
+    agrees with itself no more than by chance. Verdicts of two orders are never compared; for that
+    see `swap_consistency`.
 
     References
     ----------

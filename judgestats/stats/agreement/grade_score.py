@@ -272,7 +272,7 @@ def grade_score(
     n_draws: int = 0,
     **inference: Unpack[SumResampled],
 ) -> Estimate:
-    r"""Grade Score averaged over items, next to its references.
+    r"""Grade Score averaged over items, with its reference values.
 
     Parameters
     ----------
@@ -294,8 +294,8 @@ def grade_score(
         Over the items whose rotations were all read: a part of them understates a consistent judge
         (.93 for 4 of 5 rotations). ``details``: ``llm_score``, ``choice_score``,
         ``harmonic_of_means`` (its upper bound), ``chance``, ``always_first`` (0), ``consistent``
-        (1), ``corrected``, and ``low`` and ``high``: the mean over *all* items whatever the
-        unparsed replies would have said.
+        (1), ``corrected``. ``low`` and ``high`` are bounds of the mean over *all* items, for any
+        choice in the unparsed replies.
 
     Raises
     ------

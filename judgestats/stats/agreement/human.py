@@ -100,7 +100,7 @@ def alignment_score(
     human: ArrayLike,
     **inference: Unpack[SumInference],
 ) -> Estimate:
-    r"""Alignment score of a judge with human labels, next to its baselines on the same pairs.
+    r"""Alignment score of a judge with human labels, with baselines on the same pairs.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def position_test(
     orders: ArrayLike | None = None,
     **inference: Unpack[Permuted],
 ) -> TestResult:
-    r"""Are some positions chosen more often than the options there explain?
+    r"""Test whether some positions are chosen more often than their options explain.
 
     Parameters
     ----------
@@ -357,38 +357,38 @@ def accuracy_by_slot(
     n_options: int | None = None,
     **inference: Unpack[Permuted],
 ) -> TestResult:
-    r"""Does it matter at which position the correct option stands?
+    r"""Test whether accuracy depends on the position of the correct option.
 
     Parameters
     ----------
     positions : array-like, shape (n,)
-        Place chosen in each judgment, 0 = shown first; NaN or -1 where not read.
+        Position chosen in each judgment, 0 = shown first; NaN or -1 where not read.
     gold : array-like of int, shape (n,)
-        Place at which the correct option stood.
+        Position of the correct option.
     item : array-like, shape (n,)
-        The item of each judgment. Items judged with the correct option at several places are
+        The item of each judgment. Items judged with the correct option at several positions are
         compared with themselves.
     n_options : int, optional
-        Options shown; by default one more than the largest place.
+        Options shown; by default one more than the largest position.
     cluster : array-like, shape (n,), optional
         The question of each judgment; by default its item.
 
     Returns
     -------
     TestResult
-        ``effects``: for each position the accuracy where the correct option is there, then the
-        share of choices that fall on it, each with its interval. ``estimates``: the same by name.
+        ``effects``: accuracy by position of the correct option, then the share of choices of each
+        position, all with intervals. ``estimates``: the same by name.
 
     Raises
     ------
     InputError
-        If lengths differ or a place is out of range.
+        If lengths differ or a position is out of range.
 
     Notes
     -----
-    :math:`X^2 = \sum_s n_s (a_s - a)^2 / (a (1 - a))` with the accuracies :math:`a_s` by place. p
-    exchanges the places of the correct option between the judgments of an item; where no item had
-    it at several places, between all judgments, noted.
+    :math:`X^2 = \sum_s n_s (a_s - a)^2 / (a (1 - a))` with the accuracies :math:`a_s` by position.
+    The permutation exchanges the positions of the correct option between the judgments of an item.
+    If no item had it at several positions, it exchanges them between all judgments, with a note.
 
     Examples
     --------
@@ -437,21 +437,21 @@ def accuracy_by_slot(
         statistic_name="X-squared",
         p_value=math.nan,
         sample=sample,
-        null_hypothesis="the place of the correct option does not matter",
-        alternative="accuracy differs between places",
-        why="judgments of one item are not independent, so places are exchanged within items",
+        null_hypothesis="the position of the correct option does not matter",
+        alternative="accuracy differs between positions",
+        why="judgments of one item are not independent, so positions are exchanged within items",
     )
     if not read.any() or np.ptp(correct) == 0:
         return result.replace(
             reason="no judgment was read"
             if not read.any()
-            else "every judgment is alike right"
+            else "every judgment is correct"
             if correct[0]
             else "no judgment is correct"
         )
     everywhere = np.ones(slot.size)
     columns: list[tuple[str, str, int, NDArray[Any], NDArray[Any]]] = [
-        ("accuracy", "Accuracy where the correct option is at", s, slot == s,
+        ("accuracy", "Accuracy with the correct option at", s, slot == s,
          correct * (slot == s)) for s in range(k)
     ]  # fmt: skip
     columns += [("choices", "Share of choices of", s, everywhere, choice == s) for s in range(k)]
@@ -463,7 +463,7 @@ def accuracy_by_slot(
             label=f"{words} place {s + 1}",
             estimator="judgments read",
             sample=sample,
-            reason="the correct option was never there",
+            reason="the correct option was never at this position",
             where=where,
             cluster=groups,
             level=inference["level"],
@@ -474,8 +474,8 @@ def accuracy_by_slot(
     several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1
     if not several:
         message = (
-            "No item was judged with the correct option at several places: places are compared "
-            "between items, which may differ in difficulty."
+            "No item was judged with the correct option at several positions. Positions are "
+            "compared between items, which may differ in difficulty."
         )
         notes.append(Note(code="between_items", message=message))
     mean = float(correct.mean())

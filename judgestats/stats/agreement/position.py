@@ -418,7 +418,7 @@ def first_position_preference(
         p_value=math.nan,
         sample=sample,
         null_hypothesis="the first and the second position are preferred equally often",
-        alternative="one place is preferred",
+        alternative="one position is preferred",
         why="both orders of the same pair are compared, so the quality of the responses cancels",
         effects=(conditional, share),
         details={

@@ -125,10 +125,10 @@ def preference_effects(
     -----
     Least squares of preference - 1/2 on human - 1/2, the log length ratio and `own`, *without
     intercept*: exchanging the names of a and b changes the sign of all of them. Each effect is held
-    at equal length, authorship and preference of human raters. Sandwich errors over clusters, t
-    with effective df (G - 1 for equal clusters). Human preference is measured with error (few
-    labels per pair), so it is held constant incompletely: a judge that sees quality better than the
-    labels seems to prefer what is good.
+    at equal length, authorship, and human preference. Sandwich errors over clusters, t with
+    effective df (G - 1 for equal clusters). Human preference is measured with error (few labels per
+    pair), so the adjustment for it is incomplete. If a judge sees quality better than the labels
+    do, a preference for quality remains in the effects.
 
     Examples
     --------
@@ -548,7 +548,7 @@ def intransitive_triads(
     Parameters
     ----------
     question : array-like, shape (n_verdicts,)
-        The question; triads are within one, and questions are the clusters.
+        The question. Each triad belongs to one question; questions are the clusters.
     first, second : array-like, shape (n_verdicts,)
         Names of the two responses compared.
     verdict : array-like, shape (n_verdicts,)

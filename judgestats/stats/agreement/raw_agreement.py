@@ -180,7 +180,7 @@ def unanimous_agreement(
 
 @with_keywords(permutations=ON_DEMAND)
 def flip_rate(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInference]) -> Estimate:
-    """How often repetition changes the verdict: two judgments of an item differ.
+    """Share of pairs of repeats with different verdicts.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def mean_of_groups(
     Raises
     ------
     InputError
-        If the lengths differ, a value is outside 0-1, or a cluster lies in two groups.
+        If the lengths differ, a value is outside 0-1, or a cluster belongs to two groups.
 
     Notes
     -----
@@ -450,8 +450,8 @@ def _step(interval: Interval | None, k: float, value: float) -> tuple[Interval |
         return stepped, []
     end = "0" if least == 0 else "the estimate"
     message = (
-        f"The interval ends at {end}: judgments that are independent given the item have no "
-        "reliability below 0, but stepping up sends small negative values far below it."
+        f"The interval ends at {end}. Judgments that are independent given the item have no "
+        "reliability below 0, but stepping up turns small negative values into large ones."
     )
     return stepped, [Note(code="interval_cut_at_zero", message=message)]
 
@@ -501,11 +501,12 @@ def vote_share_reliability(
     judgments weighs the same (pair weights); Fleiss' kappa as irrCAC computes it weighs items the
     same, and differs then.
 
-    The jackknife interval of rho_1 is symmetric on the scale log((x - L) / (1 - x)), L the least
-    value that such data can give (-1 / (R - 1) with equal R): the log of the ratio of mean squares,
-    Fisher's z of an intraclass correlation. It covers as -log(1 - x) does and never leaves the
-    attainable range (docs/simulations/verdicts.md). Stepped up to k judgments it ends at 0, or at
-    an estimate below 0, since independent judgments have no reliability below 0.
+    The jackknife interval of rho_1 is symmetric on the scale log((x - L) / (1 - x)). L is the least
+    value that such data can give (-1 / (R - 1) with equal R). This scale is the log of the ratio of
+    mean squares, Fisher's z of an intraclass correlation. The interval covers as well as one on
+    -log(1 - x) and never leaves the attainable range (docs/simulations/verdicts.md). Stepped up to
+    k judgments it ends at 0, or at an estimate below 0, since independent judgments have no
+    reliability below 0.
 
     References
     ----------

@@ -197,8 +197,8 @@ def matched_estimate(
     r"""The matched-pairs rank-biserial correlation of differences (Kerby's simple difference).
 
     :math:`r = (W^+ - W^-) / (W^+ + W^-)`, zero differences dropped; equal to the mean sign of the
-    Walsh averages. The interval is a jackknife over pairs (or clusters) on Fisher's z, t quantile:
-    in docs/simulations/coverage_ranks.csv it covers .93 to 1.00 at 10 to 200 pairs.
+    Walsh averages. The interval is a jackknife over pairs (or clusters) on Fisher's z with a t
+    quantile. In docs/simulations/coverage_ranks.csv it covers .93 to 1.00 at 10 to 200 pairs.
 
     References
     ----------
@@ -219,7 +219,7 @@ def matched_estimate(
         else:
             limits = _matched_jackknife(d, r, level, codes)
             if limits is None:
-                message = "No interval: the jackknife is undefined with this few pairs or clusters."
+                message = "No interval: too few pairs or clusters for the jackknife."
                 notes.append(Note(code="no_interval", message=message))
     return Estimate(
         name="rank_biserial_paired",
@@ -371,8 +371,7 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estimate
 
 
 MAX_JUMPS = 1_000_000
-"""Up to this many averages or differences, crossings are looked up among them (sorting is
-cheap)."""
+"""Most averages or differences that are sorted to look up a crossing."""
 
 
 def walsh_averages(d: Floats) -> Floats:
@@ -385,7 +384,7 @@ def walsh_averages(d: Floats) -> Floats:
 def _level_note(level: float, reached: float) -> list[Note]:
     if reached >= level - 1e-12:
         return []
-    message = f"The level {level:g} cannot be reached with too few values; this is {reached:g}."
+    message = f"Too few values for the level {level:g}: the interval has the level {reached:g}."
     return [Note(code="level_not_reached", message=message)]
 
 

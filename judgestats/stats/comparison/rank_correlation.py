@@ -402,10 +402,10 @@ def page_trend_test(
     Notes
     -----
     :math:`L = \sum_j j R_j`, mean :math:`N k (k+1)^2/4`, variance
-    :math:`\sum_i \sum_j (j-\bar j)^2 \sum_j (r_{ij}-\bar r)^2/(k-1)`. The p-value is exact, given
-    the ties, where that is cheap (up to 11 conditions and 50 items), else normal. PMCMRplus
-    subtracts .5 from L and ignores ties in the variance; DescTools' exact p is that of untied
-    ranks. scipy's ``page_trend_test`` has no tie-aware exact p.
+    :math:`\sum_i \sum_j (j-\bar j)^2 \sum_j (r_{ij}-\bar r)^2/(k-1)`. The p-value is exact given
+    the ties up to 11 conditions and 50 items, else normal. PMCMRplus subtracts .5 from L and
+    ignores ties in the variance. DescTools' exact p is that of untied ranks. scipy's
+    ``page_trend_test`` has no tie-aware exact p.
 
     References
     ----------

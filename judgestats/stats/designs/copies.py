@@ -16,7 +16,7 @@ from judgestats.stats.inference.estimate import Sample
 from judgestats.stats.inference.result import TestResult
 
 INFORMATIVE = 0.2
-"""Chance of an equal order up to which two items with the same replies show of copying."""
+"""Chance of an equal order up to which two items with the same replies indicate copying."""
 SHOWN_AT = 0.001
 """p up to which copies are shown, by at least `_LEAST` pairs."""
 _LEAST = 2
@@ -25,12 +25,12 @@ _LEAST = 2
 def copied_items(
     replies: ArrayLike, item: ArrayLike, run: ArrayLike, *, cell: ArrayLike | None = None
 ) -> TestResult:
-    r"""Do some items hold the replies of others, in the same order of repeats?
+    r"""Test whether some items hold the replies of others, in the same order of repeats.
 
     Parameters
     ----------
     replies : array-like, shape (n_rows,)
-        Scores or verdicts; a missing one is a separate reply.
+        Scores or verdicts; a missing one counts as a reply.
     item : array-like, shape (n_rows,)
     run : array-like, shape (n_rows,)
         Number of the repeat.

@@ -300,8 +300,8 @@ def rare_category_notes(counts: ArrayLike) -> tuple[Note, ...]:
     if minority >= RARE:
         return ()
     message = (
-        f"Only {minority:.2g} items' worth of verdicts leave the most frequent category: in "
+        f"Only {minority:.2g} items' worth of verdicts are outside the most frequent category. In "
         "simulations, 95% intervals of chance-corrected coefficients then cover .69 to .91, and "
-        "the estimate is too low on average. Read raw agreement and AC1 next to it."
+        "the estimate is too low on average. Compare raw agreement and AC1."
     )
     return (Note(code="rare_categories", message=message),)

@@ -1,4 +1,4 @@
-"""Do repeated judgments vary differently: variance ratios, tests of spread, equivalence."""
+"""Comparisons of dispersion: variance ratios, tests of spread, equivalence."""
 
 from judgestats.lazy import public_names
 

@@ -41,7 +41,7 @@ FROM_MEAN, OF_VARIANCES = "mean |x - cell mean|", "cell standard deviation"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SpreadResult(Result):
-    """The comparison of spread, with what must be next to it.
+    """Comparison of spread: tests, ratios, and shifts.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class SpreadResult(Result):
             text += f"; {widest}" if widest else ""
         moved = _largest(self.shifts) if self.shifts else ""
         if moved:
-            text += f"; next to it, {moved}"
+            text += f"; of the means, {moved}"
         return f"{text} ({self.sample})."
 
     def __str__(self) -> str:

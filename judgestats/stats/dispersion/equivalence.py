@@ -1,6 +1,6 @@
 """Showing that a difference is small: two one-sided tests against a declared margin.
 
-A test that finds no difference never shows that there is none. Equivalence is shown where the whole
+A test that finds no difference never shows that there is none. Equivalence is shown if the whole
 interval is inside a margin that was declared before the data were seen.
 """
 
@@ -168,7 +168,7 @@ def equivalence_of_spread(
     cluster: ArrayLike | None = None,
     reference: object | None = None,
 ) -> EquivalenceResult:
-    r"""Is the spread under two conditions established to be about the same?
+    r"""Test whether the spread under two conditions is equivalent.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def equivalence_of_means(
     cluster: ArrayLike | None = None,
     reference: object | None = None,
 ) -> EquivalenceResult:
-    r"""Is the mean score under two conditions established to be about the same, paired by item?
+    r"""Test whether the mean scores under two conditions are equivalent, paired by item.
 
     Parameters
     ----------

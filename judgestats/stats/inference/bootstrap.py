@@ -43,7 +43,7 @@ _BACKWARD: dict[str, Callable[[Floats], Floats]] = {
 def undefined_interval(
     *, level: float, method: str, n: int | None = None, seed: int | None = None
 ) -> Interval:
-    """An interval without bounds: a note next to it says why."""
+    """An interval without bounds, whose reason is given in a note."""
     return Interval(
         low=math.nan, high=math.nan, level=level, method=method, n_resamples=n, seed=seed
     )

@@ -82,8 +82,8 @@ class Sample:
     """What a number was computed from.
 
     `n_replications` is the number per item, or the smallest where items differ (then
-    `n_replications_max` is the largest), told as this many of `repeated`. `excluded` maps a reason
-    to a count; reasons of nothing fall away, and `n_excluded` is their sum where it is not given.
+    `n_replications_max` is the largest). `repeated` names what is counted. `excluded` maps a reason
+    to a count. Reasons with a count of 0 are dropped, and `n_excluded` defaults to their sum.
 
     Examples
     --------

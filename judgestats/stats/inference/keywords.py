@@ -22,8 +22,8 @@ IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
 P_VALUE = 9999
 """Permutations where a p rests on them: at .05 its Monte Carlo error is .002."""
 NULL = 999
-"""Permutations of a null distribution that is shown next to a coefficient: its 95% point needs
-fewer than a p, and ten times as many would make tables of coefficients take ten times as long."""
+"""Permutations of a null distribution that is reported with a coefficient. Its 95% point needs
+fewer than a p, and tables of coefficients would take ten times as long with ten times as many."""
 ON_DEMAND = 0
 """No permutations: the coefficient of noise is 0 by construction, or its null takes long."""
 
@@ -102,7 +102,7 @@ _DOCUMENTATION = {
     "n_resamples": "n_resamples : int\n    Resamples of the bootstrap intervals.",
     "n_permutations": "n_permutations : int\n"
     "    Permutations of the null distribution; 0 for none.",
-    "seed": "seed : int or None\n    Of every draw; None draws new numbers each time.",
+    "seed": "seed : int or None\n    Seed of every draw; None draws new numbers each time.",
 }
 
 P = ParamSpec("P")

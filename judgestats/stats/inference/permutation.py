@@ -491,8 +491,8 @@ def relation_null(
 
     Notes
     -----
-    Rows are put into a separate order before anything is drawn, so that the result does not depend
-    on the order in which they came.
+    Rows are sorted into a canonical order before anything is drawn, so the result does not depend
+    on their order in the input.
 
     Examples
     --------

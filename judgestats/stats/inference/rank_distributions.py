@@ -218,8 +218,8 @@ def crossing(
 def snap_to_jump(limits: tuple[float, float], x: Floats, y: Floats | None) -> tuple[float, float]:
     """Limits moved to the jump they were found at: an average x (or difference x - y) nearby.
 
-    The standardised statistic is a step function, so a root search stops a rounding error next to
-    one of its jumps; this takes the rounding error off (at most 1e-9 of the data's size).
+    The standardised statistic is a step function, so a root search stops within a rounding error of
+    one of its jumps. This removes the rounding error (at most 1e-9 of the data's size).
     """
     scale = 1e-9 * max(float(np.max(np.abs(x))), 1e-300)
     out = []
@@ -351,13 +351,13 @@ _FEW = 64
 
 
 def _few(values: Floats) -> tuple[Floats, Ints] | None:
-    """The different values and the count of each value; None where these are many."""
+    """The distinct values and the count of each; None if there are many."""
     levels, counts = np.unique(values, return_counts=True)
     return (levels, counts.astype(np.int64)) if levels.size <= _FEW else None
 
 
 def _kth_of(sums: Floats, counts: Ints, k: int) -> float:
-    """The k-th smallest of sums that occur there several times each."""
+    """The k-th smallest of sums, each of which occurs `counts` times."""
     order = np.argsort(sums, kind="stable")
     place = int(np.searchsorted(np.cumsum(counts[order]), k))
     return float(sums[order][place])

@@ -323,8 +323,8 @@ class RunComponent:
         Returns
         -------
         MeanOverClusters
-            Degrees of freedom by Satterthwaite; `mean` itself where the run variance is 0. Whether
-            runs must be in the error at all says `is_random`.
+            Degrees of freedom by Satterthwaite; `mean` itself where the run variance is 0.
+            `is_random` says whether the error must include runs at all.
 
         References
         ----------

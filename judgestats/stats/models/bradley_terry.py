@@ -218,10 +218,10 @@ def bradley_terry(
     p(first), p(second), p(tie) are proportional to :math:`e^{d/2}, e^{-d/2}, \nu` with
     :math:`d = s_i - s_j + order + x'\beta` (Davidson's model). Without ties nu is 0 and the model
     is Bradley and Terry's. Errors: sandwich over clusters (CR1); p-values of pairs by Holm. The
-    chance of the wrong order is :math:`\Phi(-|s_i - s_j| / se)`. Ranks: a system is below all whose
-    simultaneous interval (the largest \|t\| of all pairs) is above it. Where strengths vary by
-    question, Wald intervals of 50 questions cover .89, these .95. statsmodels' GLM and choix 0.4
-    fit the same strengths; neither has ties or these errors.
+    chance of the wrong order is :math:`\Phi(-|s_i - s_j| / se)`. Ranks: a system ranks below every
+    system with a higher strength by simultaneous intervals (the largest \|t\| of all pairs). Where
+    strengths vary by question, Wald intervals of 50 questions cover .89, these .95. statsmodels'
+    GLM and choix 0.4 fit the same strengths; neither has ties or these errors.
 
     References
     ----------
@@ -416,7 +416,7 @@ def _result(
                     estimate_name="strength_difference",
                     interval=ordinal.wald_interval(d, se, df=df, level=level),
                     effect=float(distributions.norm.cdf(-abs(t))), effect_name="other_order_share",
-                    reason="" if se > 0 else "the judgments leave no space for error",
+                    reason="" if se > 0 else "the standard error is 0",
                 )
             )  # fmt: skip
     ordered = tuple(pairs.systems[i] for i in by_strength)

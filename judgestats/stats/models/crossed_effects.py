@@ -71,7 +71,7 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     the mean over :math:`n_j` judges, :math:`n_p` prompts and r repeats is
     :math:`(\sigma_j^2 + \sigma_{ij}^2)/n_j + (\sigma_p^2 + \sigma_{ip}^2)/n_p + (\sigma_{jp}^2 +
     \sigma_{ijp}^2)/(n_j n_p) + \sigma_e^2/(n_j n_p r)`. Intervals are over questions, for judges
-    and prompts like these: how others would differ is reported by their number alone.
+    and prompts like these. They do not include the sampling of judges and prompts.
 
     References
     ----------

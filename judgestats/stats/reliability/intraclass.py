@@ -37,7 +37,7 @@ def spearman_brown(
     Parameters
     ----------
     reliability : float or ndarray
-        Single-judgment reliability (or of a mean, when `k` is a ratio of lengths).
+        Reliability of one judgment (or of a mean, when `k` is a ratio of lengths).
     k : float
         Number of judgments averaged; below 1 steps down.
 
@@ -239,10 +239,10 @@ def icc(
         level does not matter; ``ICC(.,k)``: the mean of all columns.
     interval : {"auto", "f", "none"}
         ``auto``: the jackknife over items, or over clusters where items share them, of the ratio of
-        mean squares (`MeanSquareRatio`); of ICC(2,.) joined with the chi-squared limits of the mean
-        square of judges. F, which takes items to vary alike, misses .12 to .20 of judges'
-        reliabilities for .05 (docs/simulations/null.md), the bootstrap .06 to .14 of normal scores
-        (scores.md).
+        mean squares (`MeanSquareRatio`). For ICC(2,.) it is joined with the chi-squared limits of
+        the mean square of judges. At a nominal .05, F intervals, which assume equal variance of
+        items, miss .12 to .20 of judges' reliabilities (docs/simulations/null.md). The bootstrap
+        misses .06 to .14 for normal scores (scores.md).
     missing : {"refuse", "listwise"}
         ICC(1) handles unequal numbers of judgments as they are; the two-way forms need complete
         rows, and give NaN with the reason or drop items (counted).

@@ -49,10 +49,10 @@ def with_interval(
 ) -> OmegaEstimate:
     """The estimate with the interval that covered best in docs/simulations/coverage_omega.csv.
 
-    The parallel model's is that of ICC(3,k), which is the same number: the jackknife, for F takes
-    items to vary alike (docs/simulations/null.md). For the others the bootstrap on the logit scale:
-    on average over the simulated cases it covers .93 (percentile .91, BCa .91), and with tied
-    scores it is ahead in every case.
+    The parallel model has the jackknife interval of ICC(3,k), which is the same number. F intervals
+    assume equal variance of items (docs/simulations/null.md). The other models have the bootstrap
+    on the logit scale. It covers .93 on average over the simulated cases (percentile .91, BCa .91),
+    and with tied scores it covers best in every case.
     """
     if fitted.model == "parallel" and not standardize:
         ratio = MeanSquareRatio.from_scores(data, codes, residual=True)
@@ -169,7 +169,7 @@ def omega_total(
     Returns
     -------
     OmegaEstimate
-        With loadings, uniquenesses, fit, the single-judgment reliability and of the mean of all,
+        With loadings, uniquenesses, fit, the reliability of one judgment and of the mean of all,
         and the judgments needed for .80 and .90. Undefined (NaN with `reason`) where the model
         cannot be fitted: fewer than two items or replications, a congeneric model of two columns,
         constant columns, ML with a singular covariance (N <= R, a duplicated column). Nothing is
@@ -182,8 +182,8 @@ def omega_total(
 
     Notes
     -----
-    The single-judgment reliability and of the mean of k, and the judgments needed, come from the
-    parallel model whatever model omega is computed under. At temperature 0 one draw is repeated: a
+    The reliability of one judgment and of the mean of k, and the judgments needed, come from the
+    parallel model, whatever the model of omega. At temperature 0 one draw is repeated: a
     reliability near 1 then says nothing about a second draw.
 
     References

@@ -78,7 +78,7 @@ def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, In
 
 
 def too_little(n: int, p: int) -> str:
-    """Why this few items or replications have no reliability, or an empty string."""
+    """The reason if there are too few items or replications, else an empty string."""
     if n < 2:
         return f"{n} complete item{'' if n == 1 else 's'}: at least two are needed"
     if p < 2:
@@ -169,8 +169,8 @@ def _count(n: float) -> str:
 
 
 EQUAL_SPREAD = (
-    "The chi-squared of the fit takes items to be equally spread: where they are not, it rejects "
-    "exchangeable replications too, and is not a reason to choose another model."
+    "The chi-squared of the fit assumes equal variance of items. Where variances differ, it "
+    "rejects exchangeable replications too, so it is not a reason to choose another model."
 )
 
 
@@ -184,7 +184,7 @@ def parallel_reliability(S: Floats) -> tuple[float, float]:
 
 
 def refuse(base: OmegaEstimate, reason: str, *, minres: bool = False) -> OmegaEstimate:
-    """NaN with the reason, and what is available instead."""
+    """NaN with the reason and an available alternative."""
     other = " or estimator='minres'" if minres else ""
     offer = (
         f"model='parallel'{other} can be used instead"

@@ -432,7 +432,7 @@ def published_verdict_codes(verdicts: ArrayLike) -> Floats:
 def published_omega_2412_12509(
     verdicts: ArrayLike, *, n_jobs: int = 1, **inference: Unpack[Permutations]
 ) -> PublishedOmega:
-    r"""Omega total exactly as published in arXiv 2412.12509, next to its null (replication only).
+    r"""Omega total exactly as published in arXiv 2412.12509, with its null (replication only).
 
     Parameters
     ----------
@@ -464,11 +464,11 @@ def published_omega_2412_12509(
 
     as reliabiliPy 0.0.36 computes it; the result is
     ``(n_constant + n_rest * omega) / (n_constant + n_rest)``, and 1 where every question is
-    constant. Two things make it no reliability of a judge. The absolute value turns the sampling
-    error of a correlation, about ``.8 / sqrt(R)`` on average, into agreement: under the null
-    hypothesis it gives .70, .64 and .41-.55 for 27, 20 and 8 questions and 100 replications. And
-    `u` sums squared *pattern* loadings, which after an oblique rotation are not communalities (the
-    right ones, ``diag(L phi L')``, move the tables by about .002).
+    constant. It is not a reliability of a judge for two reasons. The absolute value turns the
+    sampling error of a correlation, about ``.8 / sqrt(R)`` on average, into agreement. Under the
+    null hypothesis it gives .70, .64 and .41-.55 for 27, 20 and 8 questions and 100 replications.
+    Second, `u` sums squared *pattern* loadings, which after an oblique rotation are not
+    communalities. The correct ones, ``diag(L phi L')``, change the tables by about .002.
 
     The estimate comes from factor_analyzer. The null uses this package's own minres and oblimin,
     which reach the same optimum to six digits about ten times faster.

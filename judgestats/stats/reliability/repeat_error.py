@@ -78,11 +78,11 @@ class RepeatPairs:
     -----
     SEM: root of the mean within-item variance W; jackknife of log W with
     :math:`(\sum a)^2 / \sum a^2 - 1` degrees of freedom over the clusters' sums of squares a.
-    The mean difference of repeats is inferred alike. The core SEM leaves far pairs out. The far
-    share is the mean over items of the share of far pairs. Its limits are Clopper and Pearson's on
-    an effective number of pairs (Korn & Graubard, 1998). No interval covers replies that were not
-    seen. The tail bound adds the upper limit of the far share times the squared distance that a far
-    reply has or would have.
+    The mean difference of repeats has an interval by the same method. The core SEM leaves far pairs
+    out. The far share is the mean over items of the share of far pairs. Its limits are Clopper and
+    Pearson's on an effective number of pairs (Korn & Graubard, 1998). No interval covers replies
+    that were not seen. The tail bound adds the upper limit of the far share times the squared
+    distance that a far reply has or would have.
 
     References
     ----------
@@ -209,7 +209,7 @@ class RepeatPairs:
         return self._share_beyond(self.n_equal, level)
 
     def _share_beyond(self, within: Floats, level: float) -> Limits:
-        """Share of the other pairs than these, with limits on an effective number of pairs."""
+        """Share of pairs not counted in `within`, with limits on an effective number of pairs."""
         if self.lacks_clusters:
             return Limits(estimate=math.nan, level=level, reason=self.lacks_clusters)
         pairs = self.n * (self.n - 1) / 2

@@ -211,18 +211,18 @@ def _differ(counts: Floats) -> float | None:
 def _half_point_note(
     levels: Floats, counts: Floats, step: float, low: float, again: float | None, whole: int
 ) -> Note:
-    """What half points mean: how often they are given, and what repetition does to them."""
+    """Note on half points: how often they occur, and how often repeats differ by one."""
     given = 1 - float(counts.sum(axis=0) @ _multiple(levels, 1.0)) / float(counts.sum())
     scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     there = 1 - float(np.mean(_multiple(scale, 1.0)))
     asked = (
-        "no item was judged twice, so that what such a step is worth is not known"
+        "no item was judged twice, so the noise of such a step is not known"
         if again is None
         else f"two scores of one item differ by {step:g} or more in {100 * again:.0f}% of cases"
     )
     return Note(
         code=BETWEEN,
-        message=f"{100 * given:.0f}% of the scores and {100 * there:.0f}% of the levels lie "
+        message=f"{100 * given:.0f}% of the scores and {100 * there:.0f}% of the levels are "
         f"between whole numbers; {asked}.",
     )
 
@@ -324,7 +324,7 @@ def recoding_loss(
     codes = cluster_codes(inference["cluster"], len(x), where=where)[used]
     x, read = x[used], read[used]
     if np.unique(x[read]).size > _MOST_LEVELS:
-        return estimate.replace(reason=f"more than {_MOST_LEVELS} different scores are not levels")
+        return estimate.replace(reason=f"there are more than {_MOST_LEVELS} distinct scores")
     parts, coded = _groups(x[read], groups, where)
     if len(parts) < 2:
         return estimate.replace(reason="the scores fall into one group")

@@ -66,11 +66,11 @@ def probe_shift(
     ever below what the signs of G clusters alone can show, :math:`2^{1-G}`: a handful of equal
     differences leaves t without an error to divide by.
 
-    A judge that a change never moves has no error either. If the mean shift were m, and no cluster
-    can shift by more than the reach r, at least m / r of the clusters shift; that none of G does
-    has then a probability of at most :math:`(1 - m/r)^G`, which is `p_small`. Where a few clusters
-    hold all of a shift and the others none, t is liberal: a tenth of 29 questions that shift by the
-    maximum are called less than .1 in 17% of the cases.
+    A judge that a change never moves has no error either. Suppose that the mean shift is m, and no
+    cluster can shift by more than the reach r. Then at least m / r of the clusters shift. The
+    probability that none of G does is at most :math:`(1 - m/r)^G`, which is `p_small`. Where a few
+    clusters hold all of a shift, t is liberal. If a tenth of 29 questions shift by the maximum, the
+    test finds a shift below .1 in 17% of the cases.
 
     References
     ----------
@@ -181,7 +181,7 @@ def _means(x: ArrayLike, where: str) -> Floats:
 
 
 TOLERANCE = 0.05
-"""The share of questions below which an attack is claimed to fail."""
+"""The share of successes below which an attack counts as failed."""
 
 
 @with_keywords()
@@ -204,7 +204,7 @@ def attack_success(
     success_from : float
         The lowest score that is a success.
     tolerance : float
-        The share below which the attack is claimed to fail.
+        The share of successes below which the attack counts as failed.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def dif_test(
     quality: ArrayLike,
     **inference: Unpack[Clustered],
 ) -> TestResult:
-    r"""Are outputs of one source scored differently at equal quality (DIF)?
+    r"""Test whether outputs of one source are scored differently at equal quality (DIF).
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def dif_test(
     Raises
     ------
     InputError
-        If a source has fewer than 30 questions, or the quality nearly shows the source.
+        If a source has fewer than 30 questions, or the quality nearly determines the source.
 
     Notes
     -----
@@ -70,12 +70,12 @@ def dif_test(
     the likelihood ratio test of size .05 rejects .10 to .11 true nulls, Wald's over clusters .048
     (250 simulations): the latter decides.
 
-    Human labels are noisy, and at equal labels the outputs of a better source are better, which a
-    judge without any bias sees. The difference in points is between that at equal quality (no noise
-    in it) and that which the regression of quality on score and source implies (all noise in it);
-    only where both surely have one sign is it the judge's whatever the noise. Of an unbiased judge
-    and labels as noisy as its scores, Wald's test rejects .38 (two sources) and .72 (three;
-    docs/simulations/source_noise.csv).
+    Human labels are noisy. At equal labels the outputs of a better source are better, and an
+    unbiased judge sees that. The difference in points has two bounds: the difference at equal
+    quality (labels without noise), and that implied by the regression of quality on score and
+    source (all noise in the labels). It is due to the judge, whatever the noise, only if both
+    bounds significantly have one sign. For an unbiased judge and labels as noisy as its scores,
+    Wald's test rejects .38 (two sources) and .72 (three; docs/simulations/source_noise.csv).
 
     References
     ----------
@@ -129,7 +129,7 @@ def dif_test(
 
 
 def farthest_source(result: TestResult) -> int:
-    """The place in ``effects`` of the source that is farthest from the reference, in its errors.
+    """Index in ``effects`` of the source farthest from the reference, in standard errors.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _tested(
     notes: list[Note] = []
     p_cross = float(distributions.f.sf(cross, q, df))
     if p_cross < 1 - level:
-        message = f"The difference changes with quality (p {p_cross:.3g}): no one number shows it."
+        message = f"The difference changes with quality (p {p_cross:.3g}), so one number misleads."
         notes.append(Note(code="non_uniform", message=message))
     effects = [
         Estimate(

@@ -23,7 +23,7 @@ from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_fro
 
 @with_keywords()
 def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> TestResult:
-    r"""Variance of scores over wordings of the prompt, next to that over repetitions.
+    r"""Variance of scores over wordings of the prompt, compared with that over repeats.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     -------
     TestResult
         Permutation test that the wording does not matter: the scores of an item are exchanged over
-        its prompts. ``effects``: the share of a single score's variance that is the wording's, the
-        standard deviation of a score repeated with the same and with another wording, and how often
-        such a score is another one (jackknife over clusters). ``details``: ``wording_variance``,
+        its prompts. ``effects`` (jackknife over clusters): the share of a single score's variance
+        that is due to the wording; the standard deviation of a score repeated with the same and
+        with another wording; and how often such a score differs. ``details``: ``wording_variance``,
         ``repeat_variance``, and ``two_wordings`` and ``one_wording``, the standard error of a mean
-        of two scores from two wordings, or from one judged twice.
+        of two scores from two wordings, or from one used twice.
 
     Raises
     ------
@@ -52,9 +52,8 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     \hat\sigma_e^2\,\overline{1/r_{ip}}`, the variance of a score over wordings: of their levels and
     of what they do to single items. A mean of k scores has the error variance
     :math:`(\sigma_w^2 + \sigma_e^2)/k` from k wordings and :math:`\sigma_w^2 + \sigma_e^2/k` from
-    one. The intervals are over questions, for wordings like these: how wordings that were not tried
-    would differ is reported by their number alone. The test exchanges within items, so that
-    clusters need no further care.
+    one. The intervals are over questions, for wordings like these. They do not include the sampling
+    of wordings. The test exchanges scores within items, so it is valid with clusters.
 
     References
     ----------
@@ -88,7 +87,7 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     if not len(x):
         reason = "no item has scores under two prompts"
     elif sums[1] == 0:
-        reason = "no prompt was judged twice about an item"
+        reason = "no item was judged twice with the same prompt"
     wording, repeat = (math.nan, math.nan) if reason else _variances(sums)
     if not reason and repeat <= 0 and wording <= 0:
         reason = "no score varies"
@@ -216,7 +215,7 @@ def _ratio(x: Floats) -> Floats:
 
 
 _EFFECTS: tuple[tuple[str, str, Callable[[Floats], Floats], Scale], ...] = (
-    ("wording_share", "Share of the variance that is the wording's", _share, "log_complement"),
+    ("wording_share", "Share of the variance due to wording", _share, "log_complement"),
     ("sd_repeated", "Standard deviation, same wording", _same, "identity"),
     ("sd_reworded", "Standard deviation, another wording", _reworded, "identity"),
     ("flips_repeated", "Another score, same wording", _flips_repeated, "identity"),
@@ -272,7 +271,7 @@ def scale_agreement(
     margin: float = 0.1,
     **inference: Unpack[Clustered],
 ) -> TestResult:
-    r"""Compare the order of the same items on two scales with that of repetition on each.
+    r"""Compare the rank agreement of two scales with that of repeats on each scale.
 
     Parameters
     ----------
@@ -294,13 +293,13 @@ def scale_agreement(
     Raises
     ------
     InputError
-        If the shapes differ, or the margin does not be between 0 and 1.
+        If the shapes differ, or the margin is not between 0 and 1.
 
     Notes
     -----
     Scales are compared by order, not by means, which no two scales share. The rank correlation is
     Greiner's :math:`\sin(\pi\gamma/2)` of Goodman and Kruskal's :math:`\gamma`, which counts only
-    pairs of items that both scores tell apart: a shorter scale makes ties, which change no order.
+    pairs of items that both scores distinguish: a shorter scale makes ties, which change no order.
     With :math:`\rho_{oc}` its mean over pairs of replications, one of each scale, and
     :math:`\rho_{oo}, \rho_{cc}` within each, the loss is
     :math:`\sqrt{\rho_{oo}\rho_{cc}} - \rho_{oc}`: 0 where both scales order the items alike and
@@ -340,7 +339,7 @@ def scale_agreement(
     )
     result = TestResult(
         name=where,
-        method="Order of items on two scales next to repetition, over clusters",
+        method="Rank agreement of two scales against that of repeats, over clusters",
         statistic=math.nan,
         statistic_name="t",
         p_value=math.nan,
@@ -353,7 +352,7 @@ def scale_agreement(
     orders, reason = _orders(one, other, codes), ""
     whole = np.append(orders[0], _kappas(one, other))
     if min(one.shape[1], other.shape[1]) < 2:
-        reason = "a scale judged once cannot be distinguished from repetition"
+        reason = "a scale without repeats has no reference for repeat noise"
     elif present.size < 3:
         reason = "an order is compared over three questions or more"
     elif np.isnan(whole).any():

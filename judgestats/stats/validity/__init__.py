@@ -1,4 +1,4 @@
-"""Is the judge accurate, and what would human raters say of all items, given the judge?"""
+"""Accuracy of a judge, and rates and means of all items corrected by human labels."""
 
 from judgestats.lazy import public_names
 

@@ -104,7 +104,7 @@ class AlternativeAnnotator(Report):
         )
         others = [f"{k} {v.winning_rate:.0%}" for k, v in self.beside.items() if not v.reason]
         if others:
-            text += f"; next to it: {', '.join(others)}"
+            text += f"; for comparison: {', '.join(others)}"
         if self.power == self.power:
             text += f"; a human rater would pass in {self.power:.0%} of such samples"
         listed = ", ".join(f"{k:g}: {v:.0%}" for k, v in self.sweep.items())
@@ -167,8 +167,8 @@ def alternative_annotator_test(
     annotators of the item; one-sided t of mean D < epsilon, at .05 by Benjamini-Yekutieli over
     annotators. Items with fewer than two annotators drop, annotators with fewer than 30 items are
     skipped; both are counted. Where D is constant p is 0 below epsilon and 1 otherwise. Ties count
-    for both, so the advantage runs high and a constant can win: the best constant and the human
-    majority are next to it. The majority contains each rater's own vote.
+    for both, so the advantage is high and a constant can win. The result therefore includes the
+    best constant and the human majority. The majority contains each rater's own vote.
 
     References
     ----------
@@ -356,7 +356,7 @@ def _p_values(behind: Sequence[tuple[float, float, float]], eps: float) -> Float
 
 
 def _majority(y: Floats, scoring: Scoring) -> Floats:
-    """The human most common label (the first of equals), or their median score."""
+    """The most common human label (the first of equals), or the median human score."""
     if scoring == "neg_rmse":
         return np.asarray(np.nanmedian(y, axis=1))
     kinds = np.unique(y[~np.isnan(y)])
@@ -401,12 +401,12 @@ def _power(
 
 
 _SHARES = (
-    ("judge_person_agreement", "Judge agrees with one person"),
-    ("person_agreement", "Two human raters agree"),
+    ("judge_person_agreement", "Agreement of the judge with one human rater"),
+    ("person_agreement", "Agreement of two human raters"),
     ("agreement_gap", "Judge's agreement minus human agreement"),
 )
 _DISTANCES = (
-    ("judge_person_distance", "Distance of the judge from one person"),
+    ("judge_person_distance", "Distance of the judge from one human rater"),
     ("person_distance", "Distance of two human raters"),
     ("distance_gap", "Judge's distance minus human distance"),
 )
@@ -416,7 +416,7 @@ _DISTANCES = (
 def agreement_ceiling(
     judge: ArrayLike, labels: ArrayLike, *, scores: bool = False, **inference: Unpack[Clustered]
 ) -> dict[str, Estimate]:
-    r"""The judge's agreement with one person next to that of two human raters, on the same items.
+    r"""Agreement of the judge with one human rater, and of two human raters, on the same items.
 
     Parameters
     ----------
@@ -439,9 +439,9 @@ def agreement_ceiling(
 
     Notes
     -----
-    Mean over items of the mean over the item's people (pairs of human raters), intervals by the
-    jackknife over clusters. Two human raters who err by chance agree less than a perfect judge with
-    one of them: a judge may be above the ceiling.
+    Mean over items of the mean over the item's raters (pairs of raters), intervals by the jackknife
+    over clusters. Two human raters who err by chance agree with one another less than a perfect
+    judge agrees with one of them. A judge may therefore be above the ceiling.
 
     Examples
     --------

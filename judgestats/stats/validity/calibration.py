@@ -74,7 +74,7 @@ class ConfidenceCalibration(inputs.Report):
         return pd.DataFrame([self.brier.row(), self.calibration_error.row()])
 
     def sentence(self) -> str:
-        """Brier's score and calibration error, the latter next to its null."""
+        """Brier's score, and the calibration error with its null."""
         ece = self.calibration_error
         if math.isnan(ece.estimate):
             return f"The confidences cannot be judged: {ece.reason}."
@@ -312,8 +312,8 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
     Returns
     -------
     Estimate
-        .5 where scores show nothing, 1 where every passed item is above every failed one: the area
-        under the receiver's curve.
+        ROC AUC: .5 if scores are uninformative, 1 if every passed item scores above every failed
+        one.
 
     Raises
     ------
@@ -375,7 +375,7 @@ def separation_by_k(
     seed: int = 0,
     **inference: Unpack[Clustered],
 ) -> AccuracyByK:
-    """How well the mean of k scores shows what human raters pass from what they fail, by k.
+    """ROC AUC of the mean of k scores against human pass / fail labels, by k.
 
     Parameters
     ----------

@@ -88,12 +88,12 @@ _BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CorrectedScore(Report):
-    """What human raters would give on average, with what it is compared with.
+    """Corrected human rate or mean, with the estimates that it is compared with.
 
     Attributes
     ----------
     corrected : Estimate
-        The number to report; NaN with the reason where it cannot be had.
+        The number to report; NaN with the reason where it is not estimable.
     judge_only : Estimate
         The judge's own average: its interval is about the judge, not about people.
     people_only : Estimate
@@ -119,7 +119,7 @@ class CorrectedScore(Report):
     representative: TestResult
     labels_drawn: str
     unread: int
-    TITLE = "What human raters would give on average"
+    TITLE = "Corrected rate or mean"
 
     def tidy(self) -> pd.DataFrame:
         """One row per estimator, the reported one first."""
@@ -130,11 +130,11 @@ class CorrectedScore(Report):
         )
 
     def sentence(self) -> str:
-        """The corrected number next to the raw one, and what the judge saved."""
+        """The corrected number, the raw one, and the labels saved by the judge."""
         c = self.corrected
         if math.isnan(c.estimate):
-            return f"What human raters would give on average is not estimated: {c.reason}."
-        text = f"People would give {c.short()}"
+            return f"The average of human raters is not estimated: {c.reason}."
+        text = f"Human raters would give {c.short()}"
         if not self.labels_drawn:
             text += " (assumes random)"
         if not math.isnan(self.judge_only.estimate):
@@ -168,7 +168,7 @@ def corrected_rate(
     labels_drawn: LabelsDrawn | None = None,
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
-    r"""The pass rate that people would give, from a judge of all items and human labels of few.
+    r"""Human pass rate, estimated from verdicts on all items and human labels of some.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def corrected_rate(
     chance : array-like, shape (N,), optional
         Known chance of each item to be labelled, where it is unequal.
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
-        How the labelled items were chosen. Unstated: tested as far as possible, and "assumes
-        random" is with the result. ``convenience`` is not corrected.
+        How the labelled items were chosen. Unstated: tested as far as possible, and the result says
+        "assumes random". ``convenience`` is not corrected.
 
     Returns
     -------

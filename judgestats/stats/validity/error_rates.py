@@ -24,7 +24,7 @@ from judgestats.stats.validity.label_draws import LabelsDrawn
 
 FEW_IN_CLASS = 10
 _TIED = 2
-"""The part, next to the verdicts 0 and 1, of items whose repeats tie."""
+"""Code of items whose repeats tie; verdicts have the codes 0 and 1."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class ErrorRates(inputs.Report):
         ``sensitivity``, ``specificity``, ``precision``, ``negative_predictive_value``,
         ``accuracy``, ``balanced_accuracy``, ``matthews_correlation``, ``cohen_kappa``.
     constant : mapping of str to float
-        What a judge that always gives the human more common verdict reaches: ``accuracy``,
+        Rates of a judge that always gives the more common human verdict: ``accuracy``,
         ``balanced_accuracy``, ``matthews_correlation`` (0 by convention), ``cohen_kappa``.
     sample : Sample
     notes : tuple of Note
@@ -54,7 +54,7 @@ class ErrorRates(inputs.Report):
     TITLE = "Judge against human labels"
 
     def tidy(self) -> pd.DataFrame:
-        """One row per rate, with the constant judge's value next to it."""
+        """One row per rate, with the value of the constant judge."""
         frame = pd.DataFrame([e.row() for e in self.rates.values()])
         return frame.assign(constant=frame["term"].map(dict(self.constant)))
 
@@ -383,7 +383,7 @@ _COEFFICIENTS = (
 
 
 def _no_better(rates: Mapping[str, Estimate]) -> list[Note]:
-    """Where the judge passes as much of what human raters fail as of what they pass."""
+    """Note if the judge passes human fails as often as human passes."""
     youden = rates["sensitivity"].estimate + rates["specificity"].estimate - 1
     if math.isnan(youden) or youden > 0:
         return []

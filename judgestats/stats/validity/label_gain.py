@@ -208,8 +208,7 @@ def label_strata(verdicts: Floats, confidence: Floats, parts: int = 3) -> Ints:
 
 
 def label_bounds(shares: Floats, rates: Floats) -> tuple[float, float]:
-    """Labels needed as a share of human raters only: random draws with strata, and the best
-    allocation.
+    """Labels needed as a share of those without a judge: at random, and by the best allocation.
 
     Parameters
     ----------

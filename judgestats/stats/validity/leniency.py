@@ -110,7 +110,7 @@ def leniency(
     )  # fmt: skip
     notes: tuple[Note, ...] = ()
     if alone:
-        message = f"{alone} items scored by one judge alone show nothing of leniency."
+        message = f"{alone} items were scored by one judge only, so they do not measure leniency."
         notes = (Note(code="scored_once", message=message),)
     left_out = whole - normal
     why: tuple[Note, ...] = ()

@@ -60,12 +60,13 @@ def panel_gain(
     Notes
     -----
     With d_j the mean difference from member j and s_j its jackknife error over clusters, the gain
-    is the smallest :math:`\delta_j`. Limits: :math:`\min_j (d_j - t_{.975} s_j)`, which holds
-    for the best member whichever it is, and :math:`\min_j (d'_j + t_{1 - .025/J} s'_j)`, with one
-    disagreement added each way (Bonett & Price 2012; of half a credit for two members). Coverage
-    .958 or more with 40 to 300 labels and 2 to 7 judges, where a best member chosen in five folds
-    covers .58 to .95. The estimate chooses the member on four fifths of the clusters and judges it
-    on the fifth; outside the interval it is put to the nearer limit.
+    is the smallest :math:`\delta_j`. The lower limit is :math:`\min_j (d_j - t_{.975} s_j)`, which
+    holds for the best member whichever it is. The upper limit is
+    :math:`\min_j (d'_j + t_{1 - .025/J} s'_j)`, with one disagreement added each way (Bonett &
+    Price 2012; of half a credit for two members). Coverage is .958 or more with 40 to 300 labels
+    and 2 to 7 judges. An interval for a best member chosen in five folds covers .58 to .95. The
+    estimate chooses the member on four fifths of the clusters and judges it on the fifth. Outside
+    the interval it is moved to the nearer limit.
 
     References
     ----------
@@ -638,7 +639,7 @@ def near_copies(errors: Floats, names: Sequence[str]) -> tuple[tuple[str, str, f
 def panel_of_choices(
     votes: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
 ) -> Panel:
-    r"""Do several judges together choose the correct answer more often than the best of them?
+    r"""Compare the choices of several judges together with those of the best of them.
 
     Parameters
     ----------
@@ -731,7 +732,7 @@ def _choice_panel_credit(votes: Floats, right: Floats, weights: Floats) -> Float
 def panel_of_scores(
     scores: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
 ) -> Panel:
-    r"""Are several judges' scores together nearer to human than the best judge's?
+    r"""Compare the scores of several judges together with those of the best of them.
 
     Parameters
     ----------
@@ -758,10 +759,11 @@ def panel_of_scores(
 
     Notes
     -----
-    ``weighted``: least squares of human score on the judges' with intercept, shrunk towards the
-    plain mean by one label's worth a judge, learnt on four fifths of the clusters and judged on the
-    fifth. The gain over the best member: `panel_gain`. Mean and median keep the judges' common
-    bias, weights take it out. Near copies are judges whose errors correlate above .9.
+    ``weighted``: least squares of human scores on the judges' scores with intercept, shrunk towards
+    the plain mean by the weight of one label per judge. Weights are learnt on four fifths of the
+    clusters and judged on the fifth. The gain over the best member: `panel_gain`. Mean and median
+    keep the judges' common bias, weights remove it. Near copies are judges whose errors correlate
+    above .9.
 
     Examples
     --------

@@ -17,8 +17,9 @@ from judgestats.stats.validity import inputs
 FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3
 N_CLASSES = 4
 FEW_OF_ONE_LABEL = 8
-"""With fewer labels of the human rarer verdict the interval is joined with people only's: alone it
-covers .914 at 50 labels, prevalence .05 and a judge that guesses; joined at least .935."""
+"""Labels of the rarer human verdict below which the interval is joined with that of the labels
+alone. Unjoined it covers .914 at 50 labels, prevalence .05 and a judge that guesses; joined at
+least .935."""
 FEW_IN_CLASS = 5
 MATTERS = 0.2
 """A verdict class with few labels is warned of where it holds at least this share of the items: a
@@ -142,7 +143,7 @@ def poststratified_rate(
     weight : ndarray, shape (N,), optional
         1 / chance of being labelled.
     join : bool
-        Join the interval with people only's where one label is rare (fewer than 8).
+        Join the interval with that of the labels alone if one label is rare (fewer than 8).
     level : float
 
     Returns
@@ -227,7 +228,7 @@ def poststratified_rate(
         if few and not classes.people_only:
             message = (
                 f"{len(few)} of the judge's verdict classes have fewer than {FEW_IN_CLASS} labels: "
-                "what human raters say there is hardly known."
+                "the human pass rate of these classes is imprecise."
             )
             notes.append(Note(code="few_in_class", message=message))
         ones = float(np.sum(items.human[lab]))
@@ -235,7 +236,7 @@ def poststratified_rate(
             people = poststratified_rate(items, use_judge=False, mix=mix, level=level).interval
             if people is not None:
                 low, high = min(low, people.low), max(high, people.high)
-                method += ", joined with people only's (one label is rare)"
+                method += ", joined with that of the labels alone (one label is rare)"
     return Estimate(
         name=name,
         label=label,

@@ -33,10 +33,9 @@ class GradedAgreement(inputs.Report):
     ----------
     estimates : mapping of str to Estimate
         ``bias`` (judge minus people), ``lower_limit`` and ``upper_limit`` of agreement,
-        ``concordance`` (Lin), ``pearson_correlation``, ``slope`` (of human on the judge's).
+        ``concordance`` (Lin), ``pearson_correlation``, ``slope`` (of human scores on the judge's).
     curve : DataFrame
-        What human raters give where the judge gives a score: one row for each level, or tenth of
-        items.
+        Mean human score by score of the judge: one row for each level, or tenth of items.
     sample : Sample
     notes : tuple of Note
     """
@@ -100,7 +99,7 @@ def graded_agreement(
     Limits of agreement are bias plus and minus 1.96 standard deviations of the differences, each
     with standard error :math:`s\sqrt{1/n + 1.96^2 / (2(n-1))}`, n the effective number of labels.
     Lin's concordance :math:`2 s_{xy} / (s_x^2 + s_y^2 + (\bar x - \bar y)^2)`, sums over n - 1 as
-    epiR: a judge that is half of the human score plus 3 correlates 1 and concords .10.
+    epiR. A judge that gives half of the human score plus 3 has correlation 1 and concordance .10.
 
     References
     ----------
@@ -118,7 +117,7 @@ def graded_agreement(
     )
     used = items.labelled & ~np.isnan(items.judge)
     if not used.any():
-        raise InputError(f"{where}: no item has both a score of the judge and one of human raters.")
+        raise InputError(f"{where}: no item has both a judge score and a human score.")
     x, y, codes = items.judge[used], items.human[used], items.codes[used]
     sample = Sample.from_mask(
         used, "no score or no label", items.codes if items.clustered else None
@@ -526,7 +525,7 @@ def _upper(e: Estimate) -> float:
 
 
 def majority_credit(right: Ints, most: int, k: int) -> Floats:
-    """Chance that the majority of k of `most` verdicts is correct, `right` of them being so.
+    """Chance that the majority of k of `most` verdicts is correct, where `right` are correct.
 
     Examples
     --------

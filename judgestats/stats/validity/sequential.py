@@ -52,8 +52,8 @@ class RunningAverage:
 
     Notes
     -----
-    Limits of the running average of what was to be expected at each time, which may move; they hold
-    at every update from 20 clusters on, as averages become normal:
+    Limits of the running average of the expectations at each time, which may change. They hold at
+    every update from 20 clusters on, as averages become normal:
     :math:`\hat\mu_t \pm \sqrt{\frac{2(t\hat\sigma_t^2\rho^2+1)}{t^2\rho^2}
     \log\frac{\sqrt{t\hat\sigma_t^2\rho^2+1}}{\alpha}}`.
 

@@ -340,13 +340,13 @@ def corrected_win_rate(
     labels_drawn: LabelsDrawn | None = None,
     **inference: Unpack[Clustered],
 ) -> Estimate:
-    r"""The win rate that people would give one system over another; a tie counts half.
+    r"""Corrected human win rate of one system over another; a tie counts half.
 
     Parameters
     ----------
     judge : array-like, shape (N,) or (N, 2)
-        ``win``, ``tie``, ``loss`` of the first system, None where unparsed; with two columns (both
-        orders of the answers) the orders are averaged first: win and loss make a tie.
+        ``win``, ``tie``, ``loss`` of the first system, None where unparsed. Two columns (both
+        orders of the answers) are averaged first: win and loss make a tie.
     human : array-like, shape (N,)
         Human outcome, None where there is none.
     labels_drawn : {"random", "by-verdict", "convenience"}, optional

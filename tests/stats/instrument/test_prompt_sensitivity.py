@@ -76,7 +76,7 @@ def test_two_wordings_err_less_than_one_asked_twice():
     ("table", "why"),
     [
         (np.ones((4, 3, 2)), "no score varies"),
-        (np.ones((4, 3, 1)), "no prompt was judged twice about an item"),
+        (np.ones((4, 3, 1)), "no item was judged twice with the same prompt"),
         (np.full((4, 3, 2), np.nan), "no item has scores under two prompts"),
     ],
 )
