@@ -357,7 +357,7 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 test="GMD ratios (of the mean differences of two repeats), cells exchanged within "
                 "clusters, Holm; secondary: blocked F test and ranks of spread",
                 family="pairs of conditions, and the claims on spread, means and agreement with "
-                "people",
+                "human labels",
             ),
             Hypothesis(
                 id="ratio",

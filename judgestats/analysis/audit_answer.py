@@ -30,9 +30,9 @@ _COMPARED = {
     "shift.all": ("mean_difference", (), "the conditions differ in mean score"),
     "compare.people": (
         "rate_difference", ("compare.people.pairs",),
-        "the conditions differ in agreement with people",
+        "the conditions differ in agreement with human labels",
     ),
-    "systems": ("corrected_difference", (), "the systems differ as people would see them"),
+    "systems": ("corrected_difference", (), "the systems differ after correction by human labels"),
     "slots": ("choices_place_1", (), "choices follow the position of an option"),
     "instrument.dif_test": ("dif_log_odds", (), "sources are scored differently at equal quality"),
 }  # fmt: skip

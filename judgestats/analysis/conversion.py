@@ -125,9 +125,9 @@ def clip_or_drop_interval(
 class NamedResult:
     """A result with its role in the plan, and with what its records have in common.
 
-    `id` is unique within an analysis; `hypothesis` is that of the plan which it answers (by default
-    what the id begins with: ``spread.sim-typical``), `about` its subject, and `levels` maps the
-    names under which conditions are compared to the conditions' labels.
+    `id` is unique within an analysis. `hypothesis` is that of the plan which it answers, by default
+    the prefix of the id (``spread.sim-typical``). `about` is its subject. `levels` maps the names
+    under which conditions are compared to the conditions' labels.
     """
 
     id: str

@@ -381,7 +381,7 @@ def planned(
 
 
 def with_omega_model(declared: AnalysisPlan, model: str) -> AnalysisPlan:
-    """The plan with the model whose omega is reported next to the parallel one."""
+    """The plan with the model whose omega is reported in addition to the parallel one."""
     return replace(declared, options={**declared.options, "omega_model": model})
 
 

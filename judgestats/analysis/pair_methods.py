@@ -318,7 +318,7 @@ def _kappa(table: Floats) -> Floats:
 def kappa_with_people(
     verdicts: Objects, pairs: MethodPairs, *, level: float, n_permutations: int, seed: int
 ) -> Estimate:
-    """Cohen's kappa of every verdict with every label, next to its null.
+    """Cohen's kappa of every verdict with every label, with its null.
 
     The null gives each pair the labels of another, so that all labels of a pair stay together.
     """

@@ -252,7 +252,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         ),
     }  # fmt: skip
     small = Hypothesis(
-        "small", "Is an effect that is not found shown to be small?",
+        "small", "Is a non-significant effect within the margin?",
         f"two one-sided tests within {probe_tests.MARGIN:g} points of 1-10 or "
         f"{probe_tests.SHARE_MARGIN:g} of the verdicts; a loss of order below "
         f"{probe_tests.RANK_MARGIN:g}. Attacks: exact binomial test of success on fewer than "

@@ -102,9 +102,9 @@ def analyse(
     items : sequence of Item
         The questions with their candidates, and labels where there are any.
     pipelines : DataFrame, optional
-        One row per verdict of a strategy on a pair in an order: ``condition``, ``item_id`` (the
-        pair's name), ``choice`` (``a``: the earlier response), ``status``, and ``cost_usd`` of all
-        calls behind it. By default the judgments themselves.
+        One row per verdict of a strategy on a pair in an order. Columns: ``condition``, ``item_id``
+        (the pair's name), ``choice`` (``a``: the earlier response), ``status``, and ``cost_usd`` of
+        all its calls. By default the judgments themselves.
 
     Returns
     -------

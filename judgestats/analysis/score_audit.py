@@ -1,4 +1,4 @@
-"""Audit of scores, repeated or not, and scores next to other scores."""
+"""Audit of scores, with or without repeats, and their agreement with other scores."""
 
 from __future__ import annotations
 

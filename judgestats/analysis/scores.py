@@ -259,7 +259,7 @@ def score_conditions(
     n_permutations, seed : int
         Of the null references.
     omega_model : {"parallel", "tau-equivalent", "congeneric"}
-        Its omega is given next to alpha, which exchangeable replications imply.
+        Its omega is given in addition to alpha, which exchangeable replications imply.
 
     Returns
     -------
@@ -384,7 +384,7 @@ def described_line(
 def omega_declared(
     scores: NDArray[np.float64], model: str, **inference: Any
 ) -> tuple[Estimate, ...]:
-    """Omega under the model that was declared next to the parallel one; none where it is that.
+    """Omega under the declared model; empty if that is the parallel model.
 
     Parameters
     ----------

@@ -218,8 +218,8 @@ _RIGHT = frozenset({"yes", "true", "1", "1.0", "correct", "right"})
 def right_answers(frame: pd.DataFrame) -> pd.Series | None:
     """Whether each item is the correct answer to its question; None if that is unknown.
 
-    It follows from a column ``correct``, or from pass / fail labels of scored items that pass one
-    of several answers per question, and never two.
+    It follows from a column ``correct``, or from pass / fail labels of scored items. The labels
+    must pass one of several answers per question, and never two.
 
     Examples
     --------

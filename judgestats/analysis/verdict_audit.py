@@ -331,7 +331,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
 def _comparable(
     frame: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The frame with the same values for choices and labels, and labels that are no choice."""
+    """The frame with the same values for choices and labels, and labels that are not a choice."""
     strange: tuple[str, ...] = ()
     frame = to_pass_fail(frame)
     check_rates(frame, declared)

@@ -140,8 +140,8 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     Parameters
     ----------
     asked : DataFrame
-        Judgments of one condition with ``choice`` and ``label`` as ``a``, ``b``, ``tie`` or empty;
-        or both with other values (pass and fail), which are only tested for equality.
+        Judgments of one condition. ``choice`` and ``label`` are ``a``, ``b``, ``tie`` or empty, or
+        other values (pass and fail), which are only tested for equality.
     declared : AnalysisPlan
 
     Returns

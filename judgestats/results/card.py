@@ -41,8 +41,8 @@ def judge_card(
     Returns
     -------
     dict
-        ``judge``, ``criterion``, ``condition``, and ``scale``; ``data``: items, labels, sha256;
-        ``verdict``: outcome, purpose, sentence. ``numbers`` has a row per requirement. Further:
+        ``judge``, ``criterion``, ``condition``, and ``scale``. ``data`` has items, labels, sha256;
+        ``verdict`` has outcome, purpose, sentence. ``numbers`` has a row per requirement. Further:
         ``unparsed_share``, ``simulated``, ``date``, ``judgestats``, ``schema``.
 
     Raises

@@ -57,9 +57,9 @@ def next_step(open_one: Requirement, made: Measure, levels: Levels) -> NextStep 
     Returns
     -------
     NextStep or None
-        None if nothing can be said. `if_true` counts on the estimate being the truth, `assured`
-        averages over Beta(x + 1/2, n - x + 1/2) (shares) or a normal distribution about the
-        estimate (others).
+        None if no number can be given. `if_true` assumes that the estimate is true. `assured`
+        averages over Beta(x + 1/2, n - x + 1/2) for shares, else over a normal distribution about
+        the estimate.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     -------
     tuple of Verdict
         One per judge, condition above T = 0 and criterion; then one on judges that are used
-        interchangeably, if nothing was judged twice.
+        interchangeably, if there are no repeats.
 
     Raises
     ------

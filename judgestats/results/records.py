@@ -194,7 +194,7 @@ class Null(Part):
 NOT_ESTIMABLE = "not_estimable"
 """The code of the note of a number whose interval would say nothing."""
 LOST = "[not estimable]"
-"""Text in place of the interval."""
+"""Text that replaces the interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,9 +348,10 @@ class Test(Record):
 class Comparison(Record):
     """`a` against `b`: an estimate and its test, one row of a set.
 
-    `margin` makes it a test of equivalence: p is then the larger one-sided p, and the interval is
+    `margin` makes it a test of equivalence. p is then the larger one-sided p. The interval is
     inside the margin exactly when p is at most the margin's alpha. `held_to` is the id of the claim
-    about all conditions (a test or a headline) below whose adjusted p that of a pair cannot lie.
+    about all conditions (a test or a headline), whose adjusted p is a lower bound of that of a
+    pair.
     """
 
     a: str

@@ -91,7 +91,7 @@ def _safe(value: float, high: float) -> str:
 
 
 def in_these_runs(record: object) -> str:
-    """Words behind a number that holds for the runs at hand only; empty where it does not.
+    """Text after a number that holds for these runs only; else empty.
 
     Parameters
     ----------
@@ -463,7 +463,7 @@ def condition_table(
     more: str,
     contrast: Sequence[Sequence[str]] = (),
 ) -> Lines:
-    """A row per condition, as many questions next to it as fit, the first ones with intervals.
+    """A row per condition, with as many columns as fit, the first ones with intervals.
 
     With a `contrast` (labels of conditions, the baseline first) only its rows are shown.
     Too many pairs take one row each.

@@ -329,7 +329,7 @@ def _rows_of_several(
 
 
 def _of_runs(verdicts: Iterable[Verdict]) -> str:
-    """Head of a table whose numbers hold for the runs at hand only."""
+    """Head of a table whose numbers hold for these runs only; else empty."""
     few = any(c.code == "these_runs" for v in verdicts for c in v.caveats)
     return "In these runs" if few else ""
 

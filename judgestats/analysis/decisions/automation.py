@@ -158,7 +158,7 @@ class Automation(Routed):
         classes = " ".join(_class_text(name, part, self.error) for name, part in (
             self.per_class.items()))  # fmt: skip
         if not self.certified:
-            first = f"No item is shown to be decided at {bound}: {self.reason}."
+            first = f"No item can be decided alone at {bound}: {self.reason}."
             return [line for line in (first, classes, self._more()) if line]
         where = "" if self.by_class else f" ({_part_text(self)})"
         rates = ", ".join(
@@ -338,7 +338,7 @@ def automation_certificate(
     if error <= apart_share:
         caveats = (*caveats, Caveat(
             code="people_differ", severity="major", about="error",
-            text=f"Two people differ in {number(apart_share)} of items; an error of "
+            text=f"Two human raters differ in {number(apart_share)} of items, so an error of "
             f"{number(error)} against one person cannot be reached.",
         ))  # fmt: skip
     made = _Test(

@@ -34,8 +34,8 @@ Direction = Literal["higher", "lower", "nothing", "none"]
 
 
 Kind = Literal["scores", "verdicts", "pairs", "labels", "pair labels", "tied labels"]
-"""Scores or verdicts of items x repeats; verdicts on pairs in both orders; verdicts next to human
-labels: with any values, of pairs, and of pairs of which some are tied."""
+"""Scores or verdicts of items x repeats, or verdicts on pairs in both orders. The others are
+verdicts with human labels: of any values, of pairs, and of pairs with ties."""
 _GROUPS: Mapping[Kind, str] = {"scores": "reliability", "verdicts": "reliability", "pairs": "order"}
 
 

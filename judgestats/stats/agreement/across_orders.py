@@ -130,7 +130,7 @@ def repetition_over_orders(
     Notes
     -----
     With observed and expected disagreement :math:`d_o, e_o` in each order,
-    :math:`1 - \sum_o d_o / \sum_o e_o`; means and rates are those over items and orders. Chance
+    :math:`1 - \sum_o d_o / \sum_o e_o`. Means and rates are those over items and orders. Chance
     agreement is computed within each order. A judge that always takes the first position then
     agrees with itself no more than by chance. Verdicts of two orders are never compared; for that
     see `swap_consistency`.

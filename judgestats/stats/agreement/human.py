@@ -127,8 +127,9 @@ def alignment_score(
     Notes
     -----
     1 when judge and human say the same of {a, b, tie}, .5 when exactly one says tie, 0 otherwise;
-    the mean over pairs. Always saying tie earns .5 on every decided pair and 1 on every tied one,
-    so the score of a set depends on its share of human ties: compare it with its baselines.
+    the mean over pairs. A judge that always says tie gets .5 on every decided pair and 1 on every
+    tied one. The score of a set thus depends on its share of human ties: compare it with its
+    baselines.
 
     References
     ----------

@@ -319,9 +319,9 @@ def gwet_ac1(
     categories : sequence, optional
         All categories that could be chosen. Those that occur by default, which is noted.
     interval : {"jackknife", "linearised", "bca", "percentile", "none"}
-        ``jackknife`` (default, by docs/simulations/coverage_verdicts.csv) leaves out one
-        cluster at a time, t distribution on the scale log((x - L) / (1 - x)) with L the least value
-        that such data can give; ``linearised`` uses the influence values (Gwet's variance) on the
+        ``jackknife`` (default, by docs/simulations/coverage_verdicts.csv) leaves out one cluster at
+        a time. It uses a t distribution on the scale log((x - L) / (1 - x)), with L the least value
+        that such data can give. ``linearised`` uses the influence values (Gwet's variance) on the
         same scale.
     n_permutations : int
         Permutations of the null (verdicts over items within each replication); 0 for none.
@@ -340,9 +340,9 @@ def gwet_ac1(
     -----
     .. math:: AC_1 = \frac{p_a - p_e}{1 - p_e}, \quad p_e = \frac{\sum_k \pi_k (1 - \pi_k)}{q - 1}
 
-    with p_a the mean over items of the share of agreeing pairs. Items nobody judged are left out;
-    irrCAC returns NaN for them. irrCAC's variance counts items with a single verdict as if they
-    had shown no agreement; here they carry their share of p_e only.
+    with p_a the mean over items of the share of agreeing pairs. Items without a verdict are left
+    out; irrCAC returns NaN for them. In irrCAC's variance, items with a single verdict count as
+    without agreement. Here they contribute only their share of p_e.
 
     References
     ----------
@@ -432,8 +432,8 @@ def fleiss_kappa(verdicts: ArrayLike | CountTable, **inference: Unpack[SumInfere
     .. math:: \kappa = \frac{p_a - p_e}{1 - p_e}, \quad p_e = \sum_k \pi_k^2
 
     Missing verdicts: items weigh equally (Gwet), as irrCAC; irr::kappam.fleiss drops every item
-    with a missing verdict. Items nobody judged are left out; irrCAC then returns NaN. The z test
-    (details) assumes that no judge agrees beyond chance and independent items; it is not an
+    with a missing verdict. Items without a verdict are left out; irrCAC then returns NaN. The z
+    test (details) assumes independent items and a chance-corrected agreement of 0. It is not an
     interval.
 
     References

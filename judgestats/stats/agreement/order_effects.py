@@ -306,8 +306,8 @@ def pair_accuracy(
 
     Notes
     -----
-    A judge that always prefers the first response is correct in one order of every pair, half of
-    all judgments, and in both orders of none.
+    A judge that always prefers the first response is correct in one order of every pair, which is
+    half of all judgments. It is correct in both orders of no pair.
 
     References
     ----------

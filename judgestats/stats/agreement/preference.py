@@ -124,7 +124,7 @@ def preference_effects(
     Notes
     -----
     Least squares of preference - 1/2 on human - 1/2, the log length ratio and `own`, *without
-    intercept*: exchanging the names of a and b changes the sign of all of them. Each effect is held
+    intercept*. Exchanging the names of a and b changes the sign of all of them. Each effect is held
     at equal length, authorship, and human preference. Sandwich errors over clusters, t with
     effective df (G - 1 for equal clusters). Human preference is measured with error (few labels per
     pair), so the adjustment for it is incomplete. If a judge sees quality better than the labels

@@ -494,11 +494,11 @@ def vote_share_reliability(
     .. math:: \rho_k = \frac{\sum_c Var(\pi_c)}{\sum_c Var(\hat p_c)}, \quad
               \rho_1 = 1 - \frac{D_w}{D_b}
 
-    with D_w the probability that two judgments of one item differ, over all such pairs, and D_b
-    that two judgments of *different* items differ (``anova``) or that two judgments drawn with
-    replacement differ (``kappa``). With equal R the first is the one-way ICC(1) of the option
+    with D_w the probability that two judgments of one item differ, over all such pairs. D_b is the
+    probability that two judgments of *different* items differ (``anova``), or two judgments drawn
+    with replacement (``kappa``). With equal R the first is the one-way ICC(1) of the option
     indicators summed over options, the second is Fleiss' kappa. With unequal R every pair of
-    judgments weighs the same (pair weights); Fleiss' kappa as irrCAC computes it weighs items the
+    judgments weighs the same (pair weights). Fleiss' kappa as irrCAC computes it weighs items the
     same, and differs then.
 
     The jackknife interval of rho_1 is symmetric on the scale log((x - L) / (1 - x)). L is the least

@@ -85,10 +85,10 @@ def run_change(
 
     Notes
     -----
-    Verdicts: for each item the probability that a verdict of one run differs from one of the other,
-    minus the probability that two of the same run differ (mean over the runs with repeats). Its
-    expectation is 0 if nothing changed, else half the squared distance of the items' probabilities.
-    Scores: the mean over items of the difference of item means.
+    Verdicts: the probability, per item, that verdicts of the two runs differ, minus the probability
+    that two of the same run differ (mean over the runs with repeats). Its expectation is 0 if
+    nothing changed, else half the squared distance of the items' probabilities. Scores: the mean
+    over items of the difference of item means.
 
     New items: p and interval are Student's t of the items' changes, jackknife over clusters. These
     items: :math:`v_i = s_{iA}^2 / R_A + s_{iB}^2 / R_B`, :math:`V = \sum v_i / n^2`, df

@@ -588,8 +588,8 @@ def wilcoxon_signed_rank(
     correction. Exact below 50 differences without ties or zeros, else normal with continuity
     correction: R's rules. Zero differences are ranked with the others and left out after (Pratt;
     the default of ``coin::wilcoxsign_test``), while R's ``wilcox.test`` leaves them out before.
-    scipy's ``wilcoxon`` reports the smaller of V+ and V-, is asymptotic with ties and applies no
-    continuity correction by default; so this is own code, validated against R.
+    scipy's ``wilcoxon`` reports the smaller of V+ and V-, is asymptotic with ties, and applies no
+    continuity correction by default. This is own code, validated against R.
 
     References
     ----------

@@ -224,14 +224,15 @@ def cell_statistics(
     Notes
     -----
     Mean distances grow with the number of scores (for normal scores by a factor
-    :math:`\sqrt{(n-1)/n}`), so that cells of unequal n would differ without any difference in
-    spread. They are therefore stated for the smallest number m of scores in any cell of two or
-    more: the average over subsets of m of the n scores, which has the same expectation for every n
-    and any distribution, ties included. (The usual factor, O'Brien 1979, Keyes & Levin 1997, is
-    correct for normal scores only: for scores of 8 and 9 it leaves a bias of 14% between n = 3 and
-    n = 10.) From the median in closed form (`_median_weights`); from the mean over all subsets up
-    to 256, else over 256 subsets drawn once with a fixed seed from the sorted scores. With equal
-    numbers both are the plain values.
+    :math:`\sqrt{(n-1)/n}`), so cells of unequal n would differ without any difference in spread.
+    They are therefore stated for the smallest number m of scores in any cell of two or more. This
+    is the average over subsets of m of the n scores, which has the same expectation for every n and
+    any distribution, ties included. The usual factor (O'Brien 1979, Keyes & Levin 1997) is correct
+    for normal scores only. For scores of 8 and 9 it leaves a bias of 14% between n = 3 and n = 10.
+
+    Distances from the median have a closed form (`_median_weights`). Those from the mean average
+    over all subsets up to 256, else over 256 subsets drawn once with a fixed seed from the sorted
+    scores. With equal numbers both are the plain values.
 
     References
     ----------

@@ -36,8 +36,8 @@ class EquivalenceResult(Comparisons):
     Attributes
     ----------
     rows : tuple of Comparison
-        ``p_value`` is the larger of the two one-sided p-values, ``interval`` the 1 - 2 alpha
-        interval that is inside the margin exactly when ``p_value <= alpha``, ``statistic`` the
+        ``p_value`` is the larger of the two one-sided p-values. ``interval`` is the 1 - 2 alpha
+        interval, which is inside the margin exactly when ``p_value <= alpha``. ``statistic`` is the
         one-sided t nearer to zero.
     margin : tuple of float
         Lower and upper limit of what counts as equivalent.

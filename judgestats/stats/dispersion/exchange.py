@@ -248,8 +248,8 @@ def gmd_ratio(
     reference : optional
         Compare every condition with this one; default every pair, the later over the earlier.
     statistic : {"gmd", "sd"}
-        ``gmd``: mean absolute difference of two repeats of an item; ``sd``: root of the mean
-        variance within items, which depends on the few items on which a judge wavers most.
+        ``gmd``: mean absolute difference of two repeats of an item. ``sd``: root of the mean
+        variance within items, which depends on the few items on which a judge varies most.
     runs : RunComponent, optional
         Variance between the runs of these conditions, in their order. Where it finds a shift of
         runs, ``details["target"]`` of a row says that the row holds for these runs.

@@ -163,11 +163,11 @@ def variance_ratio(
     :math:`\min_c (\sum_g v_{gc})^2/\sum_g v_{gc}^2 - 1` degrees of freedom. Pooled variances are
     dominated by the few items on which judges vary. Fewer than 10 effective clusters add a note.
 
-    Coverage of a nominal .95 with N = 50, R = 10 (docs/simulations/coverage_ratio.csv) is .95 to
-    .97 for normal scores, items and cells of unequal spread, clusters, and scores of 8 and 9. The
-    percentile bootstrap covers .88 to .95 there. Coverage is .85 and .88 for two published judges
-    of whom one or two items hold most of the variance (bootstrap .74 and .80). `gmd_ratio` depends
-    less on such items, and its test holds its size.
+    docs/simulations/coverage_ratio.csv has the coverage of a nominal .95 with N = 50 and R = 10. It
+    is .95 to .97 for normal scores, items and cells of unequal spread, clusters, and scores of 8
+    and 9. The percentile bootstrap covers .88 to .95 there. For two published judges, one or two
+    items hold most of the variance. Coverage is .85 and .88 there (bootstrap .74 and .80).
+    `gmd_ratio` depends less on such items, and its test holds its size.
 
     Examples
     --------

@@ -24,7 +24,7 @@ FEW, MANY = 4, 10
 POOL = 0.25
 """p of the run test above which `MANY` degrees of freedom or more are pooled (Bancroft, 1944)."""
 SHOWN = 0.05
-"""p of the run test up to which runs are shown to differ."""
+"""p of the run test up to which runs differ significantly."""
 _EXACT = 8
 """Clusters below which run labels are permuted."""
 _DRAWS = 999

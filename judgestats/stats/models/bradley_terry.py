@@ -220,8 +220,8 @@ def bradley_terry(
     is Bradley and Terry's. Errors: sandwich over clusters (CR1); p-values of pairs by Holm. The
     chance of the wrong order is :math:`\Phi(-|s_i - s_j| / se)`. Ranks: a system ranks below every
     system with a higher strength by simultaneous intervals (the largest \|t\| of all pairs). Where
-    strengths vary by question, Wald intervals of 50 questions cover .89, these .95. statsmodels'
-    GLM and choix 0.4 fit the same strengths; neither has ties or these errors.
+    strengths vary by question, Wald intervals of 50 questions cover .89, these cover .95. The GLM
+    of statsmodels and choix 0.4 fit the same strengths; neither has ties or these errors.
 
     References
     ----------

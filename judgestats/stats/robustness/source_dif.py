@@ -71,9 +71,9 @@ def dif_test(
     (250 simulations): the latter decides.
 
     Human labels are noisy. At equal labels the outputs of a better source are better, and an
-    unbiased judge sees that. The difference in points has two bounds: the difference at equal
-    quality (labels without noise), and that implied by the regression of quality on score and
-    source (all noise in the labels). It is due to the judge, whatever the noise, only if both
+    unbiased judge sees that. The difference in points has two bounds. One is the difference at
+    equal quality (labels without noise). The other follows from the regression of quality on score
+    and source (all noise in the labels). It is due to the judge, whatever the noise, only if both
     bounds significantly have one sign. For an unbiased judge and labels as noisy as its scores,
     Wald's test rejects .38 (two sources) and .72 (three; docs/simulations/source_noise.csv).
 

@@ -34,9 +34,9 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     -------
     TestResult
         Permutation test that the wording does not matter: the scores of an item are exchanged over
-        its prompts. ``effects`` (jackknife over clusters): the share of a single score's variance
-        that is due to the wording; the standard deviation of a score repeated with the same and
-        with another wording; and how often such a score differs. ``details``: ``wording_variance``,
+        its prompts. ``effects`` (jackknife over clusters): share of a single score's variance due
+        to wording; standard deviation and share of different scores, each with the same and with
+        another wording. ``details``: ``wording_variance``,
         ``repeat_variance``, and ``two_wordings`` and ``one_wording``, the standard error of a mean
         of two scores from two wordings, or from one used twice.
 
@@ -298,15 +298,15 @@ def scale_agreement(
     Notes
     -----
     Scales are compared by order, not by means, which no two scales share. The rank correlation is
-    Greiner's :math:`\sin(\pi\gamma/2)` of Goodman and Kruskal's :math:`\gamma`, which counts only
+    Greiner's :math:`\sin(\pi\gamma/2)` of Goodman and Kruskal's :math:`\gamma`. It counts only
     pairs of items that both scores distinguish: a shorter scale makes ties, which change no order.
     With :math:`\rho_{oc}` its mean over pairs of replications, one of each scale, and
     :math:`\rho_{oo}, \rho_{cc}` within each, the loss is
     :math:`\sqrt{\rho_{oo}\rho_{cc}} - \rho_{oc}`: 0 where both scales order the items alike and
     only rounding and repetition disturb it (Spearman's attenuation); by simulation -.01 to .003
     with 3 to 100 levels. Jackknife over clusters, t with effective degrees of freedom, one-sided.
-    If nothing varies over clusters, at least a share m / 4 of them would have to move for a loss of
-    the margin m; that none of G does has a probability of at most :math:`(1 - m/4)^G`.
+    If nothing varies over clusters, a loss of the margin m needs a change in at least a share m / 4
+    of them. The probability that none of G changes is then at most :math:`(1 - m/4)^G`.
 
     References
     ----------

@@ -164,11 +164,11 @@ def alternative_annotator_test(
     Notes
     -----
     For annotator j and item i, :math:`D = [j \ge judge] - [judge \ge j]` by closeness to the other
-    annotators of the item; one-sided t of mean D < epsilon, at .05 by Benjamini-Yekutieli over
-    annotators. Items with fewer than two annotators drop, annotators with fewer than 30 items are
-    skipped; both are counted. Where D is constant p is 0 below epsilon and 1 otherwise. Ties count
-    for both, so the advantage is high and a constant can win. The result therefore includes the
-    best constant and the human majority. The majority contains each rater's own vote.
+    annotators of the item. The test is a one-sided t of mean D < epsilon, at .05 by
+    Benjamini-Yekutieli over annotators. Items with fewer than two annotators and annotators with
+    fewer than 30 items are left out and counted. If D is constant, p is 0 below epsilon, else 1.
+    Ties count for both, so the advantage is high and a constant can win. The result therefore
+    includes the best constant and the human majority. The majority contains each rater's own vote.
 
     References
     ----------

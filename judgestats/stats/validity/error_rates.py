@@ -140,9 +140,9 @@ def error_rates(
     :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of labels,
     with Student's critical value on Kish's effective number of clusters minus 1. Balanced accuracy,
     kappa and Matthews' correlation: jackknife over clusters. All rates are of the labelled items
-    that have a verdict: unparsed items are in the table and in no rate. Repeats that tie are half
-    of either verdict in every rate: counted as wrong on both sides they made sensitivity and
-    specificity of a good judge add up to less than 1.
+    that have a verdict: unparsed items are in the table but in no rate. Repeats that tie count half
+    for either verdict in every rate. If ties counted as wrong, sensitivity and specificity of a
+    good judge could add up to less than 1.
 
     References
     ----------

@@ -26,7 +26,7 @@ def labels_gained(
     stratum: ArrayLike | None = None,
     **inference: Unpack[Clustered],
 ) -> Estimate:
-    r"""Labels that a judge of all items is worth next to the labels of few.
+    r"""Effective extra labels that a judge of all items adds to the labels of some.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def panel_gain(
     holds for the best member whichever it is. The upper limit is
     :math:`\min_j (d'_j + t_{1 - .025/J} s'_j)`, with one disagreement added each way (Bonett &
     Price 2012; of half a credit for two members). Coverage is .958 or more with 40 to 300 labels
-    and 2 to 7 judges. An interval for a best member chosen in five folds covers .58 to .95. The
+    and 2 to 7 judges. With a best member chosen in five folds, coverage is .58 to .95 only. The
     estimate chooses the member on four fifths of the clusters and judges it on the fifth. Outside
     the interval it is moved to the nearer limit.
 
@@ -388,7 +388,7 @@ def vote_weights(votes: Floats, y: Floats) -> Floats:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Panel(Report):
-    """What a panel of judges is worth against human labels.
+    """Agreement of a panel of judges with human labels, against its members.
 
     Attributes
     ----------
