@@ -182,9 +182,9 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     code = {words[0]: 0.0, words[1]: 1.0}
     value = frame["choice"].map(code).astype(float)
     share = value.groupby([frame["item_id"], frame["condition"]], sort=False).mean().unstack()
-    share = share.reindex(columns=names)
+    share = share.reindex(columns=names).sort_index()  # folds follow the items, not their rows
     votes = np.where(share == 0.5, np.nan, np.where(share.isna(), share, share > 0.5))
-    first = frame.drop_duplicates("item_id").set_index("item_id").loc[share.index]
+    first = _once(frame).loc[share.index]
     human = first["label"].map(code).to_numpy(float)
     try:
         panel = panel_of_judges(
@@ -193,6 +193,13 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     except InputError:
         return []
     return _name_panel(panel, names)
+
+
+def _once(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per item, without a label where the conditions' labels differ."""
+    labels = frame["label"].mask(frame["label"].eq("")).groupby(frame["item_id"]).nunique()
+    first = frame.drop_duplicates("item_id").set_index("item_id")
+    return first.assign(label=first["label"].mask(labels.reindex(first.index) > 1, ""))
 
 
 def _option_panel(
@@ -206,7 +213,7 @@ def _option_panel(
     most = counts.groupby(level=[0, 1], sort=False).transform("max") == counts
     top = counts[most].reset_index("choice")["choice"]
     votes = top[~top.index.duplicated(keep=False)].unstack().reindex(columns=names)
-    first = frame.drop_duplicates("item_id").set_index("item_id")
+    first = _once(frame).sort_index()
     return _choice_panel(
         votes.reindex(first.index), first["label"], first["cluster"], names, declared
     )
@@ -238,7 +245,7 @@ def panel_of_answers(
     true = right.reindex(means.index).fillna(False).astype(bool)
     one = true.groupby(question).transform("sum") == 1
     means, question, true = means[one], question[one], true[one]
-    label = pd.Series(means.index[true], index=question[true].to_numpy(), dtype=object)
+    label = pd.Series(means.index[true], index=question[true].to_numpy(), dtype=object).sort_index()
     votes = pd.DataFrame(index=label.index, columns=names, dtype=object)
     for name in names:
         highest = means[name].groupby(question).transform("max") == means[name]
@@ -285,10 +292,12 @@ def panel_of_ratings(
     if not 2 <= len(names) <= _MOST:
         return []
     human = ratings.reindex(list(array.items)).to_numpy(float)
+    order = np.argsort(np.asarray(array.items, dtype=str))
     try:
         panel = panel_of_scores(
-            item_means(array), human, names=names, **_options(array.clusters, declared)
-        )
+            item_means(array)[order], human[order], names=names,
+            **_options(array.clusters[order], declared),
+        )  # fmt: skip
     except InputError:
         return []
     return _name_panel(panel, names)

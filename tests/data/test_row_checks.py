@@ -372,3 +372,24 @@ def test_columns_of_a_system_and_a_criterion_are_read_from_the_names() -> None:
     }  # fmt: skip
     assert frame["cluster"].nunique() == 18
     assert set(frame["judge"]) == {"judge"}
+
+
+def test_labels_that_contradict_one_another_are_in_no_number_whatever_the_order_of_rows():
+    rng = np.random.default_rng(4)
+    rows = []
+    for i in range(60):
+        truth = int(rng.random() < 0.6)
+        rows += [
+            {"item": f"q{i}", "judge": judge, "run": run, "verdict": ("fail", "pass")[right],
+             "human_label": ("fail", "pass")[truth if i >= 10 or judge == "a" else 1 - truth]}
+            for judge in "ab" for run in range(2) for right in [int(rng.random() < 0.8) == truth]
+        ]  # fmt: skip
+    rows[-1]["human_label"] = "pass" if rows[-1]["human_label"] == "fail" else "fail"
+    frames = [pd.DataFrame(rows), pd.DataFrame(rows).sample(frac=1, random_state=1)]
+    found = [js.audit(frame, n_resamples=99) for frame in frames]
+    codes = {note.code: note.n for note in js.read_judgments(frames[0]).attrs["notes"]}
+    assert codes["labels_differ"] == 1
+    assert codes["labels_differ_between_conditions"] == 10
+    gains = [f.run.records["panel.gain"] for f in found]
+    assert gains[0].sample.n_items == 50
+    assert gains[0].estimate == gains[1].estimate

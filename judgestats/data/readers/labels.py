@@ -580,6 +580,43 @@ def joined_labels(
     return labelled, notes
 
 
+def with_one_label(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Remark]]:
+    """The frame without human labels that contradict one another, and what was left out.
+
+    Rows of one item and condition have one label, or none where they differ. Labels that differ
+    between conditions stay, since an answer may belong to its condition; a remark counts them.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["a", "a", "b"], "condition": ["j"] * 3, "label": ["pass", "fail", ""]}
+    >>> out, notes = with_one_label(pd.DataFrame(rows))
+    >>> out["label"].tolist(), notes[0].code
+    (['', '', ''], 'labels_differ')
+    """
+    if "label" not in frame or frame["label"].nunique() < 2:
+        return frame, []
+    labelled = frame[frame["label"] != ""]
+    notes = []
+    keys = ["item_id", "condition"]
+    several = labelled.groupby(keys, sort=False)["label"].nunique()
+    if (several := several[several > 1]).size:
+        theirs = pd.MultiIndex.from_frame(frame[keys]).isin(several.index)
+        frame = frame.assign(label=frame["label"].mask(theirs, ""))
+        text = (
+            f"{several.size} items have human labels that differ between their rows. They count as "
+            "unlabelled. Do rows of an item hold different answers? Then name them: --item."
+        )
+        notes.append(Remark(text, "labels_differ", several.size))
+    between = frame[frame["label"] != ""].groupby("item_id", sort=False)["label"].nunique()
+    if count := int((between > 1).sum()):
+        text = (
+            f"{count} items have human labels that differ between conditions. Panels of judges "
+            "leave them out."
+        )
+        notes.append(Remark(text, "labels_differ_between_conditions", count))
+    return frame, notes
+
+
 def _criterion_ids(ids: pd.Series, criteria: pd.Series) -> pd.Series:
     return ids + " (" + text_column(criteria) + ")"
 

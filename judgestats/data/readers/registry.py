@@ -16,7 +16,7 @@ from judgestats.data.readers.columns import clean_cells
 from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
 from judgestats.data.readers.json_paths import tree_of
-from judgestats.data.readers.labels import with_labels, with_stated_words
+from judgestats.data.readers.labels import with_labels, with_one_label, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
 from judgestats.data.readers.options import TableOptions, scale_of
@@ -205,8 +205,9 @@ def read_judgments(
         what = source = "the frame"
     attrs = {str(k): v for k, v in frame.attrs.items()}
     ends = options.scale or attrs.get("scale")
-    frame = validate_parsed(frame, what=what, scale=ends)
-    frame.attrs.update({"notes": [], **attrs, "source": source, "scale": ends, "reader": reader})
+    frame, differing = with_one_label(validate_parsed(frame, what=what, scale=ends))
+    attrs["notes"] = [*attrs.get("notes", []), *differing]
+    frame.attrs.update({**attrs, "source": source, "scale": ends, "reader": reader})
     return frame
 
 
