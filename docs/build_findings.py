@@ -68,7 +68,7 @@ TOLD: Mapping[str, PageText] = {
         licence="MIT, Princeton Natural Language Processing",
     ),
     "position_bias": PageText(
-        lesson="Position is the position effect: order disagreement minus repeat disagreement: subtract one from the other before you call it bias.",
+        lesson="Repeats disagree too. Subtract their disagreement from that of swapped orders before you call it position bias.",
         data="Pairwise verdicts of nine judges, both orders, three repetitions each.",
         licence="MIT, Slimshilin",
     ),

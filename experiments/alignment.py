@@ -42,8 +42,8 @@ DESIGN = Design(
     name="alignment",
     title="Agreement of judging methods with people",
     question=(
-        "Which way of asking a judge agrees best with human labels, does temperature matter for "
-        "it, and is consistency bought with bias?"
+        "Which way of asking a judge agrees best with human labels? Does temperature matter, and "
+        "does more consistency cost bias?"
     ),
     conditions=conditions,
     protocol=protocol,

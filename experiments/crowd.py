@@ -32,8 +32,8 @@ DESIGN = Design(
     name="crowd",
     title="Crowd comparative evaluation",
     question=(
-        "Is a judge more often right when other judgments precede its verdict, how does that "
-        "grow with their number, which of them help, and what does it cost?"
+        "Is a judge more accurate when other judgments precede its verdict? How does accuracy grow "
+        "with their number, which of them help, and what do they cost?"
     ),
     conditions=conditions,
     protocol=protocol,

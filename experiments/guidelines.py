@@ -1,4 +1,4 @@
-"""Does it matter how precisely the judge is given what the points of the scale mean?
+"""Does it matter how precisely the prompt describes the points of the scale?
 
 "No difference" is only claimed where it is shown, by equivalence within a declared margin.
 """
@@ -52,8 +52,8 @@ DESIGN = Design(
     name="guidelines",
     title="Scoring guidelines and the consistency of scores",
     question=(
-        "Does a scoring guideline change how much a judge's scores for the same answer scatter; "
-        "and if no difference is seen, is it equivalent within the margin?"
+        "Does a scoring guideline change how much a judge's scores for the same answer vary? "
+        "If no difference is seen, are the conditions equivalent within the margin?"
     ),
     conditions=conditions,
     protocol=protocol,

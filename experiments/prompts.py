@@ -1,8 +1,8 @@
-"""How much of a judge's scatter is the wording of its prompt, next to repetition?
+"""How much of a judge's variance is due to the wording of its prompt, and how much to repeats?
 
 Every answer, or every pair in both orders, is judged under several prompts that ask for the same
-with other words, repeatedly. The prompts are a sample of wordings: their variance is reported next
-to that of repetitions.
+in other words, repeatedly. The prompts are a sample of wordings: their variance is reported next to
+that of repeats.
 """
 
 from __future__ import annotations

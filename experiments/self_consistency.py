@@ -27,8 +27,8 @@ DESIGN = Design(
     name="self_consistency",
     title="Repetition, and asking several judges",
     question=(
-        "How much reliability and agreement with human labels does the mean, median or mode of "
-        "several judgments buy, how much a panel of judges, and at what cost?"
+        "How much reliability and agreement with human labels does the mean, median, or mode of "
+        "several judgments gain? How much does a panel of judges gain, and at what cost?"
     ),
     protocol=protocol,
     analysis="self_consistency",

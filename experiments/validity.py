@@ -1,7 +1,7 @@
 """Is the judge accurate, and what would human raters say of everything it judged?
 
 The judge is asked for a verdict of pass or fail and for a score of every answer; some answers have
-human labels. Without a file the bundled answers' designed quality stands for human score.
+human labels. Without a file the bundled answers' designed quality stands for the human score.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ DESIGN = Design(
     name="validity",
     title="Is the judge accurate, and what is true given the judge?",
     question=(
-        "How often are the judge's verdicts and scores those of human raters, where does it err, "
-        "and what would human raters say of everything that it judged?"
+        "How often do the judge's verdicts and scores equal those of human raters? Where does it "
+        "err, and what would human raters say of all items that it judged?"
     ),
     conditions=conditions,
     protocol=protocol,

@@ -26,7 +26,7 @@ END_SECONDS = 10.0
 AGAIN_SECONDS = 0.8
 """From a second signal to the end."""
 SAY_SECONDS = 5.0
-"""After this long inside one call, it is reported what is waited for."""
+"""Seconds inside one call after which a message says what it waits for."""
 _programs: set[int] = set()
 """Process groups of the programs that run now."""
 
@@ -225,7 +225,7 @@ _swept: list[str] = []
 
 
 def _machine() -> str:
-    """Containers that share a folder have process their own ids."""
+    """Containers that share a folder have their own process ids."""
     import platform
     import zlib
 

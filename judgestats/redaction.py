@@ -38,7 +38,7 @@ def keep_secret(value: str) -> None:
     Parameters
     ----------
     value : str
-        Shorter than 8 characters it is interpreted as a placeholder.
+        Shorter than 8 characters it is treated as a placeholder.
     """
     if len(value) >= _SHORTEST and value not in _PLACEHOLDERS:
         _forms.update(dict.fromkeys(_forms_of(value)))

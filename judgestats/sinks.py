@@ -1,7 +1,7 @@
 """An escape for every sink: text that others wrote, made fit for each format it is shown in.
 
 Names of judges, items, columns, files, and conditions reach a format through its function here, and
-what it returns has a separate type.
+what it returns has its own type.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _FORMS = {
     "\u03c0": "pi", "\u03c1": "rho", "\u03c3": "sigma", "\u03c4": "tau", "\u03c6": "phi",
     "\u03c7": "chi", "\u03c9": "omega", "\u0394": "Delta", "\u03a3": "Sigma", "\u03a6": "Phi",
 }  # fmt: skip
-"""The content of ASCII for the signs of screens, tables and statistics."""
+"""ASCII replacements for the signs of screens, tables and statistics."""
 
 
 def _plain_form(character: str) -> str:

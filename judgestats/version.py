@@ -1,3 +1,3 @@
-"""The version of the package, if nothing else of it need be loaded."""
+"""The version of the package, readable without the rest of it."""
 
 __version__ = "0.2.0"

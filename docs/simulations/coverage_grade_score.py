@@ -3,7 +3,7 @@
 Run ``python docs/simulations/coverage_grade_score.py``: it writes coverage_grade_score.csv next to
 this file (about a minute on one core).
 
-Model: option o of item i has a worth, normal with standard deviation `content`; the position first
+Model: option o of item i has a worth, normal with standard deviation `content`; the first position
 adds `first`; each selection adds independent Gumbel noise to every option and takes the largest
 sum. Every item is shown in all its cyclic rotations. The truth of a cell is the mean over 200,000
 items drawn apart from the data sets, so coverage is of the mean of a population of items.

@@ -1,6 +1,6 @@
 """Coverage of the intervals of declared designs, further false claims, and power against 0.2.
 
-Writes declared_coverage.csv beside this file; some 20 minutes on one core:
+Writes declared_coverage.csv next to this file; some 20 minutes on one core:
 
     python docs/simulations/declared_coverage.py                # 1,000 data sets per cell
     python docs/simulations/declared_coverage.py --sets 25      # a glance

@@ -5,7 +5,7 @@ Writes instrument.csv next to this file; about three minutes on one core:
     python docs/simulations/instrument.py
 
 Nominal level .95. Estimates are compared with the truth (bias, coverage of the interval), tests
-with .05 under the null hypothesis (size) and where something does (power).
+with .05 under the null hypothesis (size) and where something differs (power).
 
 - ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
 - ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.

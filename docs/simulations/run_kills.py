@@ -1,6 +1,6 @@
 """Kill a run with SIGKILL at random moments, and give the same command again.
 
-Writes run_kills.csv beside this file; some minutes on one core (Linux):
+Writes run_kills.csv next to this file; some minutes on one core (Linux):
 
     python docs/simulations/run_kills.py                    # 20 kills with each of two seeds
     python docs/simulations/run_kills.py --kills 2 --print  # a glance

@@ -1,6 +1,6 @@
 """What simulated judges show for studies C and D: the default runs of two experiments, row by row.
 
-    python docs/simulations/simulated_studies.py     # half a minute; writes the table beside it
+    python docs/simulations/simulated_studies.py     # half a minute; writes the table next to it
 
 The judges are built so that the answer is known: `sim-positional` prefers what stands first and
 `sim-typical` hardly does; other judgments help `sim-crowd` and not `sim-crowd-deaf`; none of them

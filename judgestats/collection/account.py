@@ -182,7 +182,7 @@ class Collected:
     ----------
     frame : DataFrame or None
         One row per judgment: ``RAW_COLUMNS`` and the conditions' ``factor_<name>`` columns, in the
-        order of the tasks (a follow-up follows the judgment it follows). None where the rows were
+        order of the tasks. A follow-up comes directly after its judgment. None where the rows were
         streamed.
     parts : tuple of Path
         The Parquet files, where the rows were streamed.

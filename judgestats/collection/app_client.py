@@ -20,7 +20,7 @@ AsgiApp = Callable[
 
 
 class AppClient(AbstractAsyncContextManager["AppClient"]):
-    """An ASGI application in an endpoint's place; its replies are interpreted as an endpoint's are.
+    """Client of an ASGI application that replaces an endpoint, with the same reading of replies.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class AppClient(AbstractAsyncContextManager["AppClient"]):
     async def ask(
         self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
     ) -> Outcome:
-        """Pass one chat completion request and read the whole reply."""
+        """Send one chat completion request and read the whole reply."""
         started = time.perf_counter()
         own = _raw({**(headers or {}), "Idempotency-Key": request_id})
         status = 500

@@ -1,4 +1,4 @@
-"""The task of judges, how it may be spent, and where it is kept."""
+"""Request of a collection: what judges are asked, its limits, and where replies are kept."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _MAX_CONCURRENCY = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionRequest:
-    """The task of judges, how it may be spent, and where it is kept.
+    """Request of a collection: what judges are asked, its limits, and where replies are kept.
 
-    `collect_judgments` and all that follows it take one, or its fields as keywords.
+    `collect_judgments` and the functions that it calls take one, or its fields as keywords.
 
     Attributes
     ----------

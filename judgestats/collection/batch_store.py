@@ -188,7 +188,7 @@ class BatchStore:
 
 
 def split_keys(keys: bytes) -> tuple[bytes, ...]:
-    """Keys of 32 bytes that are one behind the other.
+    """Split concatenated keys of 32 bytes.
 
     Examples
     --------

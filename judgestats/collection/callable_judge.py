@@ -36,7 +36,7 @@ _INSTALLED = tuple(
 
 
 def source_digest(module: str, file: Path | None) -> str:
-    """Twelve digits of a module's file and of all it imports from next to it.
+    """Digest (12 digits) of a module's file and of its imports from the same folder.
 
     What is installed, what is imported by other means than a statement, and files that are only
     read (a prompt, weights) are not seen.
@@ -51,7 +51,7 @@ def source_digest(module: str, file: Path | None) -> str:
     Returns
     -------
     str
-        Of the file alone where it imports nothing from next to it.
+        Of the file alone where it imports nothing from its folder.
 
     Examples
     --------
@@ -139,8 +139,8 @@ class FunctionName:
     name : str
         As the user wrote it.
     digest : str
-        Of the file that defines it and what that imports from next to it, or of the stored judge:
-        another one is another judge, whose answers are not the former's.
+        Of the file that defines it and its imports from the same folder, or of the stored judge. A
+        judge with another digest is another judge: it has its own answers.
     """
 
     name: str
@@ -265,7 +265,7 @@ def accepted_by(function: Callable[..., Any], name: str) -> Mapping[str, bool]:
 
 
 def _look_here() -> None:
-    """The folder one is in holds modules, as for ``python -m``."""
+    """Look for modules in the current folder too, as ``python -m`` does."""
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
@@ -437,11 +437,11 @@ def task_inputs(task: Task) -> str:
 class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
     """Calls a function with what a request holds; its own errors are outcomes, never raised.
 
-    A function that is not a coroutine runs in a separate thread, so that one that waits holds
-    nobody back: it must bear several calls at a time (``concurrency=1`` makes them one by one). One
-    that is still busy past its time limit is left alone and does not keep the process from ending.
-    Coroutines share a loop in a thread next to this one: one that blocks without awaiting fails at
-    its limit too, with those that wait in the same loop meanwhile.
+    A function that is not a coroutine runs in a separate thread, so that a slow call does not delay
+    others. It must be safe to call several times at once (``concurrency=1`` calls it one by one). A
+    call past its time limit is abandoned and does not keep the process from ending. Coroutines
+    share the event loop of another thread. One that blocks without awaiting fails at its limit, as
+    do those that wait in the same loop.
 
     Parameters
     ----------

@@ -333,7 +333,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         return body
 
     def _for_proxy(self, scheme: str, headers: list[tuple[str, str]]) -> dict[str, Any]:
-        """What `aiohttp` needs to go through the proxy; the login never is in its address."""
+        """What `aiohttp` needs to go through the proxy; the login is never in its address."""
         proxy = self._proxy
         if proxy is None:
             return {}

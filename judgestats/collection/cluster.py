@@ -71,8 +71,8 @@ def shards_of(tasks: Sequence[Task], *, workers: int, most: int = 256) -> list[t
     tasks : sequence of Task
     workers : int
     most : int
-        Judgments of a shard: what is repeated, at most, where a worker dies whose disk nobody else
-        sees.
+        Judgments per shard. At most this many are repeated if a worker dies whose disk no other
+        worker sees.
 
     Returns
     -------

@@ -91,7 +91,7 @@ def refuse_repeated(tasks: Iterable[Task], seen: set[int]) -> None:
 
 
 async def following(follow_up: rows.FollowUp | None, row: dict[str, Any]) -> Sequence[Task]:
-    """What must be asked since a row came."""
+    """The tasks that follow from a row."""
     if follow_up is None:
         return ()
     more = follow_up(row)
@@ -220,7 +220,7 @@ class Collector:
             self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
 
     async def _rest_from_journal(self) -> None:
-        """Pass what earlier runs brought of the groups that are not asked for any more."""
+        """Deliver the answers that earlier runs stored for groups that are no longer asked."""
         held = len(self._journal)
         for source in self._sources:
             # A journal that holds no more answers than were handed over has none for the rest.
@@ -369,7 +369,7 @@ class Collector:
     async def _finish_row(
         self, place: tuple[int, ...], row: dict[str, Any], source: Source
     ) -> None:
-        """Pass a row, and take what follows from it."""
+        """Deliver a row, and add the tasks that follow from it."""
         self._sink.add(place, row)
         for index, task in enumerate(await following(self._follow_up, row)):
             source.add(Group((task,), ((*place, index),)))

@@ -221,7 +221,7 @@ class Endpoint:
             self._resting[condition].set()
 
     def asks_no_more(self, condition: str) -> bool:
-        """Whether a condition must be asked no more, by itself or with all of the model."""
+        """Whether a condition is no longer asked, alone or with the whole model."""
         return self.ended.is_set() or condition in self.left_out
 
     @property
@@ -323,7 +323,7 @@ def _is_object(text: str) -> bool:
 def taught(
     endpoint: Endpoint, sent: SentRequest, outcome: Outcome, condition: str = "", *, tried: int = 1
 ) -> bool:
-    """Whether the outcome is a refusal that teaches something: repetition is worth while."""
+    """Whether the outcome is a refusal that teaches something, so that a new attempt may work."""
     if outcome.kind is Kind.SERVER_ERROR and not endpoint.abilities.proven and tried == _ERRS:
         # a server that breaks over a schema says 500 to it again and again
         lower = endpoint.abilities.lower_mode(sent.mode)

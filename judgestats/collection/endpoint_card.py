@@ -288,7 +288,7 @@ async def _feature(calls: _Calls, name: str) -> str:
 
 
 async def _when(calls: _Calls) -> str:
-    """Whether log-probabilities are reported before temperature, from the first token."""
+    """Whether log-probabilities are of before or after temperature, by the first token."""
     seen: list[dict[str, float]] = []
     for temperature in (0.5, 1.5):
         asked = {"logprobs": True, "top_logprobs": 5, "temperature": temperature}

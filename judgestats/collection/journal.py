@@ -474,7 +474,7 @@ class Journal:
         return "" if row is None else str(row[0])
 
     def note(self, name: str, value: str) -> None:
-        """Note a fact instead of the one before."""
+        """Store a fact; it replaces the one of the same name."""
         self._database.one("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     # ------------------------------------------------------------------ abilities
@@ -534,7 +534,7 @@ def journal_view(journal: Journal | Path | str | None) -> Iterator[Journal]:
 
 
 def _copy(path: Path, copy: Path) -> None:
-    """Copy file, then log; again where the log began again between: pages may have moved."""
+    """Copy file, then log; repeat if the log restarted in between: pages may have moved."""
     log, log_copy = (p.with_name(p.name + "-wal") for p in (path, copy))
     for _ in range(_LOOKS):
         try:

@@ -255,7 +255,7 @@ def _keep(waiting: dict[bytes, Answer], journal: Journal, ingested: Ingested) ->
 
 
 def _answers(lines: BinaryIO, ingested: Ingested) -> Iterator[tuple[bytes, Answer]]:
-    """The answers of a file; what is not one is counted."""
+    """The answers of a file; other lines are counted."""
     while line := lines.readline(MAX_LINE + 1):
         whole = line.endswith(b"\n")
         if len(line) > MAX_LINE and not whole:

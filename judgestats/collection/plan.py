@@ -204,8 +204,8 @@ def price_plan(
     stages : Stages, optional
         Calls that follow from replies are priced too: what the journal holds is taken from it, and
         the rest is imagined twice, with short replies for the low estimate and long ones for the
-        high one, since replies are in later prompts. The calls that depend on what is reported (a
-        verdict that cannot be read ends a pipeline) are counted as if all were read.
+        high one, since later prompts contain replies. Calls that depend on a reply (an unparsed
+        verdict ends a pipeline) are counted as if all replies were parsed.
     reply_tokens : (int, int)
         A reply's tokens in the low and the high estimate.
     pipelines : int

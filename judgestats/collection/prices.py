@@ -21,7 +21,7 @@ from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
 
 _MILLION = 1_000_000
 _OLD_DAYS = 90
-"""Days after which a price is claimed to be old."""
+"""Days after which a price is reported as old."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +70,7 @@ class Price:
     def cost(
         self, tokens_in: float | None, tokens_out: float | None, cached: float | None = None
     ) -> float:
-        """Dollars for this many tokens, `cached` of those in; NaN where price or tokens are
-        unknown.
+        """Dollars for these tokens, `cached` of those in; NaN if price or tokens are unknown.
 
         Examples
         --------
@@ -106,7 +105,7 @@ class Price:
 
 
 def today() -> date:
-    """The day on which a price's age is reported, in UTC."""
+    """Today in UTC, from which the age of a price is counted."""
     return datetime.now(UTC).date()
 
 
@@ -346,9 +345,9 @@ class PricePlan:
             )
         lines.append(
             f"total: {self._requests()} requests, {self._price()} "
-            f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters a "
-            f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens per reply; models that "
-            "think before they answer use more; retries are not included."
+            f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters per "
+            f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens per reply. Models that "
+            "think before they answer use more. Retries are not included."
         )
         lines += [f"{old}; look whether it still holds." for old in self.old_prices]
         if self.sampled is not None:
@@ -523,7 +522,7 @@ from their length: about $0.05 per reply. max_cost holds for the estimate'
 _LEAST = 800.0
 """Tokens held back for a reply without a bound, at least."""
 _MARGIN = 2.0
-"""Times the worst seen is held back, if nothing bounds it."""
+"""Multiple of the most tokens seen that is reserved where nothing bounds them."""
 
 
 class CostReservation:

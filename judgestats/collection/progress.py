@@ -141,7 +141,7 @@ class Lines(Reporter):
 def reporter(progress: bool | str | Callable[[Any], None]) -> Reporter:
     """The reporter for a `progress` argument: a bar or lines on stderr, a function, or silence.
 
-    A text says what is being done, instead of "judging".
+    A text names what is being done and replaces "judging".
     """
     if callable(progress):
         return Calls(progress)
@@ -168,7 +168,7 @@ def message(
     halt, account, budget, journal
         Of the collection.
     running : str
-        A sentence on what goes on elsewhere, and how to fetch it; instead of how to go on.
+        A sentence on what goes on elsewhere, and how to fetch it. It replaces how to go on.
     """
     why = _reason(halt, budget, account)
     if not why:

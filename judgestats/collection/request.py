@@ -18,7 +18,7 @@ from judgestats.protocols.base import Prompted, ReplyMode
 from judgestats.protocols.replies.weighted import TOP
 
 DRAW_HEADER = "X-Judgestats-Draw"
-"""Shows a simulated judge which replications a request is, so that its draws repeat to the bit."""
+"""Tells a simulated judge which repeats a request is for, so that its draws are reproducible."""
 
 _KEY_VERSION = 1
 TURNS = "\n\n"
@@ -29,7 +29,7 @@ _STAGE_STEP = 10_007
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """The task of every request of a collection.
+    """Settings of every request of a collection.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Ready:
 
 
 def requested_of(spec: JudgeSpec, task: Task, sampling: Sampling) -> str:
-    """The task of the judge next to the prompt, as the frame keeps it."""
+    """The settings of a request besides its prompt, as the frame keeps them."""
     settings = {
         k: v for k, v in sampling.merge_settings(spec, task.condition).items() if v is not None
     }
@@ -302,7 +302,7 @@ class TextSize:
         return math.ceil(self.bytes / each)
 
     def allows(self, tokens: int) -> bool:
-        """Whether this many reported tokens can be."""
+        """Whether a report of this many tokens is possible."""
         return self.floor <= tokens <= max(_CEILING * self.bytes + _UNSEEN, _CONTEXT)
 
 

@@ -195,7 +195,7 @@ def _meaning(status: int, param: str, text: str) -> tuple[Kind, str]:
 
 
 def _refused_field(param: str, text: str) -> str:
-    """The field of a request that words refuse; those we send take precedence over others."""
+    """The request field that an error text refuses; fields that we send take precedence."""
     forbidden = [next(filter(None, match.groups())) for match in _FORBIDDEN.finditer(text)]
     named = [re.split(r"[.\[]", param, maxsplit=1)[0], *forbidden]
     if re.search(_REFUSED, text, re.IGNORECASE):
@@ -232,7 +232,7 @@ def _json(text: str) -> Any:
 
 
 def _strings(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """All strings with the names they are under; JSON within a string is read too."""
+    """All strings with their keys; JSON within a string is parsed too."""
     if depth > _DEEP:
         return
     if isinstance(value, dict):
@@ -250,7 +250,7 @@ def _strings(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, 
 
 
 MAX_TEXT_CHARS = 200_000
-"""The longest choice that is interpreted as a judge's answer."""
+"""The longest choice that is accepted as a judge's answer."""
 
 
 def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Outcome:
@@ -349,7 +349,7 @@ def _leaves(name: str, value: Any) -> Iterator[str]:
 
 
 def _usage_fault(usage: Mapping[str, Any]) -> str:
-    """What is reported instead of a count of tokens, as text; empty where counts are."""
+    """What a server reports instead of token counts, as text; empty where it reports counts."""
     for name in ("completion_tokens", "prompt_tokens"):
         value = usage.get(name)
         if _count(value) is None:

@@ -481,5 +481,5 @@ class CircuitBreaker:
         return count if count >= most and len(self._of_model) > 1 else 0
 
     def mode_is_blameless(self, condition: str) -> bool:
-        """Whether this many of a condition were refused that another reply mode changes nothing."""
+        """Whether a condition was refused so often that another reply mode changes nothing."""
         return self._refused.get(condition, 0) >= _BLAMELESS

@@ -407,7 +407,7 @@ def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
     if (variable and variable != "OPENAI_API_KEY") or parts.hostname == "api.openai.com":
         raise InputError(
             f"judge {name!r}: no key. Set {variable}; or name a local server "
-            "(base_url=http://localhost:8000/v1); or rehearse with the simulated judge "
+            "(base_url=http://localhost:8000/v1); or practise with the simulated judge "
             "sim-typical, which needs no key and costs nothing."
         )
     return Secret(_DUMMY)
@@ -473,7 +473,7 @@ def read_judges(
 
 
 def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
-    """Add a judge that no other is interpreted as: the same requests would share their answers."""
+    """Add a judge; refuse one whose requests equal another's, which would share its answers."""
     if one.name in judges:
         raise InputError(f"judges: {one.name!r} occurs twice. Give each judge its own name.")
     same = next(

@@ -1,4 +1,4 @@
-"""Arguments of commands: how they are declared, what was given, How to read a table.
+"""Arguments of commands: their declaration, the given values, and the reading of a table.
 
 The commands themselves are declared in `judgestats.commands.declarations`, words are parsed by
 `judgestats.commands.parsing` and explained by `judgestats.commands.help`.
@@ -44,7 +44,7 @@ class Option(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """One word by its position; how many of it there may be is `many`."""
+    """Positional argument; `many` says how often it may occur."""
 
     name: str
     help: str
@@ -75,12 +75,12 @@ class Command(NamedTuple):
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
-        """Words that go by their place."""
+        """The positional arguments."""
         return tuple(word for word in self.words if isinstance(word, Argument))
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """Words that go by their flag."""
+        """The options."""
         return tuple(word for word in self.words if isinstance(word, Option))
 
 
@@ -99,7 +99,7 @@ def argument_texts(command: Command, args: Args) -> dict[str, str]:
     Returns
     -------
     dict of name to str
-        ``default`` if nothing was given; of a file that is there its name without the folder.
+        ``default`` if nothing was given; for an existing file its name without the folder.
 
     Examples
     --------

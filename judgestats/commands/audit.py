@@ -271,7 +271,7 @@ def _write(
 
 
 def _to_check(arguments: Args, judged: _AuditInput, *, kept: bool) -> pd.DataFrame | None:
-    """The judgments that other packages take; None if nothing must be recomputed."""
+    """The judgments that other packages take; None if nothing is recomputed."""
     small = judged.whole is not None and len(judged.whole) <= CHECKED_ROWS
     wanted = kept and small if arguments.crosscheck == "auto" else arguments.crosscheck == "yes"
     return judged.whole if wanted else None
@@ -348,7 +348,7 @@ STREAM_ROWS = 5_000_000
 
 
 LARGE_BYTES = 64 << 20
-"""Size of a file, or of a folder's files, whose reading leaves time to import MLflow next to it."""
+"""Size of a file, or of a folder's files, whose reading leaves time to import MLflow meanwhile."""
 
 
 def _is_large(path: Path) -> bool:

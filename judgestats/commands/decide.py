@@ -31,7 +31,7 @@ from judgestats.runner import display as console
 from judgestats.sinks import csv_text
 
 EXITS = {"USE": 0, "USE_WITH_CARE": 0, "DO_NOT_USE": 1, "CANNOT_TELL": 3}
-"""Exit code of what is required; 0 if nothing is."""
+"""Exit codes by outcome; 0 if nothing is required."""
 
 
 def _labelled_items(arguments: Args, *, labels: bool = True) -> list[ItemJudgments]:

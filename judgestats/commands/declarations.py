@@ -558,4 +558,4 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
 PROGRAMS: Mapping[str, Mapping[str, Command]] = MappingProxyType(
     {'judgestats': COMMANDS, 'python -m judgestats.training': TRAINING},
 )
-"""Programs by words that start them."""
+"""Programs by the words that start them."""

@@ -164,7 +164,7 @@ def _files_of(name: str) -> list[str]:
         use = f"replicate -P study={name} -P data=PATH"
         use = "study_files=PATH" if STUDY_DATA[name].use else use
         return [*lines, "", f"Put by hand: {use}."]
-    return [*lines, "", f"Put by hand, they are interpreted as items={published.layout}:PATH."]
+    return [*lines, "", f"Read files put by hand with items={published.layout}:PATH."]
 
 
 def fetch_command(arguments: Args) -> int:

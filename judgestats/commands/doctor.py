@@ -343,7 +343,7 @@ def doctor_journal(path: Path, *, drop: bool) -> int:
     Returns
     -------
     int
-        0 where all is complete, 1 where something is damaged.
+        0 where the file is intact, 1 where something is damaged.
 
     Raises
     ------
@@ -371,5 +371,5 @@ def doctor_journal(path: Path, *, drop: bool) -> int:
             f"{twice:,} judgments possibly billed twice"
         )
     if faults and not drop:
-        console.print_result("To take the damaged rows out, to be requested again: add --drop")
+        console.print_result("To remove the damaged rows and request them again: add --drop")
     return 1 if faults else 0

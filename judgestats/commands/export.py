@@ -1,4 +1,4 @@
-"""Export of judgments, and your own models."""
+"""Export of judgments, and training of judges."""
 
 from __future__ import annotations
 

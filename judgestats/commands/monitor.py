@@ -63,14 +63,14 @@ def monitor_command(arguments: Args) -> int:
     if strange:
         raise InputError(f"monitor: a bound names no rate: {', '.join(sorted(strange))}.")
     if not 0 < arguments.level < 1:
-        raise InputError(f"monitor: --level must be inside 0-1, got {arguments.level}.")
+        raise InputError(f"monitor: --level must be between 0 and 1, got {arguments.level}.")
     frame = _judge_rows(arguments, rates)
     if frame.empty:
         raise InputError(f"{arguments.file} holds no judgment. Nothing was added.")
     sentences, beyond = _look(arguments, frame, rates, bounds)
     console.print_result(*sentences)
     if beyond:
-        console.print_result(f"Beyond its bound at the level of every update: {', '.join(beyond)}.")
+        console.print_result(f"Beyond its bound (valid at every update): {', '.join(beyond)}.")
     return 1 if beyond else 0
 
 
@@ -199,7 +199,7 @@ def _line(
         return f"{name}: {average.average:.3f}, no limits before {FIRST_LOOK} clusters"
     return (
         f"{name}: {average.average:.3f} [{limits[0]:.3f}, {limits[1]:.3f}] at every update, "
-        f"{average.n:.0f} judgments (looked at once, which this is not: "
+        f"{average.n:.0f} judgments (for a single look only: "
         f"[{fixed[0]:.3f}, {fixed[1]:.3f}])"
     )
 

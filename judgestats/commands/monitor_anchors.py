@@ -42,7 +42,9 @@ def anchors_command(arguments: Args) -> int:
         1 where a change is shown (with ``--require`` only of what is required), else 0.
     """
     if not 0 < arguments.level < 1 or not 0 <= arguments.tolerance < 1:
-        raise InputError("monitor: --level is inside 0-1, and --tolerance is at least 0.")
+        raise InputError(
+            "monitor: --level must be between 0 and 1, and --tolerance at least 0 and below 1."
+        )
     if arguments.criteria < 1:
         raise InputError("monitor: --criteria counts criteria monitored at once, 1 or more.")
     required = read_requirements(arguments.require)

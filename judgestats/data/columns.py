@@ -59,7 +59,7 @@ JUDGMENT: Mapping[str, Any] = {
     "explanation": "",
     "reason": "",
 }
-"""Columns of the judgments frame with the values where nothing is given; its type is theirs."""
+"""Columns of the judgments frame with their default values, whose type is the column's."""
 RAW_COLUMNS = tuple(_RAW)
 PARSED_COLUMNS = tuple(JUDGMENT)
 

@@ -224,8 +224,8 @@ def form_of(frame: pd.DataFrame, scale: Scale | None) -> Form:
         return ScoreForm(scale)
     raise InputError(
         "reread: what this run's judges were asked for cannot be inferred from its judgments; a "
-        "run of one verdict a reply (a score, a pair, a selection, correct or incorrect) can be "
-        "reread."
+        "run with one verdict per reply (a score, a pair, a selection, correct or incorrect) can "
+        "be reread."
     )
 
 

@@ -1,5 +1,4 @@
-"""What a request may carry next to the prompt: every field that can be fixed for a judge, or
-varied.
+"""Request fields besides the prompt: every field that can be fixed for a judge, or varied.
 
 One entry of `FIELDS` is all that a field needs: reading, labels, order of levels, the body, the
 journal, what a refusal is about, parameters and their documentation follow from it. What is not
@@ -45,7 +44,7 @@ class RequestField:
     Attributes
     ----------
     name : str
-        As it is in the request.
+        Its name in the request.
     help : str
     symbol : str
         What it is called in a condition's label; empty for its name.
@@ -198,7 +197,7 @@ def _json_or_text(text: str) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value as it is in labels, factor columns and parameters.
+    """A value as text, for labels, factor columns and parameters.
 
     Examples
     --------
@@ -277,7 +276,7 @@ def placed(settings: Mapping[str, Any], *, max_tokens: str = "max_tokens") -> di
         for key in above:
             place = place.setdefault(key, {})
             if not isinstance(place, dict):
-                raise InputError(f"{name}: {key} has its own value as well.")
+                raise InputError(f"{name}: {key} is set to a value too. Leave one of them out.")
         place[last] = value
     return body
 

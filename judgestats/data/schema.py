@@ -460,15 +460,15 @@ def read_frame(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Naming the file, where it is not a frame of judgments.
+        The file is not a frame of judgments.
     """
     try:
         frame = pd.read_parquet(path)
     except (OSError, ValueError) as error:
         why = " ".join(str(error).split())[:200]
         raise InputError(
-            f"{path}: it cannot be interpreted as judgments ({why}). Only a finished run holds "
-            "them; repeat the run, which takes its answers from the journal."
+            f"{path}: it cannot be read as judgments ({why}). Only a finished run holds them; "
+            "repeat the run, which takes its answers from the journal."
         ) from None
     return brought_up(frame, what=str(path))
 
@@ -518,7 +518,7 @@ def brought_up(frame: pd.DataFrame, *, what: str = "judgments") -> pd.DataFrame:
 
 
 def kinds_by_value(frame: pd.DataFrame) -> pd.Series:
-    """The kind of every condition's verdicts, if only the values says it.
+    """The kind of every condition's verdicts, where only the values show it.
 
     Examples
     --------

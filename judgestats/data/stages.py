@@ -273,7 +273,7 @@ class StageSchedule:
         return Counter((p.unit.item.id, p.replicate // together) for p in self._pipelines)
 
     def part(self, cells: Collection[Cell], together: int = 1) -> StageSchedule:
-        """The same for some cells only, so that its price can be reported without walking all."""
+        """The same for some cells only, so that its price can be estimated without all cells."""
         wanted = set(cells)
         abouts = {p.about for p in self._pipelines}
         return self._subset({a for a in abouts if (a[0], a[1] // together) in wanted})

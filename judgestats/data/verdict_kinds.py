@@ -36,7 +36,7 @@ _PERCENT = re.compile(r"([+-]?\d{1,9}(?:[.,]\d{1,6})?)\s*(?:%|percent|per cent)"
 
 
 def number_in(text: str) -> tuple[float, float]:
-    """The number that a cell is, and what it is out of; NaN if it is not, or shows no whole.
+    """The number in a cell, and the number that it is out of; NaN for one that is not there.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def number_in(text: str) -> tuple[float, float]:
 
 
 def numbers_of(values: Any) -> NDArray[np.float64]:
-    """Each value as a number, NaN if it is not. Truth values are not numbers.
+    """Each value as a number; NaN where it is not one. Truth values are not numbers.
 
     Examples
     --------

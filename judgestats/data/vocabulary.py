@@ -25,7 +25,7 @@ STATUS_OF: Mapping[str, Status] = {
 }
 """Meanings of words that are not a verdict, with the status of such a judgment."""
 MEANINGS = (PASS, FAIL, "a", "b", "tie", *STATUS_OF)
-"""What a word may be said to mean, next to a number."""
+"""Meanings that can be stated for a word, besides a number."""
 
 _PASS = frozenset(
     {
@@ -76,7 +76,7 @@ _CLOSED = (("p", "f"), ("y", "n"), ("t", "f"), ("c", "i"), ("1", "0"), ("1", "-1
 _ALONE = frozenset({"1", "0", "y", "n"})
 """Of these the ones that are understood also where the other does not occur."""
 _OUTCOMES = frozenset({"tie", "tied", "same", "both", "neither", "equal", "draw"})
-"""Words of a comparison, which are with 1 and 0 for its two sides."""
+"""Words of a comparison that are used with 1 and 0 for its two sides."""
 _FEW, _SHORT = 12, 40
 
 _MARKS = re.compile("[\ufe00-\ufe0f\u200d\U0001f3fb-\U0001f3ff]")
@@ -326,7 +326,7 @@ def not_understood(
     unknown : mapping of word to int
         The words with their rows.
     beside : str
-        Next to what they are not a verdict.
+        What the column also holds, such as `` next to verdicts on pairs``.
     otherwise : str
         Another way on, as a sentence.
 

@@ -169,7 +169,7 @@ def changed_labels(path: Path) -> Iterator[LabelState]:
     Raises
     ------
     InputError
-        The value at the store's place is none.
+        The file at the store's path is not a store.
     StoreError
         Another process holds the store, or the disk refuses it.
     """

@@ -1,4 +1,4 @@
-"""The state of ``judgestats monitor``: raw observations, from which each look is computed again."""
+"""The state of ``judgestats monitor``: raw observations, from which each look is recomputed."""
 
 from __future__ import annotations
 

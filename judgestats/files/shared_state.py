@@ -49,8 +49,7 @@ class Layout:
 
 @contextmanager
 def transaction(path: Path, layout: Layout, *, create: bool = True) -> Iterator[sqlite3.Connection]:
-    """Change a state: everything that the block writes is on the disk when it ends, or nothing of
-    it.
+    """Change a state: all that the block writes is on the disk when it ends, or nothing.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ def parquet_table(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
 
 
 def parquet_footer(path: Path) -> tuple[Any, pa.Schema]:
-    """What a Parquet file shows of itself: its metadata, and its columns.
+    """The metadata and the columns of a Parquet file.
 
     Raises
     ------

@@ -170,7 +170,7 @@ def shorten_text(value: str, most: int = MAX_TEXT) -> Text:
 
 
 def short(value: object) -> str:
-    """A value as it may be in a message."""
+    """A value, shortened for a message."""
     quoted = shorten_text(repr(value), 80)
     return quoted if len(quoted) < 80 else f"{quoted[:77]}..."
 

@@ -104,7 +104,7 @@ GIVEN: Mapping[str, str] = MappingProxyType(
 
 
 def fetch_path(name: str) -> Path:
-    """Where ``judgestats items fetch NAME`` puts a set unless set otherwise.
+    """Default folder of a set that ``judgestats items fetch NAME`` downloads.
 
     Parameters
     ----------
@@ -282,9 +282,9 @@ def _fetch_file(
         several = len(published.files) > 1
         place = target.parents[len(Path(file.name).parts) - 1] if several else target
         raise InputError(
-            f"fetch: {file.url} cannot be downloaded ({short_repr(str(error), 120)}). Where there "
-            f"is not a network: download it elsewhere (from {published.page or file.url}), put "
-            f"it at {target}, "
+            f"fetch: {file.url} cannot be downloaded ({short_repr(str(error), 120)}). Without a "
+            f"network: download it elsewhere (from {published.page or file.url}), put it at "
+            f"{target}, "
             + (
                 f"likewise the others of the {len(published.files)} files of {name} (judgestats "
                 f"items list {name}), "
@@ -338,7 +338,7 @@ def _announced(headers: http.client.HTTPMessage) -> str:
 
 
 def _download(url: str, stream: IO[bytes], timeout: float) -> tuple[str, str]:
-    """Write the value at `url` to `stream`; its digest, and the one the server announced."""
+    """Download `url` to `stream`; return its digest, and the one the server announced."""
     remember = _RememberDigest()
     opener = urllib.request.build_opener(remember)
     sha = hashlib.sha256()
@@ -453,7 +453,7 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     ----------
     name_or_path : str or Path
         ``"bank"``; a path; or ``"layout:path"`` (``"rewardbench:my.parquet"``), which is
-        ``read_items(path, layout=...)``; or the name of a published set that is where
+        ``read_items(path, layout=...)``; or the name of a published set in the folder where
         ``judgestats items fetch NAME`` puts it.
     **options
         Passed to `judgestats.items.readers.read_items`.
@@ -465,7 +465,7 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     Raises
     ------
     InputError
-        As `read_items`; also where the bank is given an option, or a layout's name is alone.
+        As `read_items`; also where the bank is given an option, or a layout's name has no path.
 
     Examples
     --------

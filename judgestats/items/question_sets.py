@@ -1,8 +1,8 @@
 """Published sets of questions.
 
-MT-Bench is interpreted as FastChat lays it out, and its human judgments as users download them. An
-item's id is ``<question_id>-turn<t>`` and its cluster ``<question_id>`` in both, so that the two
-can be joined.
+MT-Bench is read as FastChat lays it out, and its human judgments as users download them. An item's
+id is ``<question_id>-turn<t>`` and its cluster ``<question_id>`` in both, so that the two can be
+joined.
 """
 
 from __future__ import annotations

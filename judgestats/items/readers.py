@@ -322,7 +322,7 @@ def _find_layout(source: Source, *, mapped: bool) -> str:
 
 
 def _refuse_other_form(source: Source, name: str) -> None:
-    """A file that cannot be of the layout it is reported to have."""
+    """A file that cannot have the layout that was stated for it."""
     is_whole = source.document is not None
     if is_whole != LAYOUTS[name].whole:
         holds = f"one object with {short_repr(list(source.document or {}), 120)}"

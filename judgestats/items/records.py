@@ -28,7 +28,7 @@ class Response:
         How it was designed, as text (``"padded"``, ``"sycophantic"``), where that is known. Never
         shown to a judge.
     written : tuple of (str, str)
-        The answer to the last turn as someone, or a model, wrote it again: what was done
+        The answer to the last turn as someone, or a model, rewrote it: what was done
         (``"translated"``) with the text. For probes that no rule can make.
     """
 
@@ -151,7 +151,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
     Raises
     ------
     InputError
-        If it is not text, empty, longer than `max_chars`, or no valid Unicode.
+        If it is not text, is empty, is longer than `max_chars`, or is not valid Unicode.
 
     Examples
     --------

@@ -42,8 +42,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "annotator": ("annotator", "rater", "human", "judge"),
     }
 )
-"""The fields of a table row, and for each the column names that are interpreted as it when the
-mapping does not name one; the first that the file has counts."""
+"""The fields of a table row, each with its usual column names. Where the mapping names none, the
+first of them that the file has is used."""
 
 
 def parse_mapping(text: str | None) -> dict[str, str]:
@@ -107,8 +107,7 @@ def resolve_columns(
     columns : iterable of str
         The columns that the file has.
     mapping : mapping, optional
-        The user's choice; wins over customary names, and a column it uses is interpreted as nothing
-        else.
+        The user's choice; wins over customary names, and a column it uses is used for nothing else.
     where : str
         The file's name, for messages.
 
@@ -325,7 +324,7 @@ def table_items(
     mapping : mapping, optional
         Field to column (`judgestats.items.tables.FIELDS`); customary names are found without it.
     together : bool
-        One item per question, with the responses of all its rows, instead of one item a row.
+        One item per question, with the responses of all its rows, instead of one item per row.
     questions : bool
         Whether the table may have no column of responses.
     max_chars : int

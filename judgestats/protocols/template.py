@@ -252,7 +252,7 @@ class PromptTemplate:
     def ask(self, values: Mapping[str, str], *, seal: str = "") -> tuple[dict[str, str], ...]:
         """The chat messages with the reply instruction (``values["reply"]``).
 
-        Where the text says ``{reply}`` the instruction is there; where it does not it follows the
+        The instruction replaces ``{reply}`` in the text. Without that placeholder it follows the
         last message, unless nothing may be appended.
 
         Examples

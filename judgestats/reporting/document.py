@@ -158,8 +158,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Read and parse a ``.qmd`` file; its header takes precedence over that of ``_metadata.yml``
-    next to it.
+    """Read and parse a ``.qmd`` file; its header overrides the ``_metadata.yml`` of its folder.
 
     Raises
     ------
@@ -177,14 +176,14 @@ def read_document(path: Path) -> Document:
     try:
         common = read_yaml_file(shared) or {}
     except (OSError, YamlTextError) as error:
-        raise RenderError(f"{shared.name}: cannot be interpreted as YAML ({error})") from error
+        raise RenderError(f"{shared.name}: cannot be read as YAML ({error})") from error
     if not isinstance(common, dict):
         raise RenderError(f"{shared.name}: must hold key: value pairs")
     return replace(document, header=_merge_headers(common, document.header))
 
 
 def _merge_headers(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Two headers, mappings inside them merged too; the content of `over` wins.
+    """Two headers, mappings inside them merged too; values of `over` win.
 
     Examples
     --------

@@ -314,7 +314,7 @@ def resolve(results: Results | Mapping[str, Results], where: str) -> Any:
             else:
                 value = getattr(value, step)
     except (AttributeError, KeyError, IndexError, ValueError) as error:
-        raise InputError(f"results: nothing is at {where} ({error}).") from None
+        raise InputError(f"results: there is nothing at {where} ({error}).") from None
     return value
 
 
@@ -374,7 +374,7 @@ class Measured:
 
     @property
     def has_chance(self) -> bool:
-        """Whether it is known the null value."""
+        """Whether the null value is known."""
         return math.isfinite(self.chance)
 
     def text(self, *, decimals: int | None = None) -> AddressedText:

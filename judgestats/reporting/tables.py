@@ -576,8 +576,8 @@ def show(*things: Showable | Sequence[Showable], about: str = "") -> Markdown:
     things : Table, Figure, Captioned, Markdown, str, None, or sequences of these
         Figures are written as SVG into the folder ``figures`` of the document's `OutputFolder`.
     about : str
-        Markdown: what the tables and figures show. A sentence that refers to each of them takes
-        precedence over them then; none if nothing of them has a label.
+        Markdown: what the tables and figures show. A sentence that refers to each of them precedes
+        them; there is none if none of them has a label.
 
     Returns
     -------

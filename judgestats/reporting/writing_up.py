@@ -195,7 +195,7 @@ def _design(run: Run, write: Write) -> str:
     if (times := design.get("replicates")) and int(times) > 1:
         sentences.append(
             f"Every answer was judged {int(times)} times in each condition"
-            + (", each time again." if run.records.kind == "experiment" else ".")
+            + (", each time by a new request." if run.records.kind == "experiment" else ".")
         )
     if scale := design.get("scale"):
         sentences.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
@@ -338,7 +338,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Fit to be between backticks."""
+    """A text without backticks and line ends, for inline code."""
     return " ".join(text.replace("`", "'").split())
 
 
@@ -428,9 +428,9 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
      lambda r, _: _design_facts(r, "items", "clusters", "replicates"), "give the numbers"),
     ("Why that many", "GRRAS 6", lambda *_: "",
      "say how the size was chosen (judgestats labels plan)"),
-    ("Were repetitions made again, not copied", "GRRAS 9",
+    ("Were repeats new judgments, not copies", "GRRAS 9",
      lambda r, _: _design_facts(r, "choices_per_request"),
-     "say whether each repetition was a separate request"),
+     "say whether each repeat was a separate request"),
     ("Replies that could not be read, and what was done", "GRRAS 8; LLM: traces", _unparsed_count,
      "give the share of unparsed replies by condition"),
     ("The tests, declared before the data", "GRRAS 10",
@@ -447,8 +447,8 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("Every p-value, not only small ones", "GRRAS 13",
      lambda r, _: "tables/results.csv" if any(True for _ in r.records.select(Test)) else "",
      "report all tests"),
-    ("Agreement with human labels, and who they are", "LLM: human validation", _people,
-     "validate the judge on human labels (judgestats labels), and describe the people"),
+    ("Agreement with human labels, and who gave them", "LLM: human validation", _people,
+     "validate the judge on human labels (judgestats labels), and describe the raters"),
     ("An open model next to the closed one", "LLM: open model", lambda *_: "",
      "judge with an open model too, or say why not"),
     ("What the results mean for use", "GRRAS 14",
@@ -463,7 +463,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
 
 
 def checklist(run: Run) -> tuple[Entry, ...]:
-    """What must be reported of a run, and what of it the run says.
+    """The reporting checklist of a run, and the parts of it that the run answers.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class CrowdParameters(StrategyParameters):
     )
     ties: Switch = parameter("false", "Ties as a possible verdict")
     key_points: Annotated[int, IntParam(0, _MOST_PAIRS)] = parameter(
-        "4", "Count key points on one pair in this many; 0 counts none", group="Analysis"
+        "4", "Count key points on every n-th pair, e.g. 4; 0 counts none", group="Analysis"
     )
     repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "2",

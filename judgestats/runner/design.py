@@ -194,7 +194,7 @@ def crossed(parameters: CommonParameters, **factors: Sequence[str]) -> tuple[Con
 def apply_judge_settings(
     conditions: Iterable[Condition], judges: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Condition, ...]:
-    """The conditions, those of a judge with a separate temperature at that one alone.
+    """The conditions; a judge with its own temperature has only those at that temperature.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class _Declared:
 
     @property
     def own_parameters(self) -> tuple[Parameter, ...]:
-        """Those that are next to the ones which every experiment takes, or instead."""
+        """Those that add to the parameters of every experiment, or replace them."""
         shared = (*parameters_of(CommonParameters), *parameters_of(RunParameters))
         return tuple(p for p in self.all_parameters if p not in shared)
 

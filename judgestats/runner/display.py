@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """How to show results: as a screen, in full, or as JSON; and what they are held to.
+    """How to show results (a screen, in full, or as JSON), and the requirements on them.
 
     `required` are requirements as they were typed, ``icc_1_1=.8``.
     """
@@ -80,7 +80,7 @@ def parse_output_options(arguments: Any) -> OutputOptions:
 
 
 def output_parameters() -> dict[str, str]:
-    """How results are shown, and what they are held to, as a run records it."""
+    """How results are shown, and the requirements on them, as a run records it."""
     chosen = output_options()
     return {
         "all": str(chosen.form == "full").lower(),
@@ -109,9 +109,9 @@ def print_result(*lines: str) -> None:
 
 
 def print_status(*lines: str) -> None:
-    """Print what is reported on the way: on standard error, unless everything is shown.
+    """Print messages during the work: on standard error, unless everything is shown.
 
-    What it says that matters is in the results too: nothing of it is lost to a screen.
+    All that matters is in the results too, so that a screen loses nothing.
     """
     _print(lines, error=output_options().form != "full")
 
@@ -303,8 +303,8 @@ def store_lines(
 def run_page(base: str, experiment_id: str, run_id: str) -> str:
     """The page of a run on a tracking server, among runs rather than traces.
 
-    MLflow's pages begin with traces, whatever kind an experiment is claimed to be, unless a link
-    asks for the other layout (seen in 3.17).
+    MLflow's pages begin with traces, whatever the kind of an experiment, unless a link asks for
+    the other layout (seen in 3.17).
 
     Examples
     --------
@@ -449,7 +449,7 @@ def show(
     ----------
     results : Results
     first : sequence of str
-        Lines that take precedence over everything where everything is shown.
+        Lines that precede everything else where everything is shown.
     more : str
         The command that shows what a screen cuts.
     following : sequence of str

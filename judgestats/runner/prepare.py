@@ -437,14 +437,14 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
 def _items(
     design: Design[Any], given: Mapping[str, str], parameters: CommonParameters
 ) -> tuple[Item, ...]:
-    """The items; where a preset's own are not there, with how to practise without them."""
+    """The items; where a preset's own are not there, with the dry run that needs none."""
     try:
         return (design.items or one_source)(parameters)
     except InputError as error:
         if not parameters.preset or "items" in given:
             raise
         rehearsal = f"judgestats run {design.name} --preset {parameters.preset} --items bank"
-        raise InputError(f"{error} Rehearse without them: {rehearsal} --dry-run true.") from error
+        raise InputError(f"{error} Dry run without them: {rehearsal} --dry-run true.") from error
 
 
 def _shipped(name: str) -> Path:
@@ -457,7 +457,7 @@ def _shipped(name: str) -> Path:
 def _further_temperatures(
     given: Mapping[str, str], parameters: CommonParameters, conditions: Sequence[Condition]
 ) -> tuple[str, ...]:
-    """That the design asks at temperatures next to those that the user named."""
+    """That the design asks at temperatures besides those that the user named."""
     if "temperatures" not in given:
         return ()
     named = set(parameters.temperatures)
@@ -485,7 +485,7 @@ def _other_items(
     text = (
         f"preset={given['preset']} on other items: {n_items} questions of "
         f"{source_name(parameters['items'])} are judged as the study judged {design.study_items} "
-        f"(items={theirs}). This is not a repetition of the study."
+        f"(items={theirs}). This does not replicate the study."
     )
     return (text,)
 

@@ -261,7 +261,7 @@ def _opens_store_first(prepared: Prepared) -> bool:
 
 
 def _announce(prepared: Prepared) -> None:
-    """Who is asked, and what the design leaves open: everything that is asked of a dry run."""
+    """Who is asked, and what the design leaves open: all that a dry run shows."""
     dry = bool(prepared.parameters.dry_run)
     tell = console.print_result if dry else console.print_status
     for name in prepared.stage_judges:
@@ -405,7 +405,7 @@ def _not_answered(raw: pd.DataFrame) -> tuple[str, ...]:
         invalid = sorted(set(raw.loc[refused, "condition"]))
         sentences.append(
             f"Left out, since the judge refuses {_refused_fields(raw)}: {'; '.join(invalid)}. "
-            "No other call was made."
+            "No other call replaces them."
         )
     answered = set(raw.loc[raw["transport"].eq("answered"), "condition"])
     mute = raw[~refused & ~raw["condition"].isin(answered)]
@@ -469,8 +469,7 @@ class RunFiles:
 def write_requests(
     design: Design[Any], given: Mapping[str, str], to: Path, *, parts: int = 1
 ) -> RunFiles:
-    """Write what the journal does not hold of a run: a file per judge, in as many parts as asked
-    for.
+    """Write what the journal does not hold of a run: a file per judge, in the stated parts.
 
     All requests of a question are in one part, so that a runner's cache of prefixes pays.
 

@@ -122,9 +122,8 @@ METHOD_LEVELS = (
     Levels(
         parameter="methods",
         count=_methods,
-        lost="One method: its agreement with human labels is described, next to always saying "
-        "tie, a random verdict and what human raters score against one another; methods are not "
-        "compared.",
+        lost="One method: its agreement with human labels is described, next to the verdict tie, a "
+        "random verdict, and one human rater against another. Methods are not compared.",
     ),
     Levels(
         parameter="series",

@@ -88,7 +88,7 @@ class StudyWording:
 _NOTICES = {
     "llmasjudge": "Choices of one request (n) share one call, as in the study.",
     "llm_reliability": "The study shows five systems in one order, so position and system are "
-    "confounded: omega cannot show a preferred letter from a preferred system.",
+    "confounded: omega cannot distinguish a preferred letter from a preferred system.",
 }
 
 
@@ -147,7 +147,7 @@ def study_wording(
 
 
 class OriginalProtocol:
-    """A protocol whose prompt is the study's own request; replies are interpreted as before.
+    """A protocol whose prompt is the study's own request; replies are parsed as before.
 
     Parameters
     ----------

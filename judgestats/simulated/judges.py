@@ -414,7 +414,7 @@ def quality_of(answer: str) -> float:
 
     Answers of the bundled bank have their designed quality, simulated answers the one that they
     state; any other text has a pseudo-quality that its hash fixes, uniform on 0.15-0.95, so that
-    any data can be rehearsed.
+    any data can be tested.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Published studies re-examined: every claim with its own test reproduced and with the right one.
+"""Published studies re-examined: every claim with its own test reproduced, and a sound one.
 
 A study is a `Study`, its claims one row each. It is found by name::
 

@@ -1,4 +1,4 @@
-"""The alternative annotator test (arXiv 2501.10970): how annotators themselves score"""
+"""The alternative annotator test (arXiv 2501.10970), applied to the annotators themselves."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def _repeats(cells: pd.DataFrame, _: Options) -> Finding:
     return Finding(
         verdict="open",
         because=f"No repeats are printed. Means of {_ROWS:,} scores between 0 and 1 differ by less "
-        f"than {bounded(at_size)} in 95 of 100 repeats, for any judge does, if rows vary "
+        f"than {bounded(at_size)} in 95 of 100 repeats, for any judge, if rows vary "
         f"independently; differences of .05 to .12 are those of means of at most {most[0]:,.0f} to "
         f"{most[1]:,.0f} rows. So the scores rest on fewer rows than are named, or something else "
         "was changed between the runs. If they are as uncertain as the remark says, the random "
@@ -202,8 +202,8 @@ GRADE_SCORE = Study(
             claim="A random option among the options consistently raises the Grade Score.",
             published=_READ_OFF,
             test_then="scores with and without the option, side by side",
-            test_now=f"{_BY_JUDGE}, prompts averaged; the same of its two parts; with what "
-            "one more option gives a judge that chooses at random",
+            test_now=f"{_BY_JUDGE}, prompts averaged; the same of its two parts; the effect of "
+            "one more option on a judge that chooses at random",
             evaluate=_option,
         ),
         Claim(

@@ -1,4 +1,4 @@
-"""Eight scores an answer on RewardBench 2 (Composo, 2026): what repeats gain, and where."""
+"""Eight scores per answer on RewardBench 2 (Composo, 2026): what repeats gain, and where."""
 
 from __future__ import annotations
 

@@ -318,7 +318,7 @@ def _mismatch(cell: Cell, cells: Sequence[Cell]) -> str:
 
 
 def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
-    """What becomes of the omegas above T = 0 and their null: verdict and reason."""
+    """Compare the omegas above T = 0 with their null: verdict and reason."""
     if not warm:
         return "open", "The folder holds no temperature above 0."
     tested = [

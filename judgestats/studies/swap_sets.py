@@ -441,7 +441,7 @@ def _lean(cells: Sequence[Positions], _: Options) -> Finding:
     families = ""
     if four and rest:
         families = (
-            f" Position effect is {bounded(float(np.mean(four)))} on average for GPT-4 models and "
+            f" The position effect averages {bounded(float(np.mean(four)))} for GPT-4 models and "
             f"{bounded(float(np.mean(rest)))} for the others."
         )
     return Finding(

@@ -260,8 +260,8 @@ _MOST_PARAMS, _MOST_METRICS = 100, 800
 def key(text: str) -> str:
     """A name MLflow accepts: alphanumerics and ``_-. :/``, and a path that names one place only.
 
-    A judge's address keeps its text, but no slashes: MLflow groups charts by the text before the
-    last slash, and refuses empty parts and dots instead of names.
+    A judge's address keeps its text without slashes, since MLflow groups charts by the text before
+    the last slash. MLflow refuses empty parts, and parts that are dots.
 
     Examples
     --------

@@ -152,8 +152,8 @@ def redact_uri(uri: str) -> str:
 def store_faults(doing: str) -> Iterator[None]:
     """Turn whatever a tracking store throws into one clear sentence.
 
-    MLflow passes on the exceptions of the database, the file system and the network as they come,
-    so the catch is broad; the cause stays attached.
+    MLflow does not wrap the exceptions of the database, the file system, or the network. The catch
+    is therefore broad, and the cause stays attached.
     """
     try:
         yield
@@ -244,11 +244,10 @@ _BUSY_SECONDS = 5.0
 
 
 def _store_make(uri: str) -> None:
-    """Make the file of a new sqlite store next to its position, and put it there when it is
-    complete.
+    """Make the file of a new sqlite store under another name, and move it when complete.
 
-    MLflow makes tables and then alters them for seconds; what an interrupt in between leaves can
-    neither be opened nor fixed.
+    MLflow makes tables and then alters them for seconds. A file that is interrupted in between can
+    be neither opened nor repaired.
     """
     file = _sqlite_file(uri)
     if file is None or file.exists():

@@ -249,10 +249,9 @@ def is_stored(word: str) -> bool:
 def stored_assessments(words: Sequence[str], *, judge: str = "") -> pd.DataFrame:
     """What judges said in MLflow runs and experiments, with human feedback as labels.
 
-    Labels are what human raters said under a judge's own name. Of a run it is what that run's
-    judges said, on whichever traces; of an experiment everything that was said on its traces,
-    whether by an evaluation, by a monitor or in production. Several judgments of the same input and
-    output by one judge are repetitions.
+    Labels are human feedback under a judge's own name. A run gives the assessments by its judges,
+    on any trace. An experiment gives all assessments of its traces: by evaluations, by monitors,
+    and in production. Several judgments of the same input and output by one judge are repeats.
 
     Parameters
     ----------
@@ -326,7 +325,7 @@ def _experiment_id(store: Store, word: str) -> str:
     named = _EXPERIMENT.fullmatch(word)
     if named is None:
         raise InputError(
-            f"{word!r} is not an MLflow run id (32 hexadecimal digits) and no experiments:/NAME."
+            f"{word!r} is neither an MLflow run id (32 hexadecimal digits) nor experiments:/NAME."
         )
     name = named.group(1)
     experiment = store.client.get_experiment_by_name(name)
@@ -359,7 +358,7 @@ def _source_run(trace: Mapping[str, Any]) -> str:
 
 
 def _own_assessments(trace: dict[str, Any], runs: set[str]) -> dict[str, Any]:
-    """A trace without what judges of other runs said of it; human words belong to all."""
+    """A trace without the assessments by judges of other runs; human feedback is kept."""
     info = trace["info"]
     assessments = [
         a

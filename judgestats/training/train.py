@@ -1,4 +1,4 @@
-"""Fine-tuning of judges, your own models, and what explanations attend to."""
+"""Fine-tuning of judges, use of the tuned models, and attention of explanations."""
 
 from __future__ import annotations
 

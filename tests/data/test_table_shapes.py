@@ -471,5 +471,5 @@ def test_cells_with_literals_of_python_are_read_as_json_is(tmp_path):
     pd.testing.assert_frame_equal(one, other)
     table["scores"] = "{" * 200 + "'deep"
     table.to_csv(tmp_path / "deep.csv", index=False)
-    with pytest.raises(InputError, match="nothing is at"):
+    with pytest.raises(InputError, match="there is nothing at"):
         read_judgments(tmp_path / "deep.csv", mapping={"score": "scores.tone"})

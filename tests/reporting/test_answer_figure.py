@@ -41,7 +41,7 @@ def test_bars_are_told_where_methods_are_joined():
     shown = answer_figure(Run(Path("x"), records))
     assert shown is not None
     assert len(shown.figure.brackets) == 2, "the methods of each judge agree equally often"
-    assert "Upright bars join" in shown.caption
+    assert "Vertical bars join" in shown.caption
     assert records.drawing is not None
     none = replace(records, drawing=replace(records.drawing, compared=()))
     shown = answer_figure(Run(Path("x"), none))

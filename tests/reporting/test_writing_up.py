@@ -104,7 +104,7 @@ def test_the_checklist_tells_what_is_missing(folder):
     entries = {e.what: e for e in checklist(load_run(folder))}
     assert entries["The prompts, whole"].reported
     assert "icc_1_1" in entries["Reliability with its uncertainty"].where
-    assert not entries["Agreement with human labels, and who they are"].reported
+    assert not entries["Agreement with human labels, and who gave them"].reported
     assert not entries["Where it was served, and which build"].reported, "simulated"
 
 

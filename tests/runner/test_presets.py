@@ -229,7 +229,7 @@ def test_sets_that_are_not_there_are_named_with_what_brings_them(workplace):
 
 def test_other_items_are_said_to_be_other_items(sets):
     prepared = paper("temperature", items="bank")
-    assert "This is not a repetition of the study." in prepared.notices[0]
+    assert "This does not replicate the study." in prepared.notices[0]
     assert not prepared.parameters["item_options"]
     copy = paper("temperature", items="mt_bench:data/mt_bench")
     assert [n.code for n in copy.notices] == ["wording"]

@@ -209,7 +209,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         return await self._call(f"file {file_id} was downloaded", send)
 
     async def delete(self, file_id: str) -> None:
-        """Delete a file that no batch uses; one that is gone already is not a fault."""
+        """Delete a file that no batch uses; a file that is gone already is not an error."""
 
         async def send() -> None:
             await self._short.sdk.files.with_raw_response.delete(file_id)
@@ -307,7 +307,7 @@ def checked_id(value: dict[str, Any]) -> str:
     ):
         raise MalformedError("the reply names no id")
     if not identifier.replace("-", "").replace("_", "").isalnum():
-        raise MalformedError("the reply's id is none that can be in an address")
+        raise MalformedError("the reply's id cannot be part of an address")
     return identifier
 
 
@@ -392,7 +392,7 @@ class Results:
     outcomes : dict of str to Outcome
         By custom id; requests that no readable line speaks of are absent.
     foreign, repeated, unreadable : int
-        Lines of requests that are not the batch's, that came before, and that are not a result.
+        Lines of other requests, of requests that came before, and lines that are not a result.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)

@@ -281,7 +281,7 @@ class BatchCollector:
     async def _emit(
         self, stage: list[tuple[tuple[int, ...], Task]]
     ) -> list[tuple[tuple[int, ...], Task]]:
-        """Pass a stage's rows; gives the next stage."""
+        """Deliver a stage's rows; return the next stage."""
         account, experiment = self._shared.account, self._shared.experiment
         stages: list[tuple[tuple[int, ...], Task]] = []
         places = [place for place, _ in stage]

@@ -117,7 +117,7 @@ class BatchAccounting:
     Attributes
     ----------
     stopped : bool
-        Whether no more may be handed in for this model.
+        Whether no more batches are submitted for this model.
     """
 
     def __init__(self, endpoint: Endpoint, shared: Shared) -> None:
@@ -191,7 +191,7 @@ _SILENT = {
     Kind.RATE_LIMITED,
     Kind.MALFORMED,
 }
-"""Kinds of failure that show nothing of a batch that is looked at."""
+"""Kinds of failure that say nothing about the state of a batch."""
 _MOST_SILENT = 60
 """Looks in a row without news: about an hour, the retry policy's own tries aside."""
 _REFUSALS = {

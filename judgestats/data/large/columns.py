@@ -61,7 +61,7 @@ class VerdictCode:
 def read_kind(
     opened: ParquetJudgments, role: str, options: TableOptions, *, batch_rows: int
 ) -> VerdictCode | None:
-    """Read a column once for its different values, and show its kind by these.
+    """Read a column once for its different values, and infer its kind from them.
 
     Parameters
     ----------
@@ -154,10 +154,10 @@ def _too_many(opened: ParquetJudgments, column: str) -> InputError:
 
 
 def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[str]:
-    """The columns without a part, as text; a refusal where one may be part of a key.
+    """The unused columns, as text; a refusal where one may be part of a key.
 
-    The first rows tell: a column that varies within an item there does so in the whole. Who gave
-    the rows is decided from all of them.
+    The first rows decide whether a column varies within an item. Who gave the rows is decided from
+    all of them.
 
     Raises
     ------
@@ -288,7 +288,7 @@ def joined(
 
 
 NOT_ASKED, UNREAD, FIRST_VALUE = 0, 1, 2
-"""What a byte of the board says; value v is as FIRST_VALUE + v."""
+"""Codes of the board; value v is stored as FIRST_VALUE + v."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,8 +331,8 @@ class ReducedJudgments:
     asked : ndarray of int, shape (n_items, n_columns)
         Judgments asked for, whether they could be read or not.
     board : ndarray of uint8, shape (n_items, n_columns, n_replicates), or None
-        One byte a judgment (0 not asked, 1 unparsed, 2 + the value's place): which replication said
-        what, for coefficients of columns. None where it would not fit (`board_reason`).
+        One byte per judgment (0 not asked, 1 unparsed, 2 + the value's index), with which the
+        coefficients of columns are computed. None where it would not fit (`board_reason`).
     n_replicates, n_rows, n_files : int
     columns_read : mapping
         Which column of the files served as which of ours.
@@ -445,8 +445,8 @@ def leave_out_repeated(
     Notes
     -----
     For rows whose repetitions no column numbers. An item keeps what its rows say, and is ambiguous
-    where they contradict each other. Of which kind the unparsed rows left out were is not known
-    here: they are taken from the commonest kinds.
+    where they contradict each other. The kinds of the unparsed rows left out are not known here:
+    they are taken from the most common kinds.
 
     Examples
     --------

@@ -183,7 +183,7 @@ class RowCoder:
 def _number(value: Any) -> float | None:
     """A temperature; NaN (the server's default) as None, so that it is one value.
 
-    A partition (``temperature=0.5/``) shows it as text.
+    A partition (``temperature=0.5/``) gives it as text.
     """
     try:
         number = math.nan if value is None else float(value)
@@ -344,7 +344,7 @@ class _Pass:
                 self.board = None
                 self.board_reason = (
                     f"{n} items x {k} conditions x {board[2]} replications are more than the "
-                    f"{self.board_bytes / 2**30:.3g} GiB kept for distinguishing repeats"
+                    f"{self.board_bytes / 2**30:.3g} GiB allowed for distinguishing repeats"
                 )
             else:
                 self.board = grown(self.board, board)

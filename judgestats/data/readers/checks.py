@@ -264,7 +264,7 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
 def _drop_duplicates(
     table: pd.DataFrame, out: pd.DataFrame, names: Mapping[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows without those that judge an item again by accident, and what must be reported.
+    """The rows without those that judge an item again by accident, and the notes on them.
 
     Where no column numbers repetitions and few items of a condition occur in several rows, these
     are not repetitions that would measure agreement. One row per item is kept, one that could be
@@ -305,7 +305,7 @@ def _drop_duplicates(
 
 
 def repeated_note(n: int, unread: int, *, first: str = "") -> str:
-    """What is reported where rows were left out that judge an item again by accident.
+    """Note on rows that were left out because they judge an item again by accident.
 
     Examples
     --------
@@ -397,8 +397,8 @@ def with_pairs_of_ids(
     Returns
     -------
     tuple of DataFrame, dict and str
-        All as given unless most ids are with their last two parts swapped too, and the verdicts are
-        preferences.
+        All as given unless most ids also occur with their last two parts swapped, and the verdicts
+        are preferences.
 
     Examples
     --------
@@ -434,7 +434,7 @@ def with_pairs_of_ids(
 def with_orders(
     source: Path | str, table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
 ) -> tuple[pd.DataFrame, dict[str, str], str]:
-    """The table with every pair named one way, the order in a column, and that as text.
+    """The table with every pair named one way, the order in a column, and a note on it.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ def _lone_verdict(table: pd.DataFrame, used: Collection[str]) -> str:
 
 
 def may_hold_verdicts(column: pd.Series) -> bool:
-    """Few numbers, fractions, or words that say pass or fail."""
+    """Whether a column may hold verdicts: few numbers, fractions, or words for pass and fail."""
     if nested(column):
         return False
     levels = pd.unique(column.dropna())
@@ -313,7 +313,7 @@ _FEWEST, _PER_CLUSTER = 5, 1.5
 """Levels, and items per level, from which a column of another name is a cluster."""
 
 _OPTIONS = ("factor", "ignore")
-"""What columns serve as by a separate option, not by ``--map``."""
+"""Roles of columns that have their own option instead of ``--map``."""
 
 
 def _holds(table: pd.DataFrame, column: str) -> bool:
@@ -518,7 +518,7 @@ def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
 
 
 def _mixed(column: pd.Series) -> bool:
-    """Whether values of several types are there, of which equal ones may be written otherwise."""
+    """Whether a column has values of several types, so that equal values may be written apart."""
     if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
         return False
     kinds = set(map(type, column)) - {type(None)}

@@ -24,7 +24,7 @@ DEFAULTS = {k: v for k, v in JUDGMENT.items() if k not in {*TOLD, "condition", "
 
 
 def reading_key(label: str) -> tuple[object, ...]:
-    """What Sorts labels in natural order: words by letter, numbers within them by size.
+    """Sort key for labels in natural order: words by letter, numbers within them by size.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def reading_key(label: str) -> tuple[object, ...]:
 
 
 def sort_conditions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows with their conditions as human raters read them, else in the order that they had.
+    """The rows with their conditions in natural order, else in the order that they had.
 
     Examples
     --------

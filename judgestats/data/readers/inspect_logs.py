@@ -21,8 +21,7 @@ _STOPPED = {
     "content_filter": "content_filter",
 }
 _WORDS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
-"""Inspect's own grades. Spelled out, a C cannot be interpreted as the tie of a comparison of A and
-B."""
+"""Inspect's own grades, spelled out: a C could be the tie of a comparison of A and B."""
 
 _NONE = {status.value for status in Status if status is not Status.OK}
 

@@ -238,7 +238,7 @@ def _parts(value: Any, prefix: str, path: str) -> tuple[dict[str, Any], list[Any
 
 
 def _note_alike(value: Any, prefix: str, lists: Sequence[str], alike: dict[str, set[str]]) -> None:
-    """Note next to which list others of plain values are as long as it, wherever it stands."""
+    """Record which lists of plain values are as long as a list of entries next to them."""
     if not lists:
         return
     own, listed = _parts(value, prefix, lists[0])
@@ -255,7 +255,7 @@ def _note_alike(value: Any, prefix: str, lists: Sequence[str], alike: dict[str, 
 def _rows(
     value: Any, prefix: str, lists: Sequence[str], alike: Mapping[str, set[str]]
 ) -> Iterator[dict[Any, Any]]:
-    """A row an entry of the innermost list; its positions are under the lists' names as tuples."""
+    """One row per entry of the innermost list; positions are tuples under the lists' names."""
     if not lists:
         yield _parts(value, prefix, "")[0]
         return

@@ -145,7 +145,7 @@ def _kind(frame: pd.DataFrame) -> Kind:
 
 
 def with_people(out: pd.DataFrame, labels: pd.DataFrame, kind: Kind | None) -> pd.DataFrame:
-    """The frame with ``label``, what most people say; where there are several, a column per person.
+    """The frame with ``label``, the majority label; with several raters, a column per rater too.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def with_labels_of(
     own : Series
         What each row's label is called among those of `people`.
     people : DataFrame
-        A row per label's name, a column per person.
+        One row per name of a label, one column per person.
     kinds : mapping of criterion to Kind
     values, scores
         As `coded_labels` takes them.
@@ -396,7 +396,7 @@ def with_labelled_rows(
     out : DataFrame
         The judge's rows, parsed.
     rows : DataFrame
-        Human rows, as they stand.
+        Human rows, unchanged.
     columns : sequence of str
         That hold the verdicts; the first that is filled counts.
     read : Read
@@ -711,7 +711,7 @@ def _no_label_yet(
 
 
 def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:
-    """Columns named as human raters are, and those that hold the same labels as one of these."""
+    """Columns named after human raters, and those that hold the same labels as one of these."""
     stems = {c: folded(c).rstrip("0123456789") for c in rest}
     named = [c for c, stem in stems.items() if stem == "h" or stem.startswith((*_PEOPLE, "ann"))]
     spellings = {c: set(map(normalize_value, table[c].dropna())) - {""} for c in rest}

@@ -317,7 +317,7 @@ def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series
             values = [follow_path(json_cell(v), steps[n:]) for v in table[column]]
             if all(v is None for v in values) and values:
                 raise InputError(
-                    f"{source}: nothing is at {path!r}. The column {column!r} holds "
+                    f"{source}: there is nothing at {path!r}. The column {column!r} holds "
                     f"{short(table[column].iloc[0])}."
                 )
             return pd.Series(values, index=table.index, dtype=object).infer_objects()

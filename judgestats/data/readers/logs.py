@@ -232,7 +232,7 @@ def finished(
 ) -> pd.DataFrame:
     """Number the repetitions, name the conditions, and settle the columns.
 
-    An item of which no cluster is reported is a separate cluster.
+    An item without a cluster is its own cluster.
     """
     table["cluster"] = table["cluster"].where(table["cluster"] != "", table["item_id"])
     if len(set(table["task"])) > 1:

@@ -48,7 +48,7 @@ def scale_of(given: object) -> tuple[float, float] | None:
 
 
 _LISTED = {"item": "item", "condition": "factors"}
-"""Roles of ``--map`` that have a separate option; ``+`` is between several columns."""
+"""Roles of ``--map`` that have a separate option; ``+`` joins several columns."""
 ROLE_NAMES: Mapping[str, str] = {
     "repeat": "replicate",
     "raw_reply": "raw_text",

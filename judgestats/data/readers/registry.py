@@ -97,8 +97,8 @@ def read_judgments(
     path : str, Path, DataFrame or iterable of dict
         The file: a log of Inspect, MLflow, promptfoo, lm-evaluation-harness, AlpacaEval, FastChat
         or judgekeeper, or a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite). A folder is
-        interpreted as the logs of one tool that it holds. Or the table itself: a pandas or polars
-        frame, or one dict a judgment.
+        read as the logs of the one tool that it holds. Or the table itself: a pandas or polars
+        frame, or one dict per judgment.
     reader : str
         ``auto`` recognises the file by what it holds; otherwise one of ``reader_names()``.
     mapping : mapping of role to the file's column, optional
@@ -271,7 +271,7 @@ def as_frame(data: Any) -> pd.DataFrame:
 
 
 def _arrow_table(data: Any) -> Any:
-    """The Arrow table of an object that offers one by a separate method; else None."""
+    """The Arrow table of an object that has a method for it; else None."""
     if hasattr(data, "collect") and not hasattr(data, "__arrow_c_stream__"):  # a lazy frame
         data = data.collect()
     if hasattr(data, "to_arrow_reader"):  # a relation's stream would hold all of it twice

@@ -29,7 +29,7 @@ from judgestats.results.records import CRITERIA
 _NAMES_OF_CRITERIA = CRITERIA | {"name", "key", "annotationname", "metricname", "scorename"}
 """Names (folded) of what may distinguish criteria."""
 UNVARYING = "does not vary within an item"
-"""Why a column is not used in a key that tells something of the item as a whole."""
+"""Why a column that describes an item as a whole is not used in a key."""
 _TIMES = re.compile(r"\b(\w*time|date|\w*stamp|created|updated|asked|started|ended)\b")
 _MEASURES = re.compile(
     r"\b(latency|duration|seconds|tokens?|cost|price|usd|\w*length|chars|words|prob|probability"

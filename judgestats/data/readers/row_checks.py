@@ -172,7 +172,7 @@ def list_positions(table: pd.DataFrame, options: TableOptions) -> tuple[str, ...
 def stated_rows(
     source: Path | str, table: pd.DataFrame, options: TableOptions
 ) -> tuple[pd.DataFrame, pd.Series, str]:
-    """The rows that are judged or labels, which of them are the human ones, and that as text.
+    """The rows of verdicts and labels, a mask of the human ones, and a note on the choice.
 
     Raises
     ------
@@ -320,7 +320,7 @@ def _rater_options(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOp
                       ("human", "judge")}  # fmt: skip
             people = f"{found.column}={either['human']}"
             human = replace(labelled, human=people, judge_rows=judged)
-            yield "unclear rows are the human ones", human
+            yield "unclear rows are human", human
             more = replace(keyed, judge_rows=f"{found.column}={either['judge']}")
             yield "unclear rows are the judge's", more
 

@@ -89,7 +89,7 @@ def understood_as(
     understanding: ColumnRoles,
     options: TableOptions,
 ) -> str:
-    """What names an item, the judge and the repeats, and which columns are not used in it."""
+    """What names an item, the judge and the repeats, and which columns are unused."""
     judge = names.get("judge")
     parts = [f"item = {' + '.join(understanding.item)}"]
     if "cluster" in names and frame["cluster"].nunique() < frame["item_id"].nunique():
@@ -147,7 +147,7 @@ def systems_of_answers(
 
 
 def unused_columns(understanding: ColumnRoles) -> list[str]:
-    """The columns that are not used in what is analysed, as text."""
+    """The columns that the analysis does not use, as text."""
     still = [c for c, why in understanding.unused if why == UNVARYING]
     others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
     sentences = []
@@ -437,7 +437,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
 
 
 def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -> TableOptions:
-    """The options with ``run1``, ``run2`` ... as repetitions, if nothing else is reported.
+    """The options with ``run1``, ``run2`` ... as repetitions, if nothing else is stated.
 
     Raises
     ------

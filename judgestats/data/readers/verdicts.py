@@ -53,7 +53,7 @@ _SHORT_SCALES = ((0.0, 3.0), (0.0, 4.0), (1.0, 3.0), (1.0, 4.0))
 """Scales that are assumed where both ends were seen."""
 _SEVERAL = 3
 _ABSURD = 100
-"""Times their range and size that a score is beyond others if it is not one of their scale."""
+"""Multiple of the other scores' range and size beyond which a score is not on their scale."""
 _WIDE = Scale(-(10**6), 10**6)
 _LONGEST_READ = 200_000
 
@@ -199,7 +199,7 @@ def kind_of_column(
 def kind_line(
     numbers: pd.Series, column: str, kind: Kind, options: TableOptions, rows: Sequence[int]
 ) -> tuple[str, tuple[str, ...]]:
-    """What a column was interpreted as, as text, and which scores are far from all others.
+    """Describe the kind of a column, and the scores that are far from all others.
 
     Parameters
     ----------
@@ -340,11 +340,11 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
 ALL_OTHERS = "all others"
 """What a note names where it names scores that may be mistakes."""
 FAR = f"far from {ALL_OTHERS}"
-"""What it says where they are far away."""
+"""Text where scores are far away."""
 KEPT_FAR = f"{FAR} ("
 """What it says where they are kept."""
 INFINITE, TOO_LARGE = "an infinite score", "a score too large to compute with"
-"""How the reason begins why such a score is unparsed."""
+"""First words of the reason why such a score is unparsed."""
 
 
 def _no_score(value: object) -> str:
@@ -374,7 +374,7 @@ def _describe_scale(
     text: tuple[float, float] | None,
     counts: pd.Series | None = None,
 ) -> tuple[str, tuple[str, ...], set[Any]]:
-    """The scale as text, what lies strangely far from the rest as text, and its index.
+    """The scale as text, the outlying scores as text, and their index.
 
     `counts` has the rows of each number, where `numbers` are the different ones.
     """
@@ -603,7 +603,7 @@ def _no_verdict(word: str) -> str:
 def map_model_names(
     table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
 ) -> tuple[pd.DataFrame, str]:
-    """The table with a model's name among the verdicts as its position (a or b), and that as text.
+    """The table with models' names among the verdicts as positions (a or b), and a note on it.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """How the bank's preference labels were made: three designed annotator personas.
 
 They are not people and their labels say nothing about people. They exist so that everything that
-needs human labels (alignment, ceilings, disagreement between annotators) can be rehearsed on data
+needs human labels (alignment, ceilings, disagreement between annotators) can be tested on data
 whose truth is known. A persona's liking for an answer is
 
     liking = trust * quality + per_doubling * length + flattery * (is it flattering) + noise

@@ -54,7 +54,7 @@ class ProbeAnswer:
     other : ProbeAnswer or None
         An answer to another question.
     written : tuple of (str, str)
-        The answer as it was written again, by what was done.
+        The rewritten answer, by what was done.
     """
 
     name: str
@@ -223,7 +223,7 @@ def sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Rewrite:
-    """The answer as it was written again."""
+    """The rewritten answer."""
 
     done: str
 

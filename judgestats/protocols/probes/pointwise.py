@@ -83,7 +83,7 @@ def _other_question(units: tuple[Unit, ...], at: int) -> Unit | None:
 SCALE_WORDS = ("bad", "poor", "fair", "good", "excellent")
 """The five words of absolute category rating (ITU-T P.800)."""
 _SAID = "a whole number from {low} (worst) to {high} (best)"
-"""How a prompt says its scale where it can be turned, or said as text."""
+"""How a prompt states its scale where it can be reversed, or written in words."""
 _TURNED = "a whole number from {low} (best) to {high} (worst)"
 _IN_WORDS = f"one of the words {', '.join(SCALE_WORDS[:-1])} and {SCALE_WORDS[-1]}"
 

@@ -26,7 +26,7 @@ class Number(str):
 
 
 class TangledError(Exception):
-    """A text with this many beginnings of objects that it is not searched for one."""
+    """A text with so many beginnings of objects that it is not searched for one."""
 
 
 class Object:
@@ -579,7 +579,7 @@ def _readings(plain: prose.Plain, form: Form) -> list[Match]:
 
 
 def _revised(reading: Match, text: str, end: int, form: Form) -> Match:
-    """A verdict that the words right after it take back is not one of both."""
+    """The verdict; ambiguous if the words right after it take it back."""
     if reading.status is not Status.OK:
         return reading
     other = form.revised(text, end, min(end + _SOON, len(text)))

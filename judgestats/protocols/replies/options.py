@@ -1,4 +1,4 @@
-"""Letters, options and words on offer, and the text on them in prose."""
+"""Letters, options and words on offer, and statements about them in prose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores as text: signs and decimals kept, other scales never rescaled."""
+"""Scores in replies: signs and decimals kept, other scales never rescaled."""
 
 from __future__ import annotations
 

@@ -96,8 +96,7 @@ _BEFORE = 4
 _LOWEST = -1e9
 _ROUNDING = 1e-6
 _WEIGHTED_MOST_MASS = 1.01
-"""Tokens that together have more than all of the probability (but for rounding) are not an
-answer."""
+"""Tokens whose probabilities sum to more than 1 (but for rounding) are not an answer."""
 _SPACES = " \n\t\u2581\u0120"
 
 WeightedPlace = tuple[int, str, str, dict[str, float]]
@@ -185,8 +184,7 @@ def log_probability(value: Any) -> float | None:
 
 
 def unpack_reply(kept: str) -> tuple[str, list[WeightedPlace]]:
-    """The text of a kept reply, and its positions; a text that is no such object is the reply
-    itself.
+    """The text and the positions of a kept reply; any other text is the reply itself.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class Settled:
     verdict : Verdict
         Never made up: where the calls before it failed it has a status and a reason.
     wanted, used : int
-        Judgments that were to be before the verdict, and those that did.
+        Judgments planned before the verdict, and those that were used.
     preferred : int
         Of those used, how many are of the selected kind (losses, wins ...).
     left_out : int
@@ -219,7 +219,7 @@ class Wording:
     own : tuple of (stage, file)
         Prompts of the user's for stages of `STAGE_PROMPTS`.
     aspects : mapping of set to text
-        Replaces What a judge is instructed to consider; by the item's category in lower case.
+        Replaces what a judge is instructed to consider; by the item's category in lower case.
     limit : int
         Characters of a judgment that a later prompt shows.
 
@@ -424,7 +424,7 @@ class KeyPointStrategy:
     ----------
     strategy : Strategy
     one_in : int
-        One pair and order in this many, by the hash of its name; 1 counts on all.
+        Counts on one in this many pairs and orders, by the hash of its name; 1 counts on all.
     wording : Wording
     """
 

@@ -350,7 +350,7 @@ STRATEGIES = (
     "aggregate",
     *(f"cce-{s}{raw}" for s in SELECTIONS for raw in ("", "-raw")),
 )
-"""What may be before ``@k``; ``cce`` is short for ``cce-criticising``."""
+"""Names allowed before ``@k``; ``cce`` is short for ``cce-criticising``."""
 
 _NAME = re.compile(r"([a-z-]+?)(?:@(\d{1,4}))?")
 

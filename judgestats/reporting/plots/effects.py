@@ -84,7 +84,7 @@ class Forest(Figure):
     ----------
     rows : tuple of EffectRow
     reference : float
-        If nothing would lie (0, or 1 for ratios); NaN draws no line.
+        Position of no effect (0, or 1 for ratios); NaN draws no line.
     log : bool
         Logarithmic axis, for ratios.
     bounded : bool

@@ -31,13 +31,13 @@ from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, Result
 _MOST_DOTS = 12
 _MOST_PANELS = 3
 _FEWEST = 3
-"""Numbers that are worth a figure: of two, or of one row, the table next to it tells all."""
+"""Fewest numbers worth a figure: for two, or for one row, the table suffices."""
 _BY_DEFAULT = (
     ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
     ("as_judged",), ("mean",),
 )  # fmt: skip
 _MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
-_BARS = " Upright bars join what is not distinguished, which does not show that it is equal."
+_BARS = " Vertical bars join rows whose difference is not significant; it need not be zero."
 _FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
 
 
@@ -59,8 +59,7 @@ class _Row:
 
 
 def answer_figure(run: Run) -> Captioned | None:
-    """The figure of the summary page; None where there are not even three numbers in two rows to
-    draw.
+    """The figure of the summary page; None for fewer than three numbers or two rows.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def answer_figure(run: Run) -> Captioned | None:
 
 
 def _default_drawing(run: Run) -> Drawing | None:
-    """Of results that declare none (a run of an earlier version, an custom analysis)."""
+    """Of results that declare none (a run of an earlier version, a custom analysis)."""
     for keys in _BY_DEFAULT:
         kept = measures(run, keys)
         if kept:

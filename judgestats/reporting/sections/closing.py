@@ -210,7 +210,7 @@ def _interval(method: str, write: Write) -> str:
 
 
 def _null_sentence(run: Run, write: Write) -> str:
-    """What is shuffled, or drawn, where a result says the null value."""
+    """What is shuffled, or drawn, where a result has a null value."""
     nulls = [e.null for e in run.records.select(Estimate) if e.null is not None]
     ways = dict.fromkeys(
         f"{'drawing from' if null.drawn else 'shuffling'} {null.permuted}" for null in nulls
@@ -257,7 +257,7 @@ def _crosschecked(run: Run) -> str:
 _CSV = {
     "tests": "every test, with statistic, degrees of freedom, p and adjusted p",
     "pairs": "every pair, with interval, p and adjusted p",
-    "estimates": "every estimate, with interval and the null value",
+    "estimates": "every estimate, with its interval and null value",
     "conditions": "everything that describes the conditions, at full precision",
     "flagged_without": "results with and without the texts that address the judge",
     "disagreements": "every item on which judge and people differ, the widest gap first",

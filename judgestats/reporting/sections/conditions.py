@@ -190,7 +190,7 @@ def with_unit(run: Run, key: str) -> str:
 
 
 def from_zero(key: str) -> bool:
-    """Whether an axis begins at 0: of what is reported in the scale's points and cannot be less.
+    """Whether an axis begins at 0: for quantities in points that cannot be negative.
 
     Examples
     --------
@@ -335,8 +335,7 @@ def full_condition(row: Mapping[str, Any], run: Run) -> str:
 
 
 def short_condition(row: Mapping[str, Any], run: Run) -> str:
-    """What distinguishes a condition from the others, where the table says the judge or there is
-    one.
+    """What distinguishes a condition where the table names the judge, or there is one judge.
 
     The judge is left out, a temperature that all share, and the name of the one thing that varies.
     """
@@ -465,7 +464,7 @@ def answer_conditions(run: Run) -> Iterator[str]:
 
 
 def grades_of(run: Run, conditions: Sequence[str]) -> list[int]:
-    """How little a page says of each condition elsewhere: those advised or told are first."""
+    """How little a page says of each condition elsewhere: the recommended are first."""
     first = {name: i for i, name in enumerate(dict.fromkeys(answer_conditions(run)))}
     return [first.get(name, len(first)) for name in conditions]
 

@@ -232,9 +232,9 @@ _SHORT = {
     "icc1": "ICC(1,1)", "vote_share": "One verdict", "grade_score": "Grade Score",
     "reliability": "Reliability",
 }  # fmt: skip
-"""The numbers of a condition of which a table says the null value, in short."""
+"""Short names of the numbers of a condition whose null value a table shows."""
 _SAME = 0.015
-"""By how much numbers may differ that one number is reported for."""
+"""Largest difference between numbers that are reported as one."""
 
 
 def condition_descriptions(run: Run) -> Table | None:
@@ -323,7 +323,7 @@ def _cells(
 def _nulls(
     run: Run, listed: Sequence[tuple[int, dict[str, Any]]], rows: Sequence[dict[str, Any]]
 ) -> tuple[list[Column], list[str]]:
-    """Columns of the null value, and notes where it gives about the same in all rows."""
+    """Columns of null values, and notes where these are about the same in all rows."""
     bounds = {key: [measured(run, i, key) for i, _ in listed] for key in _SHORT}
     bounds = {k: values for k, values in bounds.items() if any(v.has_chance for v in values)}
     for key, values in bounds.items():
@@ -389,7 +389,7 @@ def position_shares(run: Run) -> Table | None:
         caption=(
             "Share of the selections at each position, over the items with the most common "
             "number of options. Every option was at every position once, so a judge that follows "
-            "content selects all places equally often."
+            "content selects all positions equally often."
         ),
         label="tbl-places",
     )

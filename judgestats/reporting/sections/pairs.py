@@ -101,7 +101,7 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
     notes = [
         "Open: neither a difference nor equality is shown." * is_open,
         f"Equivalence within a margin: two one-sided tests, {' and '.join(levels)} intervals; "
-        "alike: established to be within it. All others: tests of a difference, 95% intervals."
+        "alike: the interval is within it. All others: tests of a difference, 95% intervals."
         if levels
         else "",
         omission_note(len(rows), n_pairs, "pairs", "pairs"),
@@ -136,7 +136,7 @@ def _key(run: Run, whole: ResultSet, member: Comparison) -> tuple[str, ...]:
 
 
 def _one_a_pair(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One verdict on a pair and question: of several measures the first, or one equivalent."""
+    """One verdict per pair and question: of several measures an equivalent one, or the first."""
     first_of: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in rows:
         key = (row["hypothesis"], row["where"], row["pair"])

@@ -39,7 +39,7 @@ _TEXTS = ("question", "answer", "judge_says")
 
 
 def disagreements(run: Run) -> list[Showable]:
-    """The items on which judge and people are most different, widest gap first.
+    """The items on which judge and human raters differ most, widest gap first.
 
     Parameters
     ----------

@@ -378,7 +378,7 @@ def estimates_table(
     with_chance = any(r["chance"] is not NOTHING for r in rows)
     notes = [
         omission_note(len(shown), n, "estimates", "estimates"),
-        "The null value for some of them is in tables/estimates.csv."
+        "Null values of some of them are in tables/estimates.csv."
         * (with_chance and "chance" not in [c.key for c in columns]),
     ]
     return Table(
@@ -452,7 +452,7 @@ _MOST_KEYS = 9
 def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> list[Table]:
     """Rows of any other kind, as they are: one table for each set of columns, at most nine.
 
-    Results with the same columns (one a judge, say) are in one table, each under its title.
+    Results with the same columns (e.g. one per judge) are in one table, each under its title.
     """
     alike: dict[tuple[str, ...], list[TableRecord]] = {}
     for record in records:

@@ -344,8 +344,7 @@ def _p(results: Results, test: str) -> AddressedText:
 
 
 def summary_addresses(run: Run) -> set[str]:
-    """The addresses of the numbers that the summary page's table shows, and those with intervals as
-    texts.
+    """The addresses of the numbers in the summary table, and of their intervals as texts.
 
     An analysis may keep one number in two records: for a condition, and as a result.
     """
