@@ -288,7 +288,7 @@ class Serving:
         while line := orders.readline():
             order = json.loads(line)
             if child := os.fork():
-                answers.write(f"{int(passed(child, order['seconds']))}\n")
+                answers.write(outcome(child, order["seconds"]) + "\n")
                 answers.flush()
                 continue
             os.setsid()
@@ -324,17 +324,17 @@ class Chosen:
         items.sort(key=lambda one: self.places[one.nodeid])
 
 
-def passed(child: int, seconds: float) -> bool:
-    """Wait for a child that leads a session: whether it ended in time and well."""
+def outcome(child: int, seconds: float) -> str:
+    """Wait for a child that leads a session: passed, failed, or timeout."""
     until = time.monotonic() + seconds
     while not (found := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() < until:
         time.sleep(0.01)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     if found[0]:
-        return os.waitstatus_to_exitcode(found[1]) == 0
+        return "failed" if os.waitstatus_to_exitcode(found[1]) else "passed"
     os.waitpid(child, 0)
-    return False
+    return "timeout"
 
 
 class Worker:
@@ -386,7 +386,7 @@ class Worker:
         traced = self.tree / "traced"
         traced.write_text(str(self.tree / "judgestats" / module))
         child = self.start(module, Recorder(self.tree))
-        good = passed(child, 1800)
+        good = outcome(child, 1800) == "passed"
         traced.unlink()
         where = self.tree / ("record.json" if good else "output")
         return module, json.loads(where.read_text()) if good else where.read_text()
@@ -397,7 +397,7 @@ class Worker:
             return
         if self.child:
             self.orders.close()
-            passed(self.child, 30)
+            outcome(self.child, 30)
         orders, answers = os.pipe(), os.pipe()
         plugin = Serving(self.tree / "judgestats" / module, orders, answers)
         self.child, self.serves = self.start(module, plugin), module
@@ -405,8 +405,8 @@ class Worker:
         os.close(answers[1])
         self.orders, self.answers = os.fdopen(orders[1], "w"), os.fdopen(answers[0])
 
-    def survives(self, one: Mutant, names: list[str], seconds: float, in_function: bool) -> bool:
-        """Whether tests pass on a mutant; one that does in a fork is tried in a new process."""
+    def outcome(self, one: Mutant, names: list[str], seconds: float, in_function: bool) -> str:
+        """Outcome of the tests on a mutant; if they pass in a fork, that of a new process."""
         self.serve(one.module)
         path = self.tree / "judgestats" / one.module
         source = path.read_text(encoding="utf-8")
@@ -417,9 +417,9 @@ class Worker:
                          "names": names, "seconds": seconds}  # fmt: skip
                 self.orders.write(json.dumps(order) + "\n")
                 self.orders.flush()
-                if self.answers.readline().strip() == "0":
-                    return False
-            return passed(self.start(one.module, Chosen(names)), seconds)
+                if (found := self.answers.readline().strip()) != "passed":
+                    return found
+            return outcome(self.start(one.module, Chosen(names)), seconds)
         finally:
             self.write(one.module, source)
 
@@ -437,12 +437,12 @@ def record(module: str) -> tuple[str, dict[str, tuple[float, list[int]]] | str]:
     return WORKER[0].record(module)
 
 
-def trial(job: tuple[Mutant, list[str], float, bool, float]) -> tuple[Mutant, bool | None]:
-    """A mutant, and whether it survives; None where the time is over."""
+def trial(job: tuple[Mutant, list[str], float, bool, float]) -> tuple[Mutant, str]:
+    """A mutant and the outcome of its tests; empty where the budget is spent."""
     one, names, seconds, in_function, until = job
     if time.monotonic() > until:
-        return one, None
-    return one, not names or WORKER[0].survives(one, names, seconds, in_function)
+        return one, ""
+    return one, WORKER[0].outcome(one, names, seconds, in_function) if names else "passed"
 
 
 def digest(tests: list[str]) -> str:
@@ -512,12 +512,13 @@ def main() -> int:
             keep()
             print(f"{module:34} {len(found)} tests", flush=True)
         for done in as_completed([pool.submit(trial, job(one)) for one in left]):
-            one, survived = done.result()
-            if survived is not None:
+            one, found = done.result()
+            if found:
+                survived = found == "passed"
                 seen[one.key] = f"survived {digests[one.module]}" if survived else "killed"
                 keep()
-                if survived:
-                    print(f"survived: {one.module}:{one.line} {one.kind} {one.key}", flush=True)
+                if found != "failed":
+                    print(f"{found}: {one.module}:{one.line} {one.kind} {one.key}", flush=True)
     rows: dict[str, Counter[str]] = {module: Counter() for module in modules}
     survivors = []
     for one in mutants:

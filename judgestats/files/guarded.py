@@ -11,6 +11,7 @@ import re
 import sqlite3
 import stat
 import struct
+import sys
 import time
 import zipfile
 from collections import Counter
@@ -51,6 +52,8 @@ class Limits:
         Of a table.
     line_bytes : int
         Of a line of text.
+    cell_bytes : int
+        Of a cell of a workbook or a database.
     expanded_bytes : int
         After decompression, texts that repeat counted as often as they stand. The environment's
         ``JUDGESTATS_MAX_BYTES`` (``8GiB``) replaces it and `ratio`.
@@ -70,6 +73,7 @@ class Limits:
     columns: int = 2_000
     cells: int = 200_000_000
     line_bytes: int = 64 * _MIB
+    cell_bytes: int = 10 * _MIB
     expanded_bytes: int = 2048 * _MIB
     document_bytes: int = 512 * _MIB
     ratio: int = 200
@@ -96,7 +100,7 @@ LIMITS = Limits()
 LOGS = Limits(members=200_000, expanded_bytes=20_000 * _MIB)
 """An archive of logs has a member a sample; one is held at a time."""
 ONE_PASS = Limits(
-    rows=2_000_000_000, columns=10_000, cells=1 << 60, expanded_bytes=1 << 60, seconds=math.inf
+    rows=2_000_000_000, cells=sys.maxsize, expanded_bytes=sys.maxsize, seconds=math.inf
 )
 """A table that is counted batch by batch: what counts is how far the whole expands."""
 
@@ -560,6 +564,7 @@ def database(path: Path, limits: Limits = LIMITS) -> Iterator[sqlite3.Connection
             link.execute("PRAGMA query_only=ON")
             link.text_factory = lambda raw: clean(raw.decode("utf-8"))
             link.set_progress_handler(look, 100_000)
+            link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.cell_bytes)
             yield link
         except (sqlite3.Error, UnicodeDecodeError) as error:
             if late:

@@ -30,7 +30,7 @@ from judgestats.files.guarded import (
     unlike_names,
     weighed,
 )
-from judgestats.files.text import clean, short
+from judgestats.files.text import DEEPEST, clean, short
 from judgestats.files.workbooks import workbook_sheets
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
 
 
 def sqlite_table(path: Path, table: str = "", limits: Limits = LIMITS) -> pd.DataFrame:
-    """A table of an SQLite database, opened read-only; views, which run queries, are refused.
+    """A table of an SQLite database, opened read-only; what would run code is refused.
 
     Parameters
     ----------
@@ -84,24 +84,30 @@ def sqlite_table(path: Path, table: str = "", limits: Limits = LIMITS) -> pd.Dat
     Raises
     ------
     InputError
-        Damaged, no such table, several, or a view.
+        Damaged, no such table, several, a view, or a computed column.
     """
     meter = Meter(path, "SQLite", limits)
     with database(path, limits) as link:
-        kinds = dict(
+        stored = dict(
             link.execute(
-                "select name, type from sqlite_master where type in ('table', 'view') "
+                "select name, rootpage > 0 from sqlite_master where type in ('table', 'view') "
                 "and name not like 'sqlite_%' order by name"
             ).fetchall()
         )
-        names = [n for n, kind in kinds.items() if kind == "table"]
-        view = table if kinds.get(table) == "view" else next(iter(kinds), "")
-        if view and (view == table or not names):
+        names = [n for n, is_stored in stored.items() if is_stored]
+        views = [n for n in stored if n not in names]
+        if table in views or (views and not names):
             raise InputError(
-                f"{path}: {view!r} is a view; judgestats reads tables only. Export it as CSV or "
-                "Parquet."
+                f"{path}: {short(table or views[0])} is a view; judgestats reads tables only. "
+                "Export it as CSV or Parquet."
             )
         name = _one_of(path, table, names, "table")
+        computed = "select name from pragma_table_xinfo(?) where hidden > 1"
+        for (column,) in link.execute(computed, [name]):
+            raise InputError(
+                f"{path}: column {short(column)} is computed; judgestats reads stored values only. "
+                "Export it as CSV or Parquet."
+            )
         quoted = name.replace('"', '""')
         cursor = link.execute(f'select * from "{quoted}"')  # noqa: S608 - a known name
         columns = [clean(str(c[0])) for c in cursor.description]
@@ -192,15 +198,20 @@ def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
 
     about, told = parquet_footer(path)
     with foreign(path, "Parquet"):
-        schema = pa.schema([pa.field(f.name, _registered_type(f.type)) for f in told])
+        schema = pa.schema([pa.field(f.name, _stored_type(f.type)) for f in told])
         meter = Meter(path, f"Parquet, {about.num_row_groups} row groups", limits)
         meter.columns(about.num_columns)
         meter.cells(about.num_rows * about.num_columns)
-        written = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        if written > meter.most:
-            meter.expand(written)
+        leaves = list(map(about.schema.column, range(about.num_columns)))
+        if any(leaf.path.count(".") - leaf.max_repetition_level > DEEPEST for leaf in leaves):
+            raise InputError(f"{path} is nested deeper than {DEEPEST} levels. Nothing was read.")
+        _weigh_pages(path, about, meter)
         # A text that repeats is one text in the file: it is counted before it is written out.
-        texts = [f.name for f in schema if _is_text(f.type)]
+        texts = [
+            leaf.path
+            for leaf in leaves
+            if leaf.physical_type == "BYTE_ARRAY" and leaf.logical_type.type != "DECIMAL"
+        ]
         with ParquetFile(path, read_dictionary=texts) as file:
             batches = list(metered(file.iter_batches(_BATCH), meter))
         if not batches:
@@ -208,6 +219,86 @@ def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
         table = pa.Table.from_batches(batches)
         plain = [_plain(c).cast(t) for c, t in zip(table.columns, schema.types, strict=True)]
         return pa.Table.from_arrays(plain, schema=schema)
+
+
+_WIDTHS = {"BOOLEAN": 0.125, "INT64": 8, "DOUBLE": 8, "INT96": 12}
+"""Bytes of a value in memory; 4 for all others."""
+_PAGE_HEADER = 1 << 24
+
+
+def _weigh_pages(path: Path, about: Any, meter: Meter) -> None:
+    """Refuse pages that expand too far, from the header of each, before any is decompressed.
+
+    The footer may state less than the pages hold.
+    """
+    written = 0.0
+    with path.open("rb") as file:
+        for i in range(about.num_row_groups):
+            group = about.row_group(i)
+            for j in range(about.num_columns):
+                chunk = group.column(j)
+                repeats = about.schema.column(j).max_repetition_level > 0
+                width = _WIDTHS.get(chunk.physical_type, 4) if repeats else 0
+                at = chunk.data_page_offset
+                if chunk.has_dictionary_page:
+                    at = min(at, chunk.dictionary_page_offset)
+                end = at + chunk.total_compressed_size
+                while at < end:
+                    file.seek(at)
+                    header, length = _page_header(file)
+                    page = header.get(5) or header.get(8) or {}
+                    written += max(header[2], page.get(1, 0) * width)
+                    if min(header[2], header[3]) < 0 or written > meter.most:
+                        meter.expand(meter.most + 1)
+                    at += length + header[3]
+                    meter.clock()
+
+
+def _page_header(file: IO[bytes]) -> tuple[dict[int, Any], int]:
+    """Fields of a page's header by number, and its length."""
+    raw = file.read(4_096)
+    try:
+        return _thrift_struct(raw, 0)
+    except IndexError:
+        return _thrift_struct(raw + file.read(_PAGE_HEADER), 0)
+
+
+def _thrift_struct(raw: bytes, at: int) -> tuple[dict[int, Any], int]:
+    """Whole numbers and structures of Thrift's compact protocol by field, and where they end."""
+    fields: dict[int, Any] = {}
+    number = 0
+    while kind := raw[at]:
+        at += 1
+        if kind >> 4:
+            number += kind >> 4
+        else:
+            number, at = _thrift_number(raw, at)
+        kind &= 15
+        if kind in {4, 5, 6}:
+            fields[number], at = _thrift_number(raw, at)
+        elif kind == 8:
+            length, at = _varint(raw, at)
+            at += length
+        elif kind == 12:
+            fields[number], at = _thrift_struct(raw, at)
+        elif kind not in {1, 2}:
+            raise ValueError("a page header is damaged")
+    return fields, at + 1
+
+
+def _thrift_number(raw: bytes, at: int) -> tuple[int, int]:
+    value, at = _varint(raw, at)
+    return (value >> 1) ^ -(value & 1), at
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while shift < 70:
+        value |= (raw[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if raw[at - 1] < 128:
+            return value, at
+    raise ValueError("a page header is damaged")
 
 
 def metered(batches: Iterable[Any], meter: Meter) -> Iterator[Any]:
@@ -246,7 +337,11 @@ def expanded(column: pa.Array) -> int:
     from pyarrow import compute, types
 
     kind = column.type
-    if not types.is_dictionary(kind) or not _is_text(kind.value_type):
+    if types.is_nested(kind):
+        inner = [column.keys, column.items] if types.is_map(kind) else column.flatten()
+        parts = inner if isinstance(inner, list) else [inner]
+        return 4 * len(column) + sum(map(expanded, parts))
+    if not types.is_dictionary(kind) or types.is_primitive(kind.value_type):
         return int(column.nbytes)
     lengths = compute.binary_length(column.dictionary).take(column.indices)
     return compute.sum(lengths).as_py() or 0
@@ -258,11 +353,22 @@ def _is_text(kind: Any) -> bool:
     return bool(is_string(kind) or is_large_string(kind))
 
 
-def _registered_type(kind: Any) -> Any:
-    """The type under an extension that some program registered."""
-    from pyarrow import BaseExtensionType
+def _stored_type(kind: Any) -> Any:
+    """A type without extensions that some program registered, and without views."""
+    import pyarrow as pa
 
-    return kind.storage_type if isinstance(kind, BaseExtensionType) else kind
+    if isinstance(kind, pa.BaseExtensionType):
+        return _stored_type(kind.storage_type)
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return pa.string() if pa.types.is_string_view(kind) else pa.binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_stored_type(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_stored_type(kind.key_type), _stored_type(kind.item_type))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = kind.value_field.with_type(_stored_type(kind.value_type))
+        return pa.list_(inner) if pa.types.is_list(kind) else pa.large_list(inner)
+    return kind
 
 
 def _plain(column: Any) -> Any:

@@ -10,12 +10,22 @@ from typing import Any
 from xml.parsers import expat
 
 from judgestats.errors import InputError
-from judgestats.files.guarded import LIMITS, Archive, Limits, Meter, NoTableError, archive, foreign
+from judgestats.files.guarded import (
+    LIMITS,
+    Archive,
+    Limits,
+    Meter,
+    NoTableError,
+    archive,
+    foreign,
+    size_text,
+)
 from judgestats.files.text import DEEPEST, clean
 
 _EMPTY = 10_000
 """Empty rows in sequence that end a sheet."""
 _READ = 1 << 16
+_LONGEST_TAG = 1 << 20
 _PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _ASIDE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
 """What a number format writes as it stands."""
@@ -107,11 +117,12 @@ class _Book:
             It is not XML, holds a document type definition, or is nested too deeply.
         """
         path, name = self.packed.path, PurePosixPath(member).name
-        depth = 0
+        most = self.meter.limits.cell_bytes
+        depth = length = 0
 
         def opened(tag: str, of: dict[str, str]) -> None:
-            nonlocal depth
-            depth += 1
+            nonlocal depth, length
+            depth, length = depth + 1, 0
             if depth > DEEPEST:
                 raise InputError(f"{path}: {name} is nested too deeply.")
             start(tag.rpartition(" ")[2], of)
@@ -121,19 +132,30 @@ class _Book:
             depth -= 1
             end(tag.rpartition(" ")[2])
 
+        def counted(data: str) -> None:
+            nonlocal length
+            length += len(data)
+            if length > most:
+                raise InputError(f"{path}: {name} holds a cell longer than {size_text(most)}.")
+            text(data)
+
         def refuse(*_: object) -> None:
             raise InputError(f"{path}: {name} holds a document type definition, which is not read.")
 
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = opened, closed
-        parser.CharacterDataHandler = text
+        parser.CharacterDataHandler = counted
         parser.StartDoctypeDeclHandler = refuse
         if member not in self.packed:
             raise InputError(f"{path}: not readable as XLSX (it lacks {name}).")
         with self.packed.stream(member) as stream, foreign(path, f"XLSX ({name})"):
+            read = 0
             while raw := stream.read(_READ):
                 parser.Parse(raw)
+                read += len(raw)
+                if read - parser.CurrentByteIndex > _LONGEST_TAG:  # parsed again with each piece
+                    raise InputError(f"{path}: {name} holds a tag that is too long.")
                 self.meter.clock()
                 yield
             parser.Parse(b"", True)
