@@ -47,7 +47,6 @@ from judgestats.analysis.spread_experiments import judges as judges
 from judgestats.analysis.spread_experiments import reasoning as reasoning
 from judgestats.analysis.spread_experiments import temperature as temperature
 from judgestats.analysis.summary_rows import people_rows as people_rows
-from judgestats.analysis.supplements import left_out_estimates as left_out_estimates
 from judgestats.analysis.supplements import supplemented as supplemented
 from judgestats.analysis.supplements import with_lost_shares as with_lost_shares
 from judgestats.analysis.text_checks import find_copies as find_copies

@@ -196,13 +196,6 @@ def analyse(
             ),
             declared_row("swap_consistency", called, ids="consistency.orders.{}"),
         ),
-        arrays={
-            "pairs": list(pairs.names),
-            "clusters": [str(c) for c in pairs.table.clusters],
-            "conditions": [m.label for m in methods],
-            "judges": [m.judge for m in methods],
-            "credit": np.column_stack([m.credit for m in methods]),
-        },
     )  # fmt: skip
 
 

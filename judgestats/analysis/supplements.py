@@ -1,9 +1,9 @@
-"""Results and limitations of every analysis: lost judgments, single questions, repeats."""
+"""Results and limitations of every analysis: lost judgments, missing repeats, and labels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,24 +12,18 @@ import pandas as pd
 
 from judgestats.analysis import agreement, selections
 from judgestats.analysis.agreement import ratings_of
-from judgestats.analysis.families import Stratum, strata_of
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.recommendation import repeat_gains
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeat_errors import frame_errors
 from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
-from judgestats.data.matrices import lost_shares, score_array
+from judgestats.data.matrices import lost_shares
 from judgestats.data.readers.frame import bare
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About
 from judgestats.results.numbers import LEAST_IN_CATEGORY, NEVER_REPEATED, format_number
-from judgestats.stats.agreement.grade_score import grade_score_items
-from judgestats.stats.agreement.raw_agreement import mean_share, pair_statistic
-from judgestats.stats.designs.cells import cell_statistics
-from judgestats.stats.designs.count_table import count_table
-from judgestats.stats.inference import distributions
+from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.estimate import Estimate, Result
-from judgestats.stats.reliability.intraclass import icc
 
 _TITLES = {
     "unread": "Unparsed rate",
@@ -267,291 +261,6 @@ def short_number(value: float) -> str:
     return format_number(value, digits=3)
 
 
-_MOST_LEFT_OUT = 500
-"""With more questions than this no single one can matter much."""
-
-
-def left_out_estimates(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
-    """Reliability, or what verdicts agree with, by condition, each question left out in turn.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    frame : DataFrame
-        The parsed judgments; nothing is computed of those judged in stages, where a row is a part
-        of a verdict.
-
-    Returns
-    -------
-    DataFrame
-        ``what``, ``condition``, the number of ``all`` questions, ``low`` and ``high`` with one
-        left out, and the ``question`` that matters most.
-    """
-    staged = "stage" in frame and bool(frame["stage"].ne("final").any())
-    if frame.empty or staged:
-        return pd.DataFrame()
-    kinds = frozenset(map(str, analysis.conditions.columns))
-    rows: list[dict[str, Any]] = []
-    questions = frame["cluster"].groupby(frame["condition"]).nunique()
-    few = frame["condition"].map(questions.between(3, _MOST_LEFT_OUT))
-    for condition, part in frame[few].groupby("condition", sort=False) if few.any() else ():
-        owners = part["cluster"].astype(str).to_numpy(dtype=object)
-        codes, uniques = pd.factorize(owners)
-        names = [str(name) for name in uniques]
-        if not 3 <= len(names) <= _MOST_LEFT_OUT:
-            continue
-        for what, value in _estimators(part, kinds):
-            every = value(np.ones(len(part), dtype=bool))
-            values = np.array([value(codes != code) for code in range(len(names))])
-            if not math.isnan(every) and not np.isnan(values).all():
-                rows.append(_row(what, str(condition), every, values, names))
-    for condition, every, values, names in _credit_left_out(analysis):
-        rows.append(_row("Agreement with people (1 / .5 / 0)", condition, every, values, names))
-    rows.sort(key=lambda row: str(row["what"]))
-    return pd.DataFrame(rows)
-
-
-def _row(
-    what: str, condition: str, every: float, values: np.ndarray[Any, Any], names: list[str]
-) -> dict[str, Any]:
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    most = names[int(np.nanargmax(np.abs(values - every)))]
-    return {
-        "what": what, "condition": condition, "all": every, "low": low, "high": high,
-        "question": most if low < high else None,
-    }  # fmt: skip
-
-
-def _credit_left_out(
-    analysis: Analysis,
-) -> Iterator[tuple[str, float, np.ndarray[Any, Any], list[str]]]:
-    """Mean credit of each method over pairs: of all of them, and without each question."""
-    arrays = analysis.arrays
-    if not {"credit", "clusters", "conditions"} <= set(arrays):
-        return
-    credit = np.asarray(arrays["credit"], dtype=float)
-    clusters = np.array([str(c) for c in arrays["clusters"]])
-    names = list(dict.fromkeys(clusters.tolist()))
-    if not 3 <= len(names) <= _MOST_LEFT_OUT:
-        return
-    for j, condition in enumerate(arrays["conditions"]):
-        present = ~np.isnan(credit[:, j])
-        if len(set(clusters[present].tolist())) > 1:
-            kept = [present & (clusters != name) for name in names]
-            values = np.array([credit[rows, j].mean() for rows in kept])
-            yield str(condition), float(credit[present, j].mean()), values, names
-
-
-def _estimators(
-    part: pd.DataFrame, kinds: frozenset[str]
-) -> list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]]:
-    """What can be estimated from a condition's judgments, as functions of the rows kept."""
-    if "score" in part and part["score"].notna().any():
-        array = part.pivot_table(
-            index="item_id", columns="replicate", values="score", aggfunc="first", sort=False
-        )
-        if array.shape[1] < 2:
-            return []
-        values = array.to_numpy(dtype=float)
-        place = array.index.get_indexer(pd.Index(part["item_id"]))
-
-        def reliability(kept: np.ndarray[Any, Any]) -> float:
-            chosen = values[_item_mask(place[kept], len(values))]
-            return float(icc(chosen, form="ICC(1,1)", interval="none", n_permutations=0).estimate)
-
-        return [("Reliability of one judgment, ICC(1,1)", reliability)]
-    if "grade_score" in kinds and selections.is_rotated(part):
-        return [("Grade Score", _grade_score(part))]
-    repeated = len(part) > part["item_id"].nunique()
-    one_order = not part.duplicated(["item_id", "replicate"]).any()
-    if "vote_share" in kinds and repeated and one_order:
-        return [("Reliability of one verdict", _vote_share(part))]
-    read = part["choice"].astype(str).ne("").to_numpy()
-    estimators: list[tuple[str, Callable[[np.ndarray[Any, Any]], float]]] = []
-    for what, statistic in (
-        ("Same verdict as people", selections.same_as_people),
-        ("Same verdict after a swap", selections.same_after_swap),
-        ("Commonest verdict of an item, share", _repeated_share),
-    ):
-        if not math.isnan(statistic(part[read])):
-            estimators.append((what, _subset_statistic(statistic, part, read)))
-    return estimators
-
-
-def _grade_score(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
-    """Mean of the items' Grade Scores over the items of the rows kept."""
-    rotations = selections.Rotations(part)
-    scores = grade_score_items(rotations.positions, n_options=rotations.n_options)
-    complete = np.asarray(scores["complete"], dtype=bool)
-    values = np.asarray(scores["grade_score"], dtype=float)[complete]
-    # An item has a value a replicate.
-    owner, items = pd.factorize(rotations.items[complete])
-    place = pd.Index(items).get_indexer(pd.Index(part["item_id"]))
-
-    def mean(kept: np.ndarray[Any, Any]) -> float:
-        chosen = _item_mask(place[kept], len(items))[owner]
-        return float(values[chosen].mean()) if chosen.any() else math.nan
-
-    return mean
-
-
-def _vote_share(part: pd.DataFrame) -> Callable[[np.ndarray[Any, Any]], float]:
-    """Single-verdict reliability (of letters, where they were shown) over the items kept."""
-    column = "position" if "position" in part else "choice"
-    wide = part.pivot(index="item_id", columns="replicate", values=column).fillna("")
-    table = count_table(wide.to_numpy(object), where="left_out_estimates")
-    place = wide.index.get_indexer(pd.Index(part["item_id"]))
-    statistic = pair_statistic("anova")
-
-    def reliability(kept: np.ndarray[Any, Any]) -> float:
-        return float(statistic.value(table.counts[_item_mask(place[kept], len(wide))]))
-
-    return reliability
-
-
-def _item_mask(places: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
-    """Which of `n` items some rows belong to, by the items' places (-1: none of them)."""
-    shown = np.zeros(n, dtype=bool)
-    shown[places[places >= 0]] = True
-    return shown
-
-
-def _subset_statistic(
-    statistic: Callable[[pd.DataFrame], float], part: pd.DataFrame, read: np.ndarray[Any, Any]
-) -> Callable[[np.ndarray[Any, Any]], float]:
-    return lambda kept: statistic(part[read & kept])
-
-
-def _repeated_share(frame: pd.DataFrame) -> float:
-    keys = ["item_id", "order"] if "order" in frame else ["item_id"]
-    return (
-        selections.commonest_share(frame, keys)
-        if len(frame) and frame.groupby(keys).size().max() > 1
-        else math.nan
-    )
-
-
-def left_out_variances(analysis: Analysis) -> pd.DataFrame:
-    """How far the pooled within-item variance of each condition depends on one question.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        Its arrays hold the variances of cells.
-
-    Returns
-    -------
-    DataFrame
-        As `left_out_estimates`, with the question that adds most; empty with fewer than three.
-    """
-    arrays = analysis.arrays
-    if "cell_variances" not in arrays:
-        return pd.DataFrame()
-    variances = np.asarray(arrays["cell_variances"], dtype=float)
-    names, codes = np.unique([str(c) for c in arrays["clusters"]], return_inverse=True)
-    if len(names) < 3:
-        return pd.DataFrame()
-    rows = []
-    for j, condition in enumerate(arrays["conditions"]):
-        column = variances[:, j]
-        seen = np.isfinite(column)
-        if not seen.any():
-            continue
-        values = np.where(seen, column, 0.0)
-        without = seen.sum() - np.bincount(codes, weights=seen, minlength=len(names))
-        rest = values.sum() - np.bincount(codes, weights=values, minlength=len(names))
-        means = np.full(len(names), math.nan)
-        np.divide(rest, without, out=means, where=without > 0)
-        low, every = int(np.nanargmin(means)), float(column[seen].mean())
-        rows.append(
-            {
-                "condition": str(condition), "all": every, "low": float(means[low]),
-                "high": float(np.nanmax(means)),
-                "question": str(names[low]) if means[low] < every else None,
-            }
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def left_out_primary(analysis: Analysis, frame: pd.DataFrame) -> pd.DataFrame:
-    """The primary blocked F tests of spread, with each question left out in turn.
-
-    Here the p-value is that of the F distribution: what is shown is how much it moves, not a new
-    result. The statistic of a cell is the mean distance of its scores from their mean.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    frame : DataFrame
-
-    Returns
-    -------
-    DataFrame
-        ``test``, F of ``all`` questions, ``low``, ``high``, the largest ``p``, the ``question``
-        without which F is smallest.
-    """
-    rows = []
-    for stratum in _primary_strata(analysis):
-        array = score_array(frame, conditions=stratum.conditions)
-        cells = cell_statistics(array.scores).from_mean
-        whole = np.isfinite(cells).all(axis=1)
-        y, owner = cells[whole], np.array([str(c) for c in array.clusters])[whole]
-        questions = list(dict.fromkeys(owner.tolist()))
-        if not 4 <= len(questions) <= _MOST_LEFT_OUT:
-            continue
-        without_each = [_blocked_f(y[owner != q]) for q in questions]
-        weakest = int(np.argmin([f for f, _ in without_each]))
-        rows.append(
-            {
-                "test": stratum.name, "all": _blocked_f(y)[0], "low": without_each[weakest][0],
-                "high": max(f for f, _ in without_each), "p": max(p for _, p in without_each),
-                "question": str(questions[weakest]),
-            }
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def _primary_strata(analysis: Analysis) -> tuple[Stratum, ...]:
-    """The conditions that each primary test of spread compares, by its name."""
-    table = analysis.conditions
-    named = {
-        r.id.partition(".")[2]: r.about.conditions
-        for r in analysis.results
-        if r.id.startswith("spread.") and r.about.conditions
-    }
-    if named:
-        return tuple(
-            Stratum(name="all conditions" if name == "all" else name, conditions=c, labels=c)
-            for name, c in named.items()
-        )
-    tested = {
-        r.id.partition(".")[2] for r in analysis.results if r.id.partition(".")[0] == "spread"
-    }
-    if "all" in tested:  # an audit compares all conditions at once
-        names = tuple(str(c) for c in table["condition"])
-        return (Stratum(name="all conditions", conditions=names, labels=names),)
-    if not tested or "judge" not in table or "temperature" not in table:
-        return ()
-    factors = [str(c) for c in table.columns if str(c).startswith("factor_")]
-    for vary in ("temperature", "judge", *factors):
-        strata = strata_of(table, vary=vary)
-        if strata and {s.name for s in strata} <= tested:
-            return strata
-    return ()
-
-
-def _blocked_f(y: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """F of the conditions after removing the blocks, and its p by the F distribution."""
-    n, k = y.shape
-    centred = y - y.mean(axis=1, keepdims=True)
-    between = n * float(np.sum(centred.mean(axis=0) ** 2)) / (k - 1)
-    residual = float(np.sum((centred - centred.mean(axis=0)) ** 2)) / ((n - 1) * (k - 1))
-    if residual <= 0:
-        return (math.nan, math.nan)
-    f = between / residual
-    return (f, float(distributions.f.sf(f, k - 1, (n - 1) * (k - 1))))
-
-
 def score_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     """Means and variances with all readable scores, and with completely read items only.
 
@@ -717,9 +426,6 @@ def supplemented(
     scored = on_one_scale(verdicts, analysis.conditions, scale)
     of_scores = "score" in frame and bool(verdicts["score"].notna().any())
     tables = {
-        "sensitivity.primary": left_out_primary(analysis, frame),
-        "sensitivity.estimates": left_out_estimates(analysis, frame),
-        "sensitivity.variance": left_out_variances(analysis),
         "categories": agreement_by_category(frame, level=level),
         "repeats": repeat_gains(analysis.conditions, frame),
         "policies.scores": score_sensitivity(scored),
@@ -761,9 +467,6 @@ def _sort_conditions(table: pd.DataFrame, analysis: Analysis) -> pd.DataFrame:
 
 
 _TABLES = {
-    "sensitivity.primary": "F of the primary test, each question left out in turn",
-    "sensitivity.estimates": "Estimates, each question left out in turn",
-    "sensitivity.variance": "Within-item variance, each question left out in turn",
     "repeats": "What repeats give, and what a judgment takes",
     "policies.scores": "Scores read, and items of which every judgment was read",
     "policies.verdicts": "Verdicts with unparsed ones left out, and as a category",

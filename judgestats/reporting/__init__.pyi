@@ -25,7 +25,6 @@ from judgestats.reporting.renderer import render_with_quarto as render_with_quar
 from judgestats.reporting.runs import Run as Run
 from judgestats.reporting.runs import load_run as load_run
 from judgestats.reporting.sections.answer import answer_figure as answer_figure
-from judgestats.reporting.sections.checks import left_out as left_out
 from judgestats.reporting.sections.compare import pairs as pairs
 from judgestats.reporting.sections.conditions import sample_rows as sample_rows
 from judgestats.reporting.sections.figures import coefficients as coefficients

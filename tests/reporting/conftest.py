@@ -83,7 +83,7 @@ def write_run(folder: Path, judges: tuple[str, ...], *, simulated: bool, seed: i
         "judges": [
             {
                 "name": j, "model": j, "simulated": simulated, "endpoint": "in this process",
-                "model_reported": [j], "fingerprints": ["fp"], "reply_mode": ["json_schema"],
+                "model_reported": [NASTY_ID], "fingerprints": ["fp"], "reply_mode": ["json_schema"],
                 "prompt_sha": ["abc123"],
             }
             for j in judges

@@ -8,11 +8,8 @@ import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from judgestats.analysis import Analysis, left_out_estimates
 from judgestats.errors import InputError, RenderError
 from judgestats.reporting import (
     Markdown,
@@ -205,19 +202,6 @@ def test_documents(tmp_path: Path, run_folder: Path) -> None:
     assert "SD between items" in made["html"].read_text()
 
 
-def test_left_out_is_what_it_says(run_folder: Path) -> None:
-    run = load_run(run_folder)
-    primary, *_, table = checks.left_out(run)
-    arrays = run.arrays
-    values = np.array(arrays["cell_variances"], dtype=float)[:, 1]
-    clusters = np.array(arrays["clusters"])
-    each = [values[clusters != c].mean() for c in set(clusters)]
-    assert table.rows[1]["low"] == pytest.approx(min(each))
-    assert table.rows[1]["high"] == pytest.approx(max(each))
-    statistic = run.records.get("spread.sim-typical", Test).statistic.value
-    assert primary.rows[0]["all"] == pytest.approx(statistic)
-
-
 def test_sections_of_a_run_without_anything() -> None:
     run = Run(Path("nowhere"), nothing())
     parts = [
@@ -227,7 +211,7 @@ def test_sections_of_a_run_without_anything() -> None:
             design.temperatures, design.prompts, data.items, data.exclusions,
             data.exclusion_reasons, data.condition_descriptions, data.descriptives,
             data.position_shares, data.prices,
-            checks.checks, checks.missing_policies, checks.left_out, checks.warnings,
+            checks.checks, checks.missing_policies, checks.warnings,
             checks.crosscheck, checks.limits, checks.not_repeated, results.sentences,
             results.results, results.described, studies.replicated, studies.study_tests,
             studies.overview, studies.each_claim, studies.strategies, pairs.systems,
@@ -250,18 +234,3 @@ def test_the_text_refers_to_every_table_and_figure_of_the_body(report: dict[str,
     cited = set(re.findall(r'href="#((?:tbl|fig)-[^"]+)"', page))
     assert len(floats) > 10
     assert floats - cited == set()
-
-
-def test_credit_with_each_question_left_out() -> None:
-    arrays = {
-        "credit": [[1.0], [0.5], [0.0], [np.nan]],
-        "clusters": ["q1", "q1", "q2", "q3"],
-        "conditions": ["pairwise"],
-    }
-    analysis = Analysis(
-        experiment="x", question="?", results=(), arrays=arrays,
-        conditions=pd.DataFrame({"condition": ["pairwise"]}),
-    )  # fmt: skip
-    frame = pd.DataFrame({"condition": ["pairwise"], "cluster": ["q1"]})
-    (row,) = left_out_estimates(analysis, frame).to_dict("records")
-    assert (row["all"], row["low"], row["high"], row["question"]) == (0.5, 0.0, 0.75, "q1")

@@ -84,12 +84,6 @@ def test_grade_score_finds_position_bias_and_consistency(workplace):
     assert {found[f"grade.{c}"].sample.n_items for c in table["condition"]} == {12}
     [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
     tables = {t.label: t for t in shown_by(folder) if hasattr(t, "rows")}
-    left_out = tables["tbl-left-out-estimates"]
-    assert {row[left_out.group] for row in left_out.rows} == {"Grade Score"}
-    by_condition = table.set_index("condition")["grade_score"]
-    for row in left_out.rows:  # each question's own score moves the mean, by a twelfth at most
-        assert row["all"] == pytest.approx(by_condition[row["condition"]])
-        assert row["low"] <= row["all"] <= row["high"] <= row["low"] + 2 / 11
     always_first = [r for r in tables["tbl-places"].rows if r["group"] == "sim-always-first"]
     assert {r["place_1"] for r in always_first} == {1.0}
     described = [t for label, t in tables.items() if label.startswith("tbl-conditions")]

@@ -7,7 +7,6 @@ import pytest
 from judgestats.analysis import judges, strata_of
 from judgestats.data import Condition, parsed_frame
 from judgestats.errors import InputError
-from judgestats.reporting import left_out, load_run
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.stats import p_adjust
@@ -118,11 +117,6 @@ def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(
     given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "repeats": "6"}
     outcome = run_experiment(load_design("judges"), given)
     found = outcome.analysis
-    [folder] = workplace.glob(f"mlruns/*/{outcome.run_id}/artifacts")
-    tables = left_out(load_run(folder))
-    moved = {r["test"]: r["all"] for r in tables[0].rows}
-    # what is left out in turn is the test that was declared: the judges at a temperature
-    assert moved == pytest.approx({w: found[f"spread.{w}"].statistic for w in ("T=0.3", "T=1")})
     for where in ("T=0.3", "T=1"):
         assert found[f"spread.{where}"].p_value < 0.05
         rows = {(r.a, r.b): r for r in found[f"ratio.{where}"].rows}

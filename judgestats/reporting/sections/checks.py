@@ -312,43 +312,6 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
     )
 
 
-_LEFT_OUT = (
-    ("primary", "test", "number:2",
-     "F of the primary test (p of the F distribution, to show how much it moves)"),
-    ("estimates", "condition", "coefficient:3", "Estimates"),
-    ("variance", "condition", "number:3", "Within-item variance"),
-)  # fmt: skip
-"""Tables of the analysis with one question left out: what a row is, its format, its caption."""
-
-
-def left_out(run: Run) -> list[Table]:
-    """How far the results depend on one question: their extremes with each left out in turn."""
-    tables = []
-    for name, of, form, caption in _LEFT_OUT:
-        rows = run.table(f"sensitivity.{name}")
-        if not rows:
-            continue
-        grouped = any("what" in row for row in rows)
-        further = [Column(key="p", label="Largest p", format="p")] if "p" in rows[0] else []
-        tables.append(
-            Table(
-                columns=(
-                    Column(key=of, label=of.capitalize()),
-                    Column(key="all", label="All questions", format=form),
-                    Column(key="low", label="Lowest, one left out", format=form),
-                    Column(key="high", label="Highest, one left out", format=form),
-                    *further,
-                    Column(key="question", label="Question that matters most"),
-                ),
-                rows=tuple(rows),
-                group="what" if grouped else "",
-                caption=f"{caption} with each question left out in turn.",
-                label=f"tbl-left-out-{name}",
-            )
-        )
-    return tables
-
-
 def crosscheck(run: Run) -> Table | None:
     """Ours, theirs and the difference; what differs first."""
     rows = run.table("crosscheck")

@@ -1,13 +1,12 @@
-"""What stands when one question is left out, and the words beside a disagreement."""
+"""The words next to a disagreement, and correlations of stacks."""
 
 import numpy as np
 import pytest
 
 import judgestats as js
-from judgestats.analysis import left_out_estimates, with_disagreements
+from judgestats.analysis import with_disagreements
 from judgestats.analysis.agreement import _pearson
 from judgestats.analysis.audit import audit
-from judgestats.stats import vote_share_reliability
 
 
 @pytest.fixture(scope="module")
@@ -20,20 +19,6 @@ def frame():
         for i in range(24) for t in range(4)
     ]  # fmt: skip
     return js.read_judgments(rows, mapping={"cluster": "question"})
-
-
-def test_each_question_is_left_out_in_turn(frame):
-    told = left_out_estimates(audit(frame, n_resamples=99), frame)
-    row = told[told["what"] == "Reliability of one verdict"].iloc[0]
-
-    def reliability(part):
-        wide = part.pivot(index="item_id", columns="replicate", values="choice")
-        return vote_share_reliability(wide.to_numpy(object), interval="none").estimate
-
-    without = {c: reliability(frame[frame["cluster"] != c]) for c in frame["cluster"].unique()}
-    assert row["low"] == pytest.approx(min(without.values()))
-    assert row["high"] == pytest.approx(max(without.values()))
-    assert row["all"] == pytest.approx(reliability(frame))
 
 
 def test_the_words_beside_a_disagreement_are_those_furthest_from_people(frame):
