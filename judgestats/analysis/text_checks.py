@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,7 @@ from judgestats.data.readers.verdicts import ALL_OTHERS
 from judgestats.errors import InputError, one_of
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import addresses_judge, imitates_frame
-from judgestats.results import Comparison, Estimate
 from judgestats.results.numbers import count_noun
-from judgestats.sinks import csv_text
 from judgestats.stats.designs.copies import copied_items
 
 if TYPE_CHECKING:  # it needs Arrow's data sets
@@ -381,24 +378,14 @@ def _flags(units: Mapping[str, Iterable[Unit]]) -> dict[str, dict[str, tuple[boo
     return by_item
 
 
-def with_flagged_texts(
-    analysis: Analysis,
-    units: Mapping[str, Iterable[Unit]],
-    *,
-    frame: pd.DataFrame | None = None,
-    again: Callable[[pd.DataFrame], Analysis] | None = None,
-) -> Analysis:
-    """An analysis with the counts of such texts, where there are any, and what it is without them.
+def with_flagged_texts(analysis: Analysis, units: Mapping[str, Iterable[Unit]]) -> Analysis:
+    """An analysis with the counts of such texts, and a limitation where there are any.
 
     Parameters
     ----------
     analysis : Analysis
     units : mapping of str to iterable of Unit
         By condition.
-    frame : DataFrame, optional
-        The parsed judgments.
-    again : callable, optional
-        The same analysis of part of them.
 
     Returns
     -------
@@ -407,67 +394,17 @@ def with_flagged_texts(
     table = flagged_texts(units)
     if table.empty:
         return analysis
-    tables = {"flagged_texts": table}
-    limits: tuple[str, ...] = ()
-    files = dict(analysis.files)
-    if frame is not None and again is not None:
-        flagged = {i for flags in _flags(units).values() for i, f in flags.items() if any(f)}
-        beside, limits = _reanalysis(analysis, frame[~frame["item_id"].isin(flagged)], again)
-        tables |= beside
-        if "flagged_without" in beside:
-            files["tables/flagged_without.csv"] = csv_text(beside["flagged_without"])
+    most = int(table[["imitates_frame", "addresses_judge"]].max(axis=1).max())
+    items = count_noun(most, "item holds", "items hold")
+    text = f"Up to {items} a text that imitates the prompt's frame or addresses the judge"
+    limit = Limit(f"{text}. Read these items.", code="flagged_texts", short=text)
+    title = "Texts that imitate the frame or address the judge"
+    counts = NamedResult("flagged_texts", title, "descriptive", Rows(table=table))
     return replace(
         analysis,
-        limitations=(*limits, *analysis.limitations),
-        files=files,
-        described=(
-            *analysis.described,
-            *(
-                NamedResult(id=k, title=_TITLES[k], role="descriptive", result=Rows(table=t))
-                for k, t in tables.items()
-                if len(t)
-            ),
-        ),
+        limitations=(limit, *analysis.limitations),
+        described=(*analysis.described, counts),
     )
-
-
-_TITLES = {
-    "flagged_texts": "Texts that imitate the frame or address the judge",
-    "flagged_without": "Results with and without these texts",
-    "flagged_claims": "Claims that are others without these texts",
-}
-
-
-def _reanalysis(
-    analysis: Analysis, rest: pd.DataFrame, again: Callable[[pd.DataFrame], Analysis]
-) -> tuple[dict[str, pd.DataFrame], tuple[str, ...]]:
-    """What the screen shows with and without some items, and the claims that are others then."""
-    try:
-        other = again(rest).records()
-    except InputError as error:
-        return {}, (f"Without the texts that imitate the frame or address the judge: {error}",)
-    whole = analysis.records()
-    rows = [
-        {"question": row.ask, "condition": name, "all": value, "without": left.estimate}
-        for row in whole.rows
-        for name, identity in row.cells.items()
-        if identity in other
-        and isinstance(left := other[identity], (Estimate, Comparison))
-        and isinstance(record := whole[identity], (Estimate, Comparison))
-        and math.isfinite(value := record.estimate)
-    ]
-    claims = {h.id: h.claim for h in other.headlines}
-    changed = [h for h in whole.headlines if claims.get(h.id, "undefined") != h.claim]
-    text = "all claims stay"
-    if changed:
-        text = f"{len(changed)} of {len(whole.headlines)} claims are others"
-    limit = Limit(
-        f"Without the judged texts that imitate the frame or address the judge {text}.",
-        code="flagged_without",
-        short=f"texts address the judge: without them {text}",
-    )
-    counts = [{"changed": len(changed), "claims": len(whole.headlines)}]
-    return {"flagged_without": pd.DataFrame(rows), "flagged_claims": pd.DataFrame(counts)}, (limit,)
 
 
 def _texts(unit: Unit) -> list[str]:

@@ -8,7 +8,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -265,7 +265,6 @@ def completed(
     prepared: Prepared,
     frame: pd.DataFrame,
     analysis: Analysis,
-    again: Callable[[pd.DataFrame], Analysis],
     *,
     error: float = 0.05,
 ) -> Analysis:
@@ -277,8 +276,6 @@ def completed(
     frame : DataFrame
         The parsed judgments.
     analysis : Analysis
-    again : callable
-        The same analysis of part of the judgments.
     error : float
         Of verdicts.
     """
@@ -295,7 +292,7 @@ def completed(
         # What the probes put into a text is no finding.
         if prepared.design.name != "probe" or condition.factors["probe"] == ORIGINAL
     }
-    analysis = with_flagged_texts(analysis, units, frame=frame, again=again)
+    analysis = with_flagged_texts(analysis, units)
     analysis = with_people_error(
         analysis, frame, prepared.items, people=prepared.parameters.get("people", ""),
         scale=prepared.parameters.scale, level=prepared.plan.level,

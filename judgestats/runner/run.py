@@ -169,16 +169,12 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             extras["pipelines"] = validate_pipelines(prepared.staging.table(frame))
             extras["pipelines"].to_parquet(folder / "data" / "pipelines.parquet", index=False)
 
-        def again(part: pd.DataFrame) -> Analysis:
-            analysis: Analysis = prepared.analysis.analyse(part, prepared.plan, **extras)
-            return analysis
-
         if sequential is not None:
             plan = dataclasses.replace(prepared.plan, level=sequential.level)
             prepared = dataclasses.replace(prepared, plan=plan)
 
         with engine.running(), announce_progress(f"Analysing {len(frame):,} judgments"):
-            analysis = again(frame)
+            analysis = prepared.analysis.analyse(frame, prepared.plan, **extras)
             analysis = with_published(
                 analysis,
                 frame,
@@ -201,7 +197,7 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
         if not collected.complete:
             analysis = _incomplete(analysis, collected, prepared)
         error = 0.05 if sequential is None else sequential.error
-        analysis = record.completed(prepared, frame, analysis, again, error=error)
+        analysis = record.completed(prepared, frame, analysis, error=error)
         if sequential is not None:
             analysis = sequential.recorded(analysis, frame)
         facts = record.about(prepared, frame, collected, command)

@@ -82,12 +82,6 @@ def _checks(run: Run) -> Iterator[tuple[str, str, str]]:
                 ),
                 "read these items: such a text may have moved its verdict",
             )
-        for row in run.table("flagged_claims"):
-            yield (
-                "Claims that are others without these texts",
-                "{} of {}".format(*(integer(row[k]) for k in ("changed", "claims"))),
-                "tables/flagged_without.csv has the estimates with and without them",
-            )
         ends = _ceiling_share(run)
         if ends is not None:
             name, share = ends

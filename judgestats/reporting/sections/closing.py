@@ -259,7 +259,6 @@ _CSV = {
     "pairs": "every pair, with interval, p and adjusted p",
     "estimates": "every estimate, with its interval and null value",
     "conditions": "everything that describes the conditions, at full precision",
-    "flagged_without": "results with and without the texts that address the judge",
     "disagreements": "every item on which judge and people differ, the widest gap first",
 }
 
@@ -270,7 +269,6 @@ def files(run: Run) -> Markdown:
     for name, text in made.items():
         current_output().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
     there = ["disagreements"] if linked(run) else []
-    there += ["flagged_without"] if run.table("flagged_without") else []
     here = [*made, *there]
     lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
     lines.append("- results.json: all records; `judgestats report RUN --detail full` shows them.")
