@@ -82,10 +82,3 @@ def test_q_and_mcnemar_are_those_of_whole_questions(found):
     assert (pair.statistic, pair.estimate) == (-14, pytest.approx(-7 / N))
     assert found["strategies.j at T=0"].statistic == pytest.approx(14)
     assert pair.interval.low < pair.estimate < pair.interval.high < 0
-
-
-def test_the_case_says_all_that_was_asked_and_in_which_order(found):
-    case = found.arrays["case"]
-    assert (case["before"], case["question"], case["order"]) == ("what?", "why?", "ab")
-    assert [v["right"] for v in case["verdicts"]] == [False, True]
-    assert case["pair"].startswith("q4/")  # the first that vanilla gets wrong

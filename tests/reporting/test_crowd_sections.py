@@ -1,14 +1,13 @@
 """Strategies in a report: figures as measured, hostile texts harmless, nothing for other runs."""
 
 import math
-import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from judgestats.analysis import table_record
-from judgestats.reporting import Run, Table, null_strip, results_tables, section, show
+from judgestats.reporting import Run, Table, null_strip, results_tables, show
 from judgestats.reporting.sections import data, results, studies
 from judgestats.results import CONDITIONS, Estimate, Figure, Null, Results
 from judgestats.studies.paper_tables import crowd_table
@@ -172,26 +171,6 @@ def test_temperatures_stand_apart():
     assert len(table.rows) == 4
 
 
-def test_a_case_shows_hostile_texts_as_characters():
-    case = {
-        "judge": "j", "pair": NASTY, "order": "ab", "label": "a", "why": "the first pair",
-        "question": NASTY, "response_a": NASTY, "response_b": "fine",
-        "verdicts": [{"strategy": "vanilla", "choice": NASTY, "right": False,
-                      "judgments_before": 0, "explanation": NASTY}],
-    }  # fmt: skip
-    text = section("## Case", studies.case(run_of(case=case))).text
-    outside = re.sub(r"```\{=typst\}.*?```", "", text, flags=re.DOTALL)  # there it is a string
-    assert "<script>" not in outside
-    assert "{{<" not in text
-    assert "Shown first, as A, was the earlier response" in text
-    assert "came before the question" not in text
-    asked = section(
-        "## Case", studies.case(run_of(case=case | {"before": "Who?", "order": "ba"}))
-    ).text
-    assert "came before the question" in asked
-    assert "Shown first, as A, was the later response" in asked
-
-
 def test_other_experiments_show_none_of_it():
     table = table_record(
         pd.DataFrame([{"condition": "a", "judge": "j"}]),
@@ -201,7 +180,6 @@ def test_other_experiments_show_none_of_it():
     assert studies.strategies(run) is None
     assert studies.scaling(run) == []
     assert studies.selection(run) is None
-    assert studies.case(run) == []
 
 
 def test_a_figure_that_leaves_rows_out_says_so():

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from judgestats.reporting import plots
-from judgestats.reporting.document import verbatim
 from judgestats.reporting.numbers import (
     DASH,
     AddressedText,
@@ -500,35 +499,3 @@ def selection(run: Run) -> Table | None:
         "there are fewer than asked for.",
         label="tbl-selection",
     )
-
-
-def case(run: Run) -> list[Showable]:
-    """One pair, side by side."""
-    example = run.arrays.get("case")
-    if not isinstance(example, dict) or not example:
-        return []
-    letter = "earlier" if example["label"] == "a" else "later"
-    about = (
-        f"Pair {escape_markdown(example['pair'])}, judge {escape_markdown(example['judge'])}, "
-        f"{escape_markdown(example['why'])}. It illustrates and proves nothing. The label prefers "
-        f"the {letter} response. Shown first, as A, was the "
-        f"{'earlier' if example['order'] == 'ab' else 'later'} response."
-    )
-    parts: list[Showable] = [about]
-    for name, key in (
-        ("What came before the question", "before"),
-        ("Question", "question"),
-        ("Earlier response (a)", "response_a"),
-        ("Later response (b)", "response_b"),
-    ):
-        if example.get(key) or key != "before":
-            parts += [f"**{name}**", verbatim(example[key])]
-    for verdict in example["verdicts"]:
-        right = "right" if verdict["right"] else "not right"
-        text = (
-            f"**{escape_markdown(verdict['strategy'])}** says "
-            f"{escape_markdown(verdict['choice'])} ({right}), with "
-            f"{int(verdict['judgments_before'])} judgments before it:"
-        )
-        parts += [text, verbatim(verdict["explanation"] or "(no explanation)")]
-    return parts
