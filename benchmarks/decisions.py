@@ -20,7 +20,7 @@ import pandas as pd
 from judgestats import __version__
 from judgestats.decisions import automation_certificate
 from judgestats.stats import corrected_mean, corrected_rate
-from judgestats.stats.validity.label_gain import label_strata, stratified_rate
+from judgestats.stats.validity.label_plan import label_strata, stratified_rate
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "benchmarks" / "decisions.csv"

@@ -10,8 +10,7 @@ from scipy import stats
 from tables import cell, interval_text, markdown, p_text, pair
 
 from judgestats.stats.dispersion.condition_summary import normality_test
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.trend import spread_trend
+from judgestats.stats.dispersion.dispersion_test import spread_test, spread_trend
 from judgestats.studies.llmasjudge_data import read_llmasjudge
 
 # --- repeated scores of three judges ------------------------------------------------------------

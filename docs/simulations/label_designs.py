@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.decisions import next_labels
-from judgestats.stats.validity.label_gain import label_strata, stratified_rate
+from judgestats.stats.validity.label_plan import label_strata, stratified_rate
 
 RANDOM, CHOSEN = "random labels, then strata", "labels next"
 NEEDED: dict[str, tuple[int, float, float]] = {

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgestats.stats.agreement.human_correlation import human_correlation
+from judgestats.stats.agreement.human import human_correlation
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
 from judgestats.stats.comparison.paired import cliffs_delta, wilcoxon_signed_rank

@@ -35,11 +35,11 @@ from judgestats.analysis.measures import measured_results as measured_results
 from judgestats.analysis.pair_methods import credit_by_pair as credit_by_pair
 from judgestats.analysis.pair_methods import fewer_pairs as fewer_pairs
 from judgestats.analysis.pair_methods import method_pairs as method_pairs
-from judgestats.analysis.recommendation import Costs as Costs
-from judgestats.analysis.recommendation import best_conditions as best_conditions
 from judgestats.analysis.records import Analysis as Analysis
 from judgestats.analysis.records import NamedResult as NamedResult
 from judgestats.analysis.records import smallest_adjusted as smallest_adjusted
+from judgestats.analysis.repeats import Costs as Costs
+from judgestats.analysis.repeats import best_conditions as best_conditions
 from judgestats.analysis.scores import clip_to_scale as clip_to_scale
 from judgestats.analysis.scores import mean_deviations as mean_deviations
 from judgestats.analysis.spread_experiments import guidelines as guidelines

@@ -27,7 +27,7 @@ from judgestats.protocols.template import pair_name
 from judgestats.results import About
 from judgestats.results.records import Role
 from judgestats.stats.agreement.across_orders import agreement_across_judges
-from judgestats.stats.agreement.human_correlation import (
+from judgestats.stats.agreement.human import (
     CorrelationName,
     correlation_by_level,
     human_correlation,

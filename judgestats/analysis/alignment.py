@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis import families, pair_methods, records, selections
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.recommendation import Costs, best_conditions
+from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.analysis.summary_rows import aligned_rows, declared_row, ranked, results_row
 from judgestats.arrays import Floats

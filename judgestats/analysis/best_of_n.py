@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
+from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked, results_row
 from judgestats.data.columns import Condition

@@ -32,7 +32,7 @@ from judgestats.analysis.limits import (
     not_compared,
 )
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.repeat_errors import (
+from judgestats.analysis.repeats import (
     assumed_scale,
     consistency_without_runs,
     sem_by_design,
@@ -87,8 +87,8 @@ from judgestats.stats.inference.runs import (
     component_of_sums,
     run_columns,
 )
-from judgestats.stats.reliability.internal_consistency import TwoWaySums
 from judgestats.stats.reliability.intraclass import icc_of_cells
+from judgestats.stats.reliability.omega import TwoWaySums
 from judgestats.stats.reliability.repeat_error import RepeatPairs, repeat_pairs_of_counts
 
 SHOWN_ITEMS = 2_000

@@ -20,12 +20,12 @@ from judgestats.analysis.coefficients import (
 )
 from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
 from judgestats.analysis.families import INTERLEAVED, request_order
-from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.repeat_errors import (
+from judgestats.analysis.repeats import (
     assumed_scale,
     consistency_without_runs,
     icc_by_design,
+    repeats_needed,
     sem_by_design,
     two_way_squares,
 )

@@ -12,7 +12,6 @@ import pandas as pd
 
 from judgestats.analysis import families, pair_methods
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import (
     Analysis,
     NamedResult,
@@ -20,6 +19,7 @@ from judgestats.analysis.records import (
     named_results,
     sort_by_role,
 )
+from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (

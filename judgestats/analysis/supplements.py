@@ -13,9 +13,8 @@ import pandas as pd
 from judgestats.analysis import agreement, selections
 from judgestats.analysis.agreement import ratings_of
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.recommendation import repeat_gains
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.repeat_errors import frame_errors
+from judgestats.analysis.repeats import frame_errors, repeat_gains
 from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
 from judgestats.data.matrices import lost_shares
 from judgestats.data.readers.frame import bare

@@ -20,7 +20,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import addresses_judge, imitates_frame
 from judgestats.results.numbers import count_noun
-from judgestats.stats.designs.copies import copied_items
+from judgestats.stats.designs.count_table import copied_items
 
 if TYPE_CHECKING:  # it needs Arrow's data sets
     from judgestats.data.large.columns import ReducedJudgments

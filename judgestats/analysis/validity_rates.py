@@ -17,7 +17,7 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
 from judgestats.stats.inference.estimate import Result, Sample
 from judgestats.stats.validity.corrected import CorrectedScore
-from judgestats.stats.validity.label_gain import gain_phrase
+from judgestats.stats.validity.label_plan import gain_phrase
 from judgestats.stats.validity.poststratified import corrected_by_rates, effective_passes
 from judgestats.stats.validity.scores import AccuracyByK, choice_accuracy_by_k
 

@@ -17,8 +17,8 @@ from judgestats.analysis.agreement import (
     true_score_of,
 )
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.recommendation import Costs, best_conditions
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.selections import condition_row, selection_limits, sort_results
 from judgestats.analysis.validity_raters import annotator_results, drawn_as
 from judgestats.analysis.validity_systems import SLICES, slice_results

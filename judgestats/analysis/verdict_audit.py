@@ -18,8 +18,8 @@ from judgestats.analysis.coefficients import condition_metrics, described, is_pr
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
-from judgestats.analysis.recommendation import repeats_needed
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.selections import label_shares
 from judgestats.analysis.supplements import not_repeated
 from judgestats.analysis.validity import (

@@ -22,8 +22,8 @@ from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.commands.audit import read_or_ask
 from judgestats.data.readers.interpretation import reading_of
+from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.registry import read_judgments
-from judgestats.data.readers.table_files import table_of
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file

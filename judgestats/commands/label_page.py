@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers.labels import LABEL_ENDINGS
-from judgestats.data.readers.table_files import table_of
+from judgestats.data.readers.logs import table_of
 from judgestats.errors import InputError, guard_output
 from judgestats.files.guarded import plain_file
 from judgestats.files.label_state import GivenLabel, LabelState, changed_labels
@@ -66,7 +66,7 @@ def read_table(path: Path) -> pd.DataFrame:
     Parameters
     ----------
     path : Path
-        As `judgestats.data.readers.table_files.table_of` reads it.
+        As `judgestats.data.readers.logs.table_of` reads it.
 
     Returns
     -------

@@ -19,12 +19,12 @@ from judgestats.stats.agreement.human import (
     alignment_score as alignment_score,
 )
 from judgestats.stats.agreement.human import (
-    human_ceiling as human_ceiling,
-)
-from judgestats.stats.agreement.human_correlation import (
     correlation_by_level as correlation_by_level,
 )
-from judgestats.stats.agreement.human_correlation import (
+from judgestats.stats.agreement.human import (
+    human_ceiling as human_ceiling,
+)
+from judgestats.stats.agreement.human import (
     human_correlation as human_correlation,
 )
 from judgestats.stats.agreement.kappa import (
@@ -129,7 +129,7 @@ from judgestats.stats.comparison.rank_correlation import (
 from judgestats.stats.comparison.rank_correlation import (
     spearman_correlation as spearman_correlation,
 )
-from judgestats.stats.designs.copies import (
+from judgestats.stats.designs.count_table import (
     copied_items as copied_items,
 )
 from judgestats.stats.dispersion.condition_summary import (
@@ -143,6 +143,9 @@ from judgestats.stats.dispersion.condition_summary import (
 )
 from judgestats.stats.dispersion.dispersion_test import (
     spread_test as spread_test,
+)
+from judgestats.stats.dispersion.dispersion_test import (
+    spread_trend as spread_trend,
 )
 from judgestats.stats.dispersion.equivalence import (
     equivalence_of_means as equivalence_of_means,
@@ -170,9 +173,6 @@ from judgestats.stats.dispersion.ratios import (
 )
 from judgestats.stats.dispersion.ratios import (
     variance_ratio as variance_ratio,
-)
-from judgestats.stats.dispersion.trend import (
-    spread_trend as spread_trend,
 )
 from judgestats.stats.inference.bootstrap import (
     cluster_bootstrap as cluster_bootstrap,
@@ -261,14 +261,14 @@ from judgestats.stats.validity.error_rates import (
 from judgestats.stats.validity.error_rates import (
     error_rates_by_slice as error_rates_by_slice,
 )
-from judgestats.stats.validity.label_gain import (
-    labels_gained as labels_gained,
-)
 from judgestats.stats.validity.label_plan import (
     allocate_labels as allocate_labels,
 )
 from judgestats.stats.validity.label_plan import (
     draw_labels as draw_labels,
+)
+from judgestats.stats.validity.label_plan import (
+    labels_gained as labels_gained,
 )
 from judgestats.stats.validity.label_plan import (
     labels_needed as labels_needed,

@@ -23,8 +23,12 @@ from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat
 from judgestats.stats.validity.inputs import verdict_values
-from judgestats.stats.validity.label_gain import label_bounds, label_strata, stratified_rate
-from judgestats.stats.validity.label_plan import allocate_labels
+from judgestats.stats.validity.label_plan import (
+    allocate_labels,
+    label_bounds,
+    label_strata,
+    stratified_rate,
+)
 
 BATCHES, LEAST, MOST_PER_CLUSTER = 4, 8, 3
 WORTH = 0.15

@@ -21,8 +21,8 @@ from judgestats.data.readers.columns import (
     joined_ids,
     text_column,
 )
+from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.roles import ColumnRoles
-from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.verdicts import FAR, Read, coded_choices, is_too_large
 from judgestats.data.verdict_kinds import (
     PREFERENCES,

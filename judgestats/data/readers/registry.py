@@ -15,12 +15,12 @@ import pandas as pd
 from judgestats.data.readers.columns import clean_cells
 from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
+from judgestats.data.readers.interpretation import proposed, proposed_paths
 from judgestats.data.readers.json_paths import tree_of
 from judgestats.data.readers.labels import with_labels, with_one_label, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
 from judgestats.data.readers.options import TableOptions, scale_of
-from judgestats.data.readers.proposals import proposed, proposed_paths
 from judgestats.data.readers.roles import UndecidedError, has_nested_values
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table

@@ -31,7 +31,7 @@ from judgestats.data.readers.columns import (
     text_column,
 )
 from judgestats.data.readers.frame import bare, parsed_frame
-from judgestats.data.readers.interpretation import meanings_of, roles_of
+from judgestats.data.readers.interpretation import meanings_of, proposed, roles_of
 from judgestats.data.readers.json_paths import PLACE, with_leaves
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
 from judgestats.data.readers.layout import (
@@ -46,8 +46,8 @@ from judgestats.data.readers.layout import (
     wide_paths,
     with_paths,
 )
+from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.proposals import proposed
 from judgestats.data.readers.roles import (
     UNVARYING,
     ColumnRoles,
@@ -63,7 +63,6 @@ from judgestats.data.readers.row_checks import (
     stated_rows,
     with_rater_kinds,
 )
-from judgestats.data.readers.table_files import table_of
 from judgestats.data.readers.test_logs import ragas_options
 from judgestats.data.readers.verdicts import (
     Read,

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from judgestats.arrays import Floats, Ints, check_least
-from judgestats.stats.designs.blocks import read_blocks
+from judgestats.stats.designs.score_matrix import read_blocks
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import (
     f_noncentrality,

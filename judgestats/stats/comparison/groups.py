@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats
 from judgestats.errors import one_of
 from judgestats.stats.comparison.paired import dominance, normal_p, shift_estimate, tail_p
-from judgestats.stats.designs.blocks import Groups, read_groups, read_two_samples
+from judgestats.stats.designs.score_matrix import Groups, read_groups, read_two_samples
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import share_interval
 from judgestats.stats.inference.estimate import Estimate, Interval, Note

@@ -14,7 +14,7 @@ from scipy import special
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.designs.blocks import as_paired, read_two_samples
+from judgestats.stats.designs.score_matrix import as_paired, read_two_samples
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import t_noncentrality
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample

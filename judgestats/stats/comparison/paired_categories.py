@@ -18,7 +18,7 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import tail_p
-from judgestats.stats.designs.blocks import read_blocks
+from judgestats.stats.designs.score_matrix import read_blocks
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits

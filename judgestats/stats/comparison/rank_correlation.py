@@ -16,7 +16,7 @@ from judgestats.errors import one_of
 from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.friedman import cluster_totals
 from judgestats.stats.comparison.paired import normal_p, tail_p
-from judgestats.stats.designs.blocks import as_paired, read_blocks
+from judgestats.stats.designs.score_matrix import as_paired, read_blocks
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, too_large
 from judgestats.errors import InputError, one_of
-from judgestats.stats.designs.blocks import read_groups
 from judgestats.stats.designs.cells import cell_statistics, check_scores
+from judgestats.stats.designs.score_matrix import read_groups
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import share_interval
 from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample

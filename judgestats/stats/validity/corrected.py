@@ -27,7 +27,7 @@ from judgestats.stats.validity.inputs import (
     two_group_test,
 )
 from judgestats.stats.validity.label_draws import LabelsDrawn
-from judgestats.stats.validity.label_gain import gain_phrase, labels_gained
+from judgestats.stats.validity.label_plan import gain_phrase, labels_gained
 from judgestats.stats.validity.poststratified import (
     poststratified_rate,
     stratum_shares,
