@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,10 @@ from judgestats.analysis.coefficients import (
     computed,
     condition_metrics,
     declared_for,
-    named_result,
     repetition_results,
 )
 from judgestats.analysis.families import AnalysisPlan, Design, with_omega_model
 from judgestats.analysis.limits import (
-    MOST_COMPARED,
     limits_of_conditions,
     lost_limits,
     not_compared,
@@ -34,17 +32,14 @@ from judgestats.analysis.limits import (
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeats import (
     assumed_scale,
-    consistency_without_runs,
-    sem_by_design,
     with_repeat_errors,
 )
-from judgestats.analysis.score_audit import comparison_results
+from judgestats.analysis.score_audit import compared_conditions, spread_metrics
 from judgestats.analysis.scores import (
+    SHOWN_ITEMS,
     Coefficients,
-    condition_row,
-    described_line,
-    mean_deviations,
-    replace_icc,
+    described_condition,
+    figure_cells,
     subject_of,
 )
 from judgestats.analysis.summary_rows import (
@@ -72,14 +67,10 @@ from judgestats.data.matrices import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
 from judgestats.results import quantity_of
-from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.designs.count_table import CountTable
-from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.exchange import Dispersion, gmd_ratio
+from judgestats.stats.dispersion.condition_summary import condition_summary
 from judgestats.stats.inference.estimate import Estimate
-from judgestats.stats.inference.result import Result, TestResult
 from judgestats.stats.inference.runs import (
     COVERAGE,
     RunComponent,
@@ -90,9 +81,6 @@ from judgestats.stats.inference.runs import (
 from judgestats.stats.reliability.intraclass import icc_of_cells
 from judgestats.stats.reliability.omega import TwoWaySums
 from judgestats.stats.reliability.repeat_error import RepeatPairs, repeat_pairs_of_counts
-
-SHOWN_ITEMS = 2_000
-"""Items whose cells figures show."""
 
 
 def whole_counts(table: pd.DataFrame) -> pd.DataFrame:
@@ -119,11 +107,7 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
         )
     if len(reduced.items) > SHOWN_ITEMS:
         out.append(f"Figures of cells show {SHOWN_ITEMS:,} items at even distances.")
-    return [*out, *(f"Left out: {text[0].lower()}{text[1:]}" for text in more)]
-
-
-MOST_CELLS = 100_000
-"""Cells up to which rank tests and permutations of cells are computed; about half a minute."""
+    return [*out, *(f"Left out: {text}" for text in more)]
 
 
 _QUESTION = "How consistent and reliable are these judgments, and how do the judges compare?"
@@ -140,12 +124,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     results: list[NamedResult] = []
     shown: list[NamedResult] = []
     for place, column in enumerate(reduced.columns):
-        name = column.label
-        single = icc_of_cells(cells, name, level=declared.level)
-        coefficients = [
-            (quantity_of("icc_1_1"), single),
-            *_coefficients_of(reduced, place, declared),
-        ]
+        single = icc_of_cells(cells, column.label, level=declared.level)
         ratio = None
         own_runs = None if runs is None else runs.for_judges(place)
         if own_runs is not None and own_runs.is_random:
@@ -153,35 +132,32 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             repeated = int((reduced.counts[:, place].sum(axis=1) > 1).sum())
             whole = sums is not None and sums.n >= max(3, COVERAGE * repeated)
             ratio = sums.ratio(residual=True) if sums is not None and whole else None
-        pairs = _pairs_of_column(reduced, place, assumed_scale(values))
-        coefficients = replace_icc(coefficients, ratio, pairs, declared.level)
-        line = summary[name]
-        line = replace(line, sem=sem_by_design(line.sem, own_runs, ratio, declared.level))
-        rows.append(
-            condition_row(
-                line,
-                about=_about(column),
-                statuses=column.statuses,
-                coefficients=coefficients,
-            )
-        )
         factors = {factor: str(level) for factor, level in column.factors.items()}
-        subject = subject_of(name, column.judge, column.temperature, factors)
-        shown += described_line(line, coefficients, subject)
-        shown += consistency_without_runs(subject, own_runs, ratio, declared.level)
-        results += [named_result(q, value, subject) for q, value in coefficients]
+        row, found, estimates = described_condition(
+            summary[column.label],
+            [(quantity_of("icc_1_1"), single), *_coefficients_of(reduced, place, declared)],
+            runs=own_runs, ratio=ratio,
+            pairs=_pairs_of_column(reduced, place, assumed_scale(values)),
+            subject=subject_of(column.label, column.judge, column.temperature, factors),
+            about=_about(column), statuses=column.statuses, level=declared.level,
+        )  # fmt: skip
+        rows.append(row)
+        results += found
+        shown += estimates
     table = whole_counts(pd.DataFrame(rows))
-    compared, skipped = _compared(reduced, cells, declared)
-    blocked = next((r.result for r in compared if r.id == "spread.all"), None)
-    test = blocked if isinstance(blocked, TestResult) else None
+    compared, skipped = compared_conditions(
+        lambda places: _cells(reduced, places),
+        lambda places: runs_of_counts(reduced, places),
+        warm=[c.temperature != 0 for c in reduced.columns],
+        items=reduced.items,
+        declared=declared,
+    )
     headlines = audit_headlines([*results, *compared])
     compared = restrict_to_claims(compared, headlines)
-    metrics = lost_metrics(table)
+    metrics = lost_metrics(table) | spread_metrics(compared)
     by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
     if len(rows) == 1:
         metrics |= by_condition[labels[0]]
-    if test is not None:
-        metrics["spread/p_value"] = test.p_value
     analysis = Analysis(
         experiment="audit",
         question=_QUESTION,
@@ -200,7 +176,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         ),
         metrics=metrics,
         condition_metrics=by_condition,
-        arrays=_figure_cells(reduced, cells),
+        arrays=figure_cells(cells, list(reduced.items), [str(c) for c in reduced.cluster]),
     )
     return with_read_notes(analysis, reduced.notes)
 
@@ -311,84 +287,6 @@ def _cells(reduced: ReducedJudgments, places: Sequence[int]) -> Cells:
         conditions=[reduced.columns[i].label for i in places],
         cluster=reduced.cluster if reduced.clustered else None,
     )
-
-
-def _shared(cells: Cells) -> NDArray[np.bool_]:
-    """The items that can be compared; none where there are too few, or too many conditions."""
-    shared = np.all(cells.n_scores >= 2, axis=1)
-    enough = 2 <= len(cells.conditions) <= MOST_COMPARED and shared.sum() >= 3
-    return shared if enough else np.zeros_like(shared)
-
-
-def _compared(
-    reduced: ReducedJudgments, cells: Cells, declared: AnalysisPlan
-) -> tuple[list[NamedResult], list[str]]:
-    """The paired comparison of all conditions, and what was left out of it.
-
-    At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
-    """
-    warm = [i for i, c in enumerate(reduced.columns) if c.temperature != 0]
-    shifts = None
-    if _shared(cells).any():
-        runs = runs_of_counts(reduced, range(len(reduced.columns)))
-        shifts = mean_shift(cells, runs=runs, level=declared.level)
-    sampled = cells if len(warm) == len(reduced.columns) else _cells(reduced, warm)
-    shared = _shared(sampled)
-    if not shared.any():
-        return comparison_results(None, None, shifts), []
-    warm_runs = runs_of_counts(reduced, warm)
-    ratios = [
-        gmd_ratio(
-            sampled, statistic=statistic, runs=warm_runs, level=declared.level, seed=declared.seed
-        )
-        for statistic in get_args(Dispersion)
-    ]
-    if sampled.mean.size <= MOST_CELLS:
-        comparison = spread_test(
-            sampled, runs=warm_runs, n_resamples=declared.n_resamples, **declared.resampling
-        )
-        return comparison_results(comparison, ratios[1], shifts or comparison.shifts), []
-    blocked = blocked_f_test(
-        sampled.spread("mean"),
-        conditions=sampled.conditions,
-        cluster=sampled.cluster,
-        n_permutations=0,
-        level=declared.level,
-    ).replace(
-        name="spread_blocked_f",
-        method="Blocked F test of spread: mean distance from the cell mean",
-        null_hypothesis="the condition does not matter for the spread of judgments",
-        alternative="the spread of judgments differs between some conditions",
-        sample=sampled.sample(shared, reason="fewer than 2 scores in some condition"),
-    )
-    listed: list[tuple[str, str, Result]] = [
-        ("spread.all", "Spread of all conditions", blocked),
-        ("gmd.all", "GMD ratios", ratios[0]),
-        ("sd.all", "SD ratios", ratios[1]),
-    ]
-    listed += [] if shifts is None else [("shift.all", "Differences of mean scores", shifts)]
-    left_out = (
-        f"Rank tests of spread and permutations of cells: {sampled.mean.size:,} cells are more "
-        f"than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F test is "
-        "that of the F distribution, to which the permutation distribution tends."
-    )
-    return [
-        NamedResult(id=identity, title=title, role="secondary", result=result)
-        for identity, title, result in listed
-    ], [left_out]
-
-
-def _figure_cells(reduced: ReducedJudgments, cells: Cells) -> dict[str, Any]:
-    """Cells of evenly spaced items, for figures."""
-    n = len(reduced.items)
-    at = np.unique(np.linspace(0, n - 1, min(n, SHOWN_ITEMS)).astype(int))
-    return {
-        "items": [reduced.items[i] for i in at.tolist()],
-        "clusters": [str(c) for c in reduced.cluster[at].tolist()],
-        "conditions": list(cells.conditions),
-        "cell_variances": cells.variance[at],
-        "deviations": mean_deviations(cells.variance[at], reduced.cluster[at].tolist()),
-    }
 
 
 def with_labelled(

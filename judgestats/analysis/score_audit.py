@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,15 +57,19 @@ from judgestats.analysis.validity_raters import (
 )
 from judgestats.analysis.validity_rates import check_rates, choices_by_k, right_answers
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
+from judgestats.arrays import Bools
 from judgestats.data.matrices import ScoreArray, score_array, scores_of
 from judgestats.data.parse import WEIGHTED
 from judgestats.data.request_fields import label
 from judgestats.results import quantity_of
 from judgestats.results.numbers import apa_number, count_noun
+from judgestats.stats.comparison.blocked_f import blocked_f_test
+from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
+from judgestats.stats.dispersion.dispersion_test import spread_test
 from judgestats.stats.dispersion.exchange import gmd_ratio
-from judgestats.stats.inference.result import Comparisons, Estimate, Result
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
+from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.validity.scores import AccuracyByK
 
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
@@ -296,8 +300,8 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
     results += others
     cells = with_people(described.table, others)
-    compared, sd_ratios, shifts = _compare(frame, array, declared)
-    results += comparison_results(compared, sd_ratios, shifts)
+    compared, left_out = _compare(frame, array, declared)
+    results += compared
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     results = restrict_to_claims(results, headlines)
     return Analysis(
@@ -315,6 +319,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *judges_limits(results),
             *leniency_limits(results),
             *instrument_limits(frame, declared, results),
+            *(f"Left out: {text}" for text in left_out),
         ),
         described=described.estimates,
         condition_records=tuple(
@@ -330,7 +335,8 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             ),
             *instrument_rows(frame, results),
         ),
-        metrics=_metrics(described, compared),
+        metrics=(dict(described.metrics[cells["condition"].iloc[0]]) if len(cells) == 1 else {})
+        | spread_metrics(compared),
         condition_metrics=_and_people(described.metrics, cells, others),
         arrays=cell_arrays(array),
     )
@@ -423,94 +429,136 @@ def _claimed(named: NamedResult) -> NamedResult:
 
 def score_comparisons(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """The paired comparisons of the conditions of a frame of scores, as an audit makes them."""
-    return comparison_results(*_compare(frame, score_array(frame), declared))
+    return _compare(frame, score_array(frame), declared)[0]
 
 
 def _compare(
     frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
-) -> tuple[SpreadResult | None, Comparisons | None, Comparisons | None]:
+) -> tuple[list[NamedResult], list[str]]:
+    cold = set(frame.loc[frame["temperature"].eq(0), "condition"])
+
+    def cells_of(places: Sequence[int]) -> Cells:
+        names = [array.conditions[i] for i in places]
+        return cell_statistics(
+            array.scores[:, list(places)], conditions=names, cluster=array.clusters
+        )
+
+    return compared_conditions(
+        cells_of,
+        lambda places: runs_of(frame, array, places),
+        warm=[name not in cold for name in array.conditions],
+        items=array.items,
+        declared=declared,
+    )
+
+
+MOST_CELLS = 100_000
+"""Cells up to which rank tests and permutations of cells are computed; about half a minute."""
+
+
+def compared_conditions(
+    cells_of: Callable[[Sequence[int]], Cells],
+    runs_of: Callable[[Sequence[int]], RunComponent | None],
+    *,
+    warm: Sequence[bool],
+    items: Sequence[str],
+    declared: AnalysisPlan,
+) -> tuple[list[NamedResult], list[str]]:
     """The paired comparisons of conditions that share items: of spread, SDs, and means.
 
     At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
+
+    Parameters
+    ----------
+    cells_of, runs_of : callable
+        The cells, and the variance between runs, of the conditions at these places.
+    warm : sequence of bool
+        Of each condition, whether its temperature is above 0 or not known.
+    items : sequence of str
+        Of the rows of the cells.
+    declared : AnalysisPlan
+
+    Returns
+    -------
+    tuple of list of NamedResult and list of str
+        The results, and what was left out of them.
     """
-    counted = np.sum(~np.isnan(array.scores), axis=2)
-    cold = set(frame.loc[frame["temperature"].eq(0), "condition"])
-    warm = [i for i, name in enumerate(array.conditions) if name not in cold]
-
-    def shared(columns: Sequence[int]) -> bool:
-        """Whether at least three items have two scores in each of several conditions."""
-        enough = int(np.all(counted[:, columns] >= 2, axis=1).sum()) >= 3
-        return 2 <= len(columns) <= MOST_COMPARED and enough
-
-    everything = range(len(array.conditions))
-    spread, sd_ratios, shifts = None, None, None
-    if shared(warm):
-        given: dict[str, Any] = {
-            "conditions": [array.conditions[i] for i in warm],
-            "cluster": array.clusters,
-            "runs": runs_of(frame, array, warm),
-        }
-        compared = spread_test(
-            array.scores[:, warm], n_resamples=declared.n_resamples, **given, **declared.resampling
-        )
-        spread = with_items(compared, array.items)
-        sd_ratios = ratios_with_items(
-            gmd_ratio(array.scores[:, warm], statistic="sd", level=declared.level, **given),
-            array.items,
-        )
-        shifts = spread.shifts
-    if cold and shared(everything):
-        shifts = mean_shift(
-            array.scores,
-            conditions=array.conditions,
-            cluster=array.clusters,
-            runs=runs_of(frame, array),
-            level=declared.level,
-        )
-    return spread, sd_ratios, shifts
-
-
-def comparison_results(
-    spread: SpreadResult | None, sd_ratios: Comparisons | None, shifts: Comparisons | None
-) -> list[NamedResult]:
-    """The results of a comparison of all conditions, named and with their role."""
+    everything, places = range(len(warm)), [i for i, w in enumerate(warm) if w]
     listed: list[tuple[str, str, Result]] = []
-    if spread is not None:
-        listed += [
-            ("spread.all", "Spread of all conditions", spread.blocked_f),
-            ("ranks.all", "Ranks of spread", spread.rank_test),
-            *((f"posthoc.{f.name}", "Which conditions", f) for f in spread.post_hoc),
-            *(
-                [("gmd.all", "GMD ratios", spread.gmd_ratios)]
-                if spread.gmd_ratios is not None
-                else []
-            ),
-        ]
-    if sd_ratios is not None:
+    left_out: list[str] = []
+    shifts: Comparisons | None = None
+    sampled = cells_of(places) if 2 <= len(places) <= MOST_COMPARED else None
+    if sampled is not None and _shared(sampled).sum() >= _LEAST_SHARED:
+        runs = runs_of(places)
+        how: dict[str, Any] = {"runs": runs, "level": declared.level}
+        if sampled.mean.size <= MOST_CELLS:
+            found = spread_test(
+                sampled, runs=runs, n_resamples=declared.n_resamples, **declared.resampling
+            )
+            found, shifts = with_items(found, items), found.shifts
+            listed += [
+                ("spread.all", "Spread of all conditions", found.blocked_f),
+                ("ranks.all", "Ranks of spread", found.rank_test),
+                *((f"posthoc.{f.name}", "Which conditions", f) for f in found.post_hoc),
+            ]
+            ratios = found.gmd_ratios
+        else:
+            ratios = ratios_with_items(gmd_ratio(sampled, seed=declared.seed, **how), items)
+            shifts = mean_shift(sampled, runs=runs, level=declared.level)
+            listed.append(("spread.all", "Spread of all conditions", _blocked(sampled, declared)))
+            left_out.append(
+                f"rank tests of spread and permutations of cells: {sampled.mean.size:,} cells are "
+                f"more than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F "
+                "test is that of the F distribution, to which the permutation distribution tends."
+            )
+        listed += [] if ratios is None else [("gmd.all", "GMD ratios", ratios)]
+        sd_ratios = ratios_with_items(gmd_ratio(sampled, statistic="sd", **how), items)
         listed.append(("sd.all", "SD ratios", sd_ratios))
-    if shifts is not None:
-        listed.append(("shift.all", "Differences of mean scores", shifts))
+    if len(places) < len(warm) and 2 <= len(warm) <= MOST_COMPARED:
+        cells = cells_of(everything)
+        if _shared(cells).sum() >= _LEAST_SHARED:
+            shifts = mean_shift(cells, runs=runs_of(everything), level=declared.level)
+    listed += [] if shifts is None else [("shift.all", "Differences of mean scores", shifts)]
     return [
         NamedResult(
             identity, title, "secondary", result,
             hypothesis=_ANSWERS.get(identity.partition(".")[0], ""),
         )
         for identity, title, result in listed
-    ]  # fmt: skip
+    ], left_out  # fmt: skip
+
+
+_LEAST_SHARED = 3
+
+
+def _shared(cells: Cells) -> Bools:
+    """The items with two scores in each condition."""
+    shared: Bools = np.all(cells.n_scores >= 2, axis=1)
+    return shared
+
+
+def _blocked(cells: Cells, declared: AnalysisPlan) -> TestResult:
+    """The primary test of `spread_test`, its p by the F distribution."""
+    return blocked_f_test(
+        cells.from_mean, conditions=cells.conditions, cluster=cells.cluster, n_permutations=0,
+        level=declared.level,
+    ).replace(
+        name="spread_blocked_f",
+        method="Blocked F test of spread: mean distance from the cell mean",
+        null_hypothesis="the condition does not matter for the spread of judgments",
+        alternative="the spread of judgments differs between some conditions",
+        sample=cells.sample(_shared(cells), reason="fewer than 2 scores in some condition"),
+    )  # fmt: skip
 
 
 _ANSWERS = {"ranks": "spread", "posthoc": "spread", "gmd": "spread", "sd": "ratio"}
 """Hypotheses of results whose ids do not begin with them."""
 
 
-def _metrics(described: ScoreConditions, compared: SpreadResult | None) -> dict[str, float]:
-    table = described.table
-    out: dict[str, float] = {}
-    if len(table) == 1:
-        out |= described.metrics[table["condition"].iloc[0]]
-    if compared is not None:
-        out["spread/p_value"] = compared.blocked_f.p_value
-    return out
+def spread_metrics(compared: Sequence[NamedResult]) -> dict[str, float]:
+    """The p of the primary test of spread, where there is one."""
+    test = next((r.result for r in compared if r.id == "spread.all"), None)
+    return {"spread/p_value": test.p_value} if isinstance(test, TestResult) else {}
 
 
 _COLUMN = "weighted_score"

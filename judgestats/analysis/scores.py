@@ -32,7 +32,7 @@ from judgestats.analysis.repeats import (
 from judgestats.data.matrices import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
-from judgestats.stats.designs.cells import cell_statistics
+from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.estimate import Estimate, Sample
@@ -290,19 +290,14 @@ def score_conditions(
         ratio = two_way_squares(scores, codes) if own_runs.is_random else None
         ends = assumed_scale(scores[~np.isnan(scores)])
         pairs = repeat_pairs(scores, scale=ends, cluster=array.clusters.astype(str))
-        coefficients = replace_icc(coefficients, ratio, pairs, level)
         subject = _subject(name, asked)
-        own = [
-            replace(named_result(q, value, subject), role="descriptive")
-            for q, value in coefficients
-        ]
-        results += own
-        line = summary[name]
-        line = replace(line, sem=sem_by_design(line.sem, own_runs, ratio, level))
         statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
-        row = condition_row(line, about=_about(asked), statuses=statuses, coefficients=coefficients)
-        shown = described_line(line, coefficients, subject)
-        shown += consistency_without_runs(subject, own_runs, ratio, level)
+        row, found, shown = described_condition(
+            summary[name], coefficients, runs=own_runs, ratio=ratio, pairs=pairs, subject=subject,
+            about=_about(asked), statuses=statuses, level=level,
+        )  # fmt: skip
+        own = [replace(r, role="descriptive") for r in found]
+        results += own
         estimates += shown
         conditions.append(
             Condition(
@@ -359,26 +354,57 @@ def score_coefficients(
     return [(q, computed(q, scores, **inference)) for q in declared_for("scores", options=options)]
 
 
-def replace_icc(
-    coefficients: Coefficients, ratio: MeanSquareRatio | None, pairs: RepeatPairs, level: float
-) -> Coefficients:
-    """The coefficients, ICC(1,1) with the limits that its design allows (`icc_by_design`)."""
-    return [
+def described_condition(
+    line: ConditionRow,
+    coefficients: Coefficients,
+    *,
+    runs: RunComponent | None,
+    ratio: MeanSquareRatio | None,
+    pairs: RepeatPairs,
+    subject: About,
+    about: Mapping[str, Any],
+    statuses: Mapping[str, int],
+    level: float,
+) -> tuple[dict[str, Any], list[NamedResult], list[NamedResult]]:
+    """One condition, of judgments in memory or counted, with the limits that its design allows.
+
+    Parameters
+    ----------
+    line : ConditionRow
+    coefficients : list of (Quantity, Estimate)
+        ICC(1,1) among them.
+    runs : RunComponent or None
+        Of the condition; None where repeats are not distinguished.
+    ratio : MeanSquareRatio or None
+        Of items x runs, where runs are random.
+    pairs : RepeatPairs
+    subject : About
+    about, statuses
+        As `condition_row` takes them.
+    level : float
+
+    Returns
+    -------
+    tuple
+        Its row in the table of conditions, its coefficients, and its other estimates: mean, spread,
+        SEM, the judgments that its reliability asks for, and consistency without runs.
+    """
+    coefficients = [
         (q, icc_by_design(v, ratio, pairs, level) if q.key == "icc_1_1" else v)
         for q, v in coefficients
     ]
-
-
-def described_line(
-    line: ConditionRow, coefficients: Coefficients, subject: About
-) -> list[NamedResult]:
-    """Mean, spread and SEM of a condition, and the judgments that its reliability asks for."""
-    shown = (line.mean, line.variance, line.sem, line.between_item_variance)
+    line = replace(line, sem=sem_by_design(line.sem, runs, ratio, level))
+    row = condition_row(line, about=about, statuses=statuses, coefficients=coefficients)
     reliability = next(value for q, value in coefficients if q.key == "icc_1_1")
-    return [
-        *(described(value, subject) for value in shown),
-        described(repeats_needed(reliability), subject),
-    ]
+    shown = (line.mean, line.variance, line.sem, line.between_item_variance)
+    return (
+        row,
+        [named_result(q, value, subject) for q, value in coefficients],
+        [
+            *(described(value, subject) for value in (*shown, repeats_needed(reliability))),
+            *consistency_without_runs(subject, runs, ratio, level),
+        ],
+    )
 
 
 def omega_declared(
@@ -515,23 +541,36 @@ def condition_row(
 
 
 def cell_arrays(array: ScoreArray) -> dict[str, Any]:
-    """Variances of every item x condition cell, for figures.
+    """Variances of every item x condition cell, for figures: `figure_cells` of an array."""
+    cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
+    return figure_cells(cells, list(array.items), [str(c) for c in array.clusters])
+
+
+def figure_cells(cells: Cells, items: list[str], clusters: list[str]) -> dict[str, Any]:
+    """Variances of cells for figures.
 
     Parameters
     ----------
-    array : ScoreArray
+    cells : Cells
+    items, clusters : list of str
+        Of the rows of the cells.
 
     Returns
     -------
     dict
         ``items``, ``clusters``, ``conditions``, ``cell_variances`` of shape (items, conditions),
-        and ``deviations`` (`mean_deviations`).
+        and ``deviations`` (`mean_deviations`). Of more than `SHOWN_ITEMS` items, those at even
+        distances.
     """
-    cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
+    at = np.unique(np.linspace(0, len(items) - 1, min(len(items), SHOWN_ITEMS)).astype(int))
     return {
-        "items": list(array.items),
-        "clusters": [str(c) for c in array.clusters],
-        "conditions": list(array.conditions),
-        "cell_variances": cells.variance,
-        "deviations": mean_deviations(cells.variance, list(array.clusters)),
+        "items": [items[i] for i in at.tolist()],
+        "clusters": [clusters[i] for i in at.tolist()],
+        "conditions": list(cells.conditions),
+        "cell_variances": cells.variance[at],
+        "deviations": mean_deviations(cells.variance[at], [clusters[i] for i in at.tolist()]),
     }
+
+
+SHOWN_ITEMS = 2_000
+"""Items whose cells figures show."""

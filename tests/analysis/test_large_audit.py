@@ -121,7 +121,7 @@ def test_without_the_board_columns_are_left_out_with_the_reason(tmp_path) -> Non
     found = audit_reduced(reduced, n_resamples=99)
     assert found.conditions["icc1"].notna().all()
     assert found.conditions["alpha"].isna().all()
-    assert "not distinguished" in found.conditions["alpha_reason"][0]
+    assert "not assigned to runs" in found.conditions["alpha_reason"][0]
     assert any("two-way ICCs" in text for text in found.limitations)
 
 

@@ -333,7 +333,7 @@ def raised():
 
 
 READERS = (
-    "tables", "table_files", "columns", "options", "registry", "layout", "labels", "checks",
+    "tables", "logs", "columns", "options", "registry", "layout", "labels", "checks",
     "json_paths", "roles", "verdicts", "row_checks",
 )  # fmt: skip
 ELSEWHERE_HELD = {
@@ -362,6 +362,7 @@ ELSEWHERE_HELD = {
     "download the log again": "the same",
     "go through two lists": "test_table_shapes.py",
     "logs of several tools": "test_log_readers.py",
+    "the log holds no judgments": "test_log_readers.py",
     "read_judgments takes a path": "Python's door: test_readers.py",
     "is a folder; name the file": "a tool's log that is asked for by name",
     "not a Parquet file, or was cut": "Python's door: the command tries Parquet first",

@@ -12,7 +12,7 @@ _icc = partial(_coefficient, function="icc")
 _omega = partial(_coefficient, low=0.0)
 _steady = partial(Quantity, unit="points", low=0.0, better="lower")
 _any = partial(Quantity, unit="number", high=math.inf, better="none")
-_SUMS = "reliability.internal_consistency:TwoWaySums."
+_SUMS = "reliability.omega:TwoWaySums."
 
 ENTRIES: tuple[Quantity, ...] = (
     # The first metric of a condition is the axis that the compare page opens with.

@@ -10,7 +10,7 @@ from judgestats import stats
 from judgestats.cli import main
 from judgestats.decisions import next_labels
 from judgestats.errors import InputError
-from judgestats.stats.validity import label_gain as strata
+from judgestats.stats.validity import label_plan as strata
 from tests.analysis.decisions.reference import agree, data
 
 D = data("dec_labels")
