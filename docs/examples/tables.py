@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from judgestats.results.numbers import format_p
-from judgestats.stats.inference.estimate import Estimate, Interval
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Interval
 
 
 def cell(estimate: Estimate) -> str:

@@ -16,10 +16,10 @@ import pandas as pd
 from scipy import stats
 
 from judgestats.results.numbers import format_p
-from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.human import accuracy, alignment_score, human_ceiling
 from judgestats.stats.agreement.kappa import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
 from judgestats.stats.agreement.position import (
+    agreement_across_judges,
     first_position_preference,
     position_and_noise,
     swap_consistency,
@@ -29,7 +29,7 @@ from judgestats.stats.agreement.raw_agreement import (
     percent_agreement,
     vote_share_reliability,
 )
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import Estimate
 
 HERE = Path(__file__).resolve().parent
 LETTERS = ["A", "B", "C", "D", "E"]

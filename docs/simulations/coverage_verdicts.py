@@ -33,7 +33,7 @@ from judgestats.stats.agreement.raw_agreement import (
     pair_statistic,
     pairs_that_agree,
 )
-from judgestats.stats.inference.estimate import Sample
+from judgestats.stats.inference.result import Sample
 from judgestats.stats.inference.sum_statistics import estimate_from_sums
 
 HERE = Path(__file__).resolve().parent

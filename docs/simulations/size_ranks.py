@@ -26,8 +26,8 @@ from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
 from judgestats.stats.comparison.paired import cliffs_delta, wilcoxon_signed_rank
 from judgestats.stats.comparison.paired_categories import cochran_q_test, mcnemar_test
 from judgestats.stats.comparison.rank_correlation import page_trend_test, spearman_correlation
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.rank_distributions import level_ranks
+from judgestats.stats.inference.result import Estimate
 
 HERE = Path(__file__).resolve().parent
 ALPHA = 0.05

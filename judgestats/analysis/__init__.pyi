@@ -12,6 +12,7 @@ from judgestats.analysis.best_of_n import omega_of_hits as omega_of_hits
 from judgestats.analysis.bias import rescale_points as rescale_points
 from judgestats.analysis.coefficients import computed as computed
 from judgestats.analysis.coefficients import function_of as function_of
+from judgestats.analysis.coefficients import people_rows as people_rows
 from judgestats.analysis.conversion import possible as possible
 from judgestats.analysis.conversion import records_of as records_of
 from judgestats.analysis.conversion import table_record as table_record
@@ -19,8 +20,6 @@ from judgestats.analysis.crosscheck import CHECKS as CHECKS
 from judgestats.analysis.crosscheck import Recomputed as Recomputed
 from judgestats.analysis.crosscheck import crosscheck_table as crosscheck_table
 from judgestats.analysis.crosscheck import with_crosscheck as with_crosscheck
-from judgestats.analysis.dispersion_comparison import spread_headlines as spread_headlines
-from judgestats.analysis.dispersion_comparison import spread_questions as spread_questions
 from judgestats.analysis.drift_tests import both_runs as both_runs
 from judgestats.analysis.drift_tests import match_conditions as match_conditions
 from judgestats.analysis.families import AnalysisPlan as AnalysisPlan
@@ -45,8 +44,9 @@ from judgestats.analysis.scores import mean_deviations as mean_deviations
 from judgestats.analysis.spread_experiments import guidelines as guidelines
 from judgestats.analysis.spread_experiments import judges as judges
 from judgestats.analysis.spread_experiments import reasoning as reasoning
+from judgestats.analysis.spread_experiments import spread_headlines as spread_headlines
+from judgestats.analysis.spread_experiments import spread_questions as spread_questions
 from judgestats.analysis.spread_experiments import temperature as temperature
-from judgestats.analysis.summary_rows import people_rows as people_rows
 from judgestats.analysis.supplements import supplemented as supplemented
 from judgestats.analysis.supplements import with_lost_shares as with_lost_shares
 from judgestats.analysis.text_checks import find_copies as find_copies

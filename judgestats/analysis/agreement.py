@@ -26,7 +26,6 @@ from judgestats.items.records import Item
 from judgestats.protocols.template import pair_name
 from judgestats.results import About
 from judgestats.results.records import Role
-from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.human import (
     CorrelationName,
     correlation_by_level,
@@ -34,12 +33,13 @@ from judgestats.stats.agreement.human import (
 )
 from judgestats.stats.agreement.kappa import krippendorff_alpha
 from judgestats.stats.agreement.order_effects import accuracy_by_slot, pair_accuracy, position_test
+from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.agreement.preference import win_rates
 from judgestats.stats.comparison.rank_correlation import kendall_of_stack
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.distributions import ranks
-from judgestats.stats.inference.estimate import Estimate, Result
 from judgestats.stats.inference.permutation import relation_null
+from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.reliability.intraclass import icc
 
 Found = list[tuple[str, str, Result]]

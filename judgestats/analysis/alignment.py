@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import families, pair_methods, records, selections
+from judgestats.analysis.coefficients import aligned_rows, declared_row, ranked, results_row
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import weighted_limitations
-from judgestats.analysis.summary_rows import aligned_rows, declared_row, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.coefficients import choice_rows, declared_row, ranked, results_row
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.scores import omega_declared
-from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked, results_row
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
 from judgestats.results import About, Headline, apa_number
-from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.kappa import gwet_ac1
 from judgestats.stats.agreement.order_effects import option_win_rate
+from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share, vote_share_reliability
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank

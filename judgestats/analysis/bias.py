@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import probe
+from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, one_family
 from judgestats.analysis.probe_tests import (
     ProbedJudge,
@@ -20,7 +21,6 @@ from judgestats.analysis.probe_tests import (
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.analysis.selections import add_estimate, metrics_of, sort_results
-from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.audit import verdict_plan
+from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.drift_tests import (
     LEAD,
     SHARE,
@@ -26,7 +27,6 @@ from judgestats.analysis.families import claim_headline, claim_of
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
-from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.analysis.text_checks import apply_copy_policy, find_copies, handled_copies
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes

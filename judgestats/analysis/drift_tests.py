@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.families import LEVEL, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import same_over_orders
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.matrices import score_array
 from judgestats.data.verdict_kinds import PREFERENCES

@@ -19,7 +19,6 @@ from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import count_noun, is_number
 from judgestats.results.records import Role
-from judgestats.stats.inference.estimate import Interval
 from judgestats.stats.inference.multiplicity import (
     Family,
     adjust_family,
@@ -27,7 +26,14 @@ from judgestats.stats.inference.multiplicity import (
     p_bounds,
     with_adjusted,
 )
-from judgestats.stats.inference.result import Comparison, Comparisons, Note, Result, TestResult
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Interval,
+    Note,
+    Result,
+    TestResult,
+)
 from judgestats.stats.inference.runs import COVERAGE, FEW
 
 Facet = Literal["absent", "fixed", "random", "unidentified"]

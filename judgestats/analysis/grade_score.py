@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
+from judgestats.analysis.coefficients import declared_row, ranked, results_row
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat
 from judgestats.protocols.selection import UNRELATED

@@ -13,9 +13,9 @@ import pandas as pd
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.best_of_n import repeated_choices
+from judgestats.analysis.coefficients import choice_rows, declared_row, ranked
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import choice_rows, declared_row, ranked
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat

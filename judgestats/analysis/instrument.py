@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, request_order, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.data.matrices import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError

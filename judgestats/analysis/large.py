@@ -18,10 +18,16 @@ from judgestats.analysis.agreement import ratings_of, true_score_of
 from judgestats.analysis.audit import audit_read, plan, plan_for, verdict_plan
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.coefficients import (
+    DRAWN_SCORES,
+    DRAWN_VERDICTS,
     computed,
     condition_metrics,
     declared_for,
+    people_rows,
+    ranked,
     repetition_results,
+    score_rows,
+    verdict_rows,
 )
 from judgestats.analysis.families import AnalysisPlan, Design, with_omega_model
 from judgestats.analysis.limits import (
@@ -42,14 +48,6 @@ from judgestats.analysis.scores import (
     figure_cells,
     subject_of,
 )
-from judgestats.analysis.summary_rows import (
-    DRAWN_SCORES,
-    DRAWN_VERDICTS,
-    people_rows,
-    ranked,
-    score_rows,
-    verdict_rows,
-)
 from judgestats.analysis.supplements import lost_metrics
 from judgestats.analysis.text_checks import with_read_notes
 from judgestats.analysis.validity import (
@@ -62,7 +60,7 @@ from judgestats.analysis.validity import (
     validity_metrics,
 )
 from judgestats.analysis.verdict_audit import estimates_of
-from judgestats.data.large.columns import Column, ReducedJudgments
+from judgestats.data.large.dataset import Column, ReducedJudgments
 from judgestats.data.matrices import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
@@ -70,7 +68,7 @@ from judgestats.results import quantity_of
 from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.designs.count_table import CountTable
 from judgestats.stats.dispersion.condition_summary import condition_summary
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.runs import (
     COVERAGE,
     RunComponent,

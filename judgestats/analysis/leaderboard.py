@@ -10,16 +10,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.audit_answer import FEWEST_SYSTEMS
+from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.summary_rows import declared_row, results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
 from judgestats.results import About, Headline, Row
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Sample
 from judgestats.stats.inference.jackknife import cluster_sums
+from judgestats.stats.inference.result import Estimate, Interval, Sample
 from judgestats.stats.models.bradley_terry import Strengths, bradley_terry, rank_intervals
 from judgestats.stats.models.ordinal import cluster_df, wald_interval
 

@@ -25,8 +25,8 @@ from judgestats.stats.agreement.human import alignment_credit, human_ceiling
 from judgestats.stats.agreement.kappa import cohen_kappa
 from judgestats.stats.agreement.preference import pairwise_from_scores
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.permutation import relation_null
+from judgestats.stats.inference.result import Estimate, Sample
 
 BEST_METHOD = Hypothesis(
     "best", "Which conditions may be the best, and is a cheap one as good?",

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.analysis import probe_tests
+from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, planned
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.probe_tests import (
@@ -23,7 +24,6 @@ from judgestats.analysis.probe_tests import (
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
 from judgestats.analysis.selections import condition_row, selection_limits
-from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import ScoreArray, score_array
@@ -34,7 +34,7 @@ from judgestats.protocols.probes import PROBES, Probe
 from judgestats.protocols.probes.pairs import FEWEST_OPTIONS
 from judgestats.protocols.template import pair_name, pairs_of, response_names
 from judgestats.results import About, Drawing, Headline, Row
-from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.robustness.probes import TOLERANCE
 
 _COUNTED: Mapping[str, tuple[str, str, str, str]] = {

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.coefficients import declared_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_headline, planned
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import cell_arrays, score_conditions
-from judgestats.analysis.summary_rows import declared_row
 from judgestats.data.columns import Condition
 from judgestats.data.matrices import score_array, scores_of
 from judgestats.data.request_fields import heat

@@ -40,7 +40,7 @@ from judgestats.results.verdict import Measure
 from judgestats.results.verdict_screen import care_of, finding_of
 from judgestats.sinks import escape_html
 from judgestats.stats.inference import multiplicity as adjusting
-from judgestats.stats.inference.estimate import Result
+from judgestats.stats.inference.result import Result
 
 __all__ = [
     "Analysis",
@@ -75,7 +75,7 @@ def named_results(
 
     Examples
     --------
-    >>> from judgestats.stats.inference.estimate import Estimate
+    >>> from judgestats.stats.inference.result import Estimate
     >>> from judgestats.stats.inference.result import Sample
     >>> mean = Estimate(name="mean", label="Mean", estimate=7.0, sample=Sample(n_items=3))
     >>> [(r.id, r.title) for r in named_results("judge 1", "primary", ("mean", "Mean", mean))]
@@ -106,7 +106,7 @@ def condition_result(
 
     Examples
     --------
-    >>> from judgestats.stats.inference.estimate import Estimate
+    >>> from judgestats.stats.inference.result import Estimate
     >>> from judgestats.stats.inference.result import Sample
     >>> mean = Estimate(name="mean", label="Mean", estimate=7.0, sample=Sample(n_items=3))
     >>> condition_result("mean", "Mean", "judge 1", mean).title

@@ -16,9 +16,9 @@ import pandas as pd
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
+from judgestats.analysis.coefficients import declared_row, ranked, results_row
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
-from judgestats.analysis.summary_rows import declared_row, ranked, results_row
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.request_fields import heat

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.coefficients import described
+from judgestats.analysis.coefficients import declared_row, described
 from judgestats.analysis.conversion import Ends
 from judgestats.analysis.families import THESE_RUNS
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import declared_row
 from judgestats.arrays import Floats, Ints
 from judgestats.data.matrices import score_array
 from judgestats.errors import InputError
@@ -24,7 +23,7 @@ from judgestats.results.numbers import AVERAGED, TARGETS
 from judgestats.results.records import plain
 from judgestats.stats.comparison.best import comparisons_with_best
 from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
-from judgestats.stats.inference.estimate import Estimate, Limits, Note, Sample
+from judgestats.stats.inference.result import Estimate, Limits, Note, Sample
 from judgestats.stats.inference.runs import COVERAGE, SHOWN, RunComponent, run_columns
 from judgestats.stats.reliability.intraclass import replications_needed
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio

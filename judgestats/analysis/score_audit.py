@@ -21,6 +21,7 @@ from judgestats.analysis.agreement import (
     true_score_of,
 )
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
+from judgestats.analysis.coefficients import DRAWN_SCORES, people_rows, ranked, score_rows
 from judgestats.analysis.conversion import ratios_with_items, with_items
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.instrument import (
@@ -39,7 +40,6 @@ from judgestats.analysis.limits import (
 )
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
-from judgestats.analysis.summary_rows import DRAWN_SCORES, people_rows, ranked, score_rows
 from judgestats.analysis.supplements import (
     NOT_REPEATED,
     OF_REPEATS,

@@ -35,7 +35,7 @@ from judgestats.results import About, Condition, Quantity, bounds_of, quantity_o
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.inference.runs import RunComponent, run_component
 from judgestats.stats.inference.sum_statistics import share_estimate
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio

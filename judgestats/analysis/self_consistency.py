@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import families, pair_methods
+from judgestats.analysis.coefficients import aligned_rows, factor_curve, results_row
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import (
     Analysis,
@@ -29,7 +30,6 @@ from judgestats.analysis.selections import (
     selection_limits,
     share_differences,
 )
-from judgestats.analysis.summary_rows import aligned_rows, factor_curve, results_row
 from judgestats.analysis.supplements import lost_shares_of
 from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import Condition

@@ -22,7 +22,7 @@ from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About
 from judgestats.results.numbers import LEAST_IN_CATEGORY, NEVER_REPEATED, format_number
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import Estimate, Result
 
 _TITLES = {
     "unread": "Unparsed rate",

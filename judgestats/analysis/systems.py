@@ -10,16 +10,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import request_order
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Floats, Objects
 from judgestats.results import About, Row
 from judgestats.results.verdict import Measure, Subject, share_measure
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import Estimate
 from judgestats.stats.inference.runs import run_component
 
 _MOST = 30

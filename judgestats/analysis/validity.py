@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.agreement import passes_of_items, ratings_of
+from judgestats.analysis.coefficients import declared_row
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.summary_rows import declared_row
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import PERSON, drawing
 from judgestats.analysis.validity_rates import corrected_results, rate_corrections
@@ -36,7 +36,7 @@ from judgestats.protocols.template import response_names
 from judgestats.results import About, Row, name_of
 from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
 from judgestats.stats.dispersion.condition_summary import condition_summary
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.validity.calibration import confidence_calibration
 from judgestats.stats.validity.corrected import corrected_mean, corrected_rate
 from judgestats.stats.validity.error_rates import ErrorRates, error_rates

@@ -19,7 +19,7 @@ from judgestats.data.matrices import ScoreArray
 from judgestats.errors import InputError
 from judgestats.results import About
 from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.validity.annotators import (
     AlternativeAnnotator,
     agreement_ceiling,

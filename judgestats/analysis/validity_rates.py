@@ -15,7 +15,7 @@ from judgestats.analysis.families import AnalysisPlan
 from judgestats.data.matrices import ScoreArray
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
-from judgestats.stats.inference.estimate import Result, Sample
+from judgestats.stats.inference.result import Result, Sample
 from judgestats.stats.validity.corrected import CorrectedScore
 from judgestats.stats.validity.label_plan import gain_phrase
 from judgestats.stats.validity.poststratified import corrected_by_rates, effective_passes

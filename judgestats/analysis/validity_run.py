@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis import families, summary_rows, validity
+from judgestats.analysis import coefficients, families, validity
 from judgestats.analysis.agreement import (
     passes_of_items,
     ratings_of,
@@ -141,7 +141,7 @@ def analyse(
         results=tuple(results),
         headlines=headlines,
         described=tuple(steady),
-        drawing=summary_rows.ranked("accuracy", "pearson", caption=_DRAWN),
+        drawing=coefficients.ranked("accuracy", "pearson", caption=_DRAWN),
         rows=(
             *_rows(table, drawn_as(declared), true_score_of(frame)),
             *validity.steady_rows(steady),
@@ -266,13 +266,13 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
 def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:
     """What the screen shows: is it right, and the true score."""
     kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
-    rate, worth = summary_rows.true_rows(
+    rate, worth = coefficients.true_rows(
         [c for c, k in kinds.items() if k == "pass_fail"], "poststratified", labels_drawn=drawn
     )
-    mean, more = summary_rows.true_rows(
+    mean, more = coefficients.true_rows(
         [c for c, k in kinds.items() if k != "pass_fail"], of_scores, labels_drawn=drawn
     )
-    return summary_rows.people_rows(
+    return coefficients.people_rows(
         kinds,
         rate,
         mean,

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.summary_rows import results_row
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import drawing
 from judgestats.analysis.validity_rates import corrected_results

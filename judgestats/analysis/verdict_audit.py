@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import summary_rows, validity_systems, verdict_consistency
+from judgestats.analysis import coefficients, validity_systems, verdict_consistency
 from judgestats.analysis.agreement import has_slots, judges_named, slot_results
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.coefficients import condition_metrics, described, is_primary
@@ -42,7 +42,7 @@ from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.inference.estimate import Estimate, Result
+from judgestats.stats.inference.result import Estimate, Result
 
 Found = list[tuple[str, str, Result]]
 
@@ -300,17 +300,17 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     return Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=summary_rows.ranked(*summary_rows.DRAWN_VERDICTS),
+        drawing=coefficients.ranked(*coefficients.DRAWN_VERDICTS),
         headlines=audit_headlines(results, n_criteria=declared.n_criteria),
         conditions=table,
         results=tuple(results),
         described=tuple(described_results),
         rows=(
-            *summary_rows.verdict_rows(table["condition"]),
-            *summary_rows.share_rows(shown),
+            *coefficients.verdict_rows(table["condition"]),
+            *coefficients.share_rows(shown),
             *validity_systems.win_rows(wins),
             *strength_rows(strengths),
-            *summary_rows.people_rows(
+            *coefficients.people_rows(
                 table["condition"],
                 corrected="rogan_gladen" if "sensitivity" in declared.options else "poststratified",
                 labels_drawn=drawn_as(declared),

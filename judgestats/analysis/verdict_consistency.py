@@ -21,8 +21,8 @@ from judgestats.arrays import Floats, Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.quantities.entry import Kind
 from judgestats.stats.agreement.human import accuracy
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
 from judgestats.stats.inference.permutation import relation_null
+from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 
 OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(("a", "model_a", "response_a", "assistant_a", "1", "first", "[[a]]"), "a"),

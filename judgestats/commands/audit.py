@@ -517,7 +517,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.scores import clip_to_scale
     from judgestats.analysis.text_checks import join_counted_copies
-    from judgestats.data.large.columns import labelled_judgments
+    from judgestats.data.large.dataset import labelled_judgments
     from judgestats.data.large.reduce import reduce_parquet
 
     if len(words["item"]) == 1:

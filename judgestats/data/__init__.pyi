@@ -8,8 +8,8 @@ from judgestats.data.columns import Contrast as Contrast
 from judgestats.data.columns import Task as Task
 from judgestats.data.demo import demo_file as demo_file
 from judgestats.data.demo import demo_judgments as demo_judgments
-from judgestats.data.large.columns import labelled_judgments as labelled_judgments
 from judgestats.data.large.dataset import is_parquet as is_parquet
+from judgestats.data.large.dataset import labelled_judgments as labelled_judgments
 from judgestats.data.large.reduce import reduce_parquet as reduce_parquet
 from judgestats.data.matrices import both_orders as both_orders
 from judgestats.data.matrices import combined as combined

@@ -1,8 +1,5 @@
 """The public list of `judgestats.stats`, read by type checkers and by the package."""
 
-from judgestats.stats.agreement.across_orders import (
-    agreement_across_judges as agreement_across_judges,
-)
 from judgestats.stats.agreement.grade_score import (
     grade_score as grade_score,
 )
@@ -50,6 +47,9 @@ from judgestats.stats.agreement.order_effects import (
 )
 from judgestats.stats.agreement.order_effects import (
     position_test as position_test,
+)
+from judgestats.stats.agreement.position import (
+    agreement_across_judges as agreement_across_judges,
 )
 from judgestats.stats.agreement.position import (
     first_position_preference as first_position_preference,

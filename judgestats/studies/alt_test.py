@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.summary_rows import ranked
+from judgestats.analysis.coefficients import ranked
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json
 from judgestats.stats.agreement.kappa import krippendorff_alpha
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.annotators import (
     AlternativeAnnotator,
     alternative_annotator_test,

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.coefficients import factor_curve
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.summary_rows import factor_curve
 from judgestats.results.numbers import apa_number, format_p
 from judgestats.results.quantities import name_of
 from judgestats.stats.agreement.raw_agreement import mean_share

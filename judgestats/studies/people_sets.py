@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.analysis.summary_rows import ranked
+from judgestats.analysis.coefficients import ranked
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
 from judgestats.stats.agreement.human import accuracy
 from judgestats.stats.agreement.kappa import cohen_kappa
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.annotators import AlternativeAnnotator, alternative_annotator_test
 from judgestats.stats.validity.systems import corrected_win_rate
 from judgestats.studies.claims import (

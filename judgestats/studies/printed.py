@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.summary_rows import ranked
+from judgestats.analysis.coefficients import ranked
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
 from judgestats.stats.agreement.grade_score import chance_grade_score

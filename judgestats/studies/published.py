@@ -20,8 +20,8 @@ from judgestats.data.columns import Contrast
 from judgestats.data.matrices import ScoreArray, score_array
 from judgestats.results.numbers import apa_number
 from judgestats.sinks import csv_text
-from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.grade_score import grade_score_items
+from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.comparison.groups import kruskal_test, pairwise_mann_whitney
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import spearman_correlation

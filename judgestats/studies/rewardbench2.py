@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.summary_rows import factor_curve
+from judgestats.analysis.coefficients import factor_curve
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.agreement.raw_agreement import mean_share

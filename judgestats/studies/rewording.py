@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import best_of_n, crowd_strategies, head_to_tail, pair_methods
+from judgestats.analysis import best_of_n, crowd, head_to_tail, pair_methods
 from judgestats.analysis.families import Stratum, strata_of
 from judgestats.analysis.records import NamedResult
 from judgestats.analysis.selections import choices_of, rotations_of
@@ -274,9 +274,9 @@ def _item_values(
     """What is averaged over items, by condition; and the clusters of the items."""
     clusters = frame.drop_duplicates("item_id").set_index("item_id")["cluster"]
     if experiment == "crowd":
-        gold = crowd_strategies.gold_labels(extras["items"])
+        gold = crowd.gold_labels(extras["items"])
         values = {}
-        for judged in crowd_strategies.strategy_verdicts(extras["pipelines"], gold):
+        for judged in crowd.strategy_verdicts(extras["pipelines"], gold):
             means: Floats = judged.pair_means("right", judged.strategies)
             once = judged.rows.drop_duplicates("condition").set_index("factor_strategy")
             for k, name in enumerate(judged.strategies):

@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.best_of_n import disagreement
+from judgestats.analysis.coefficients import factor_curve
 from judgestats.analysis.records import NamedResult
-from judgestats.analysis.summary_rows import factor_curve
 from judgestats.arrays import Floats, Objects
 from judgestats.results.numbers import apa_number
-from judgestats.stats.agreement.across_orders import agreement_across_judges
 from judgestats.stats.agreement.kappa import gwet_ac1
+from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import flip_rate, vote_share_reliability
 from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
 from judgestats.studies.claims import (
     Claim,

@@ -15,7 +15,7 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.items.answers import holds_target
 from judgestats.stats.agreement.raw_agreement import mean_share, vote_share_reliability
-from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.studies.claims import (
     Finding,
     Options,

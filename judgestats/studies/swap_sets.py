@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.summary_rows import ranked
+from judgestats.analysis.coefficients import ranked
 from judgestats.arrays import Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
@@ -21,9 +21,8 @@ from judgestats.stats.agreement.position import (
 )
 from judgestats.stats.agreement.raw_agreement import mean_share, percent_agreement
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
-from judgestats.stats.inference.estimate import Estimate
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import Estimates, TestResult
+from judgestats.stats.inference.result import Estimate, Estimates, TestResult
 from judgestats.studies.claims import (
     Claim,
     Evaluator,

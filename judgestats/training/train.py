@@ -22,7 +22,7 @@ from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.stats.agreement.human import attention_coverage
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.inference.estimate import Estimate
+from judgestats.stats.inference.result import Estimate
 
 
 def need(extra: str, *modules: str) -> tuple[ModuleType, ...]:

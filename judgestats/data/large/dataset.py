@@ -1,9 +1,12 @@
-"""Folders of Parquet files as one table, coded by batch."""
+"""Folders of Parquet files as one table: columns, verdict kinds, duplicates, labels."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,23 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from judgestats.arrays import Ints
+from judgestats.arrays import LARGEST, Ints
+from judgestats.data.matrices import several_orders
+from judgestats.data.readers.checks import FEW_REPEATED
 from judgestats.data.readers.columns import column_named, no_column, resolve_columns
+from judgestats.data.readers.frame import reading_key
+from judgestats.data.readers.labels import labelled_ids
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
+from judgestats.data.readers.row_checks import Rows, check_rows, open_question, raters_question
+from judgestats.data.readers.tables import read_frame, tried, unused_columns
+from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
+from judgestats.data.schema import validate_parsed
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
 from judgestats.files.guarded import ONE_PASS, Meter, foreign
 from judgestats.files.tables import metered, parquet_footer
+from judgestats.protocols.base import Status
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
@@ -370,3 +384,569 @@ def grown(table: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     larger = np.zeros(wanted, dtype=table.dtype)
     larger[tuple(slice(0, have) for have in table.shape)] = table
     return larger
+
+
+MAX_VALUES = 254
+_MOST_TEXTS = 5_000
+_SAMPLE = 50_000
+
+
+class VerdictCode:
+    """What each cell of a column says: a score, a word, or (where it is not listed) nothing.
+
+    `statuses` has the status of cells that say why there is none; `notes` name scores that are far
+    from all others.
+    """
+
+    def __init__(
+        self,
+        is_score: bool,
+        verdicts: Mapping[Any, Any],
+        text: str,
+        statuses: Mapping[Any, str] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.is_score = is_score
+        self.verdicts = dict(verdicts)
+        self.statuses = dict(statuses or {})
+        self.description = text
+        self.notes = notes
+
+
+def read_kind(
+    opened: ParquetJudgments, role: str, options: TableOptions, *, batch_rows: int
+) -> VerdictCode | None:
+    """Read a column once for its different values, and infer its kind from them.
+
+    Parameters
+    ----------
+    opened : ParquetJudgments
+    role : {"score", "choice", "verdict"}
+    options : TableOptions
+        ``kind``, ``passes``, ``fails``, ``values`` and ``scale`` are heeded.
+    batch_rows : int
+
+    Returns
+    -------
+    VerdictCode or None
+        None where the column is empty.
+
+    Raises
+    ------
+    InputError
+        The column is not a verdict, holds too many different ones, or a score outside the scale.
+    """
+    column = opened.names[role]
+    cells, rows = _different(opened, column, batch_rows)
+    large = [c for c in cells if isinstance(c, int | float) and abs(c) > LARGEST]
+    if large:
+        what = "an infinite score" if math.isinf(large[0]) else f"the score {large[0]:g}"
+        raise InputError(
+            f"{opened.path}: column {column!r} holds {what}, which is not a point of a "
+            "scale. Leave such cells empty, or use --stream no, which counts them as unparsed."
+        )
+    kept = [(c, n) for c, n in zip(cells, rows, strict=True) if c is not None and c != ""]
+    if not kept:
+        return None
+    distinct = pd.Series([c for c, _ in kept])
+    numbers = pd.api.types.is_numeric_dtype(distinct) and distinct.dtype != bool
+    if numbers and len(kept) > MAX_VALUES:
+        raise _too_many(opened, column)
+    counts = [n for _, n in kept]
+    kind = kind_of_column(opened.path, distinct, column, role, options, counts)
+    score, words, _, became = coded(distinct, kind)
+    is_score = kind.name == "score"
+    verdicts: dict[Any, Any] = {}
+    statuses: dict[Any, str] = {}
+    for (cell, _), number, word, status in zip(
+        kept, score.tolist(), words.tolist(), became.tolist(), strict=True
+    ):
+        if is_score and not math.isnan(number):
+            verdicts[cell] = _on_scale(opened, number, options.scale)
+        elif word:
+            verdicts[cell] = word
+        else:
+            statuses[cell] = status
+    if len(set(verdicts.values())) > MAX_VALUES:
+        raise _too_many(opened, column)
+    line, notes = kind_line(score, column, kind, options, counts)
+    return VerdictCode(is_score, verdicts, line, statuses, notes)
+
+
+def _different(
+    opened: ParquetJudgments, column: str, batch_rows: int
+) -> tuple[tuple[Any, ...], list[int]]:
+    """A column's different cells in order of appearance, and how many rows hold each."""
+    codes = Codes(lambda v: None if isinstance(v, float) and math.isnan(v) else v)
+    rows = np.zeros(0, dtype=np.int64)
+    for batch in opened.batches([column], batch_size=batch_rows):
+        if not batch.num_rows:
+            continue
+        counts = np.bincount(codes.encode(batch.column(column)), minlength=len(codes))
+        counts[: rows.size] += rows
+        rows = counts
+        if len(codes) > _MOST_TEXTS:
+            break  # no verdict has so many values: what was read suffices for the refusal
+    return codes.values, rows.tolist()
+
+
+def _on_scale(opened: ParquetJudgments, number: float, scale: tuple[float, float] | None) -> float:
+    if scale is not None and not scale[0] <= number <= scale[1]:
+        low, high = scale
+        raise InputError(
+            f"{opened.path}: the score {number:g} is outside the scale {low:g}-{high:g}. Correct "
+            "the files, or state their scale (scale=low-high)."
+        )
+    return number
+
+
+def _too_many(opened: ParquetJudgments, column: str) -> InputError:
+    return InputError(
+        f"{opened.path}: column {column!r} holds more than {MAX_VALUES} different verdicts, and "
+        "counting needs few. Round the scores to the steps of their scale, or analyse a sample in "
+        "memory (--stream no)."
+    )
+
+
+def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[str]:
+    """The unused columns, as text; a refusal where one may be part of a key.
+
+    The first rows decide whether a column varies within an item. Who gave the rows is decided from
+    all of them.
+
+    Raises
+    ------
+    InputError
+        Rows that differ in some column would be pooled as repetitions, or people gave some.
+    """
+    with foreign(opened.path, "Parquet"):
+        sample = opened.dataset.head(_SAMPLE).to_pandas()
+    for name in sample.select_dtypes("category"):
+        sample[name] = sample[name].astype(object)
+    mapping = {**options.mapping, "item_id": opened.names["item_id"]}
+    stated = replace(options, mapping=mapping, factors=opened.factors)
+    read = partial(tried, opened.path, sample)
+    rows = Rows(source=opened.path, table=sample, names=opened.names, options=stated, read=read)
+    _check_raters(opened, rows)
+    check_rows(rows)
+    understanding: ColumnRoles = understand(
+        opened.path, sample, opened.names, factors=opened.factors
+    )
+    if len(understanding.item) > 1:
+        raise InputError(
+            f"{opened.path}: {' + '.join(understanding.item)} name an item together, and a stream "
+            "takes one column for it. Write them into one, or use --stream no."
+        )
+    further = [f for f in understanding.factors if f not in opened.factors]
+    if understanding.criterion:
+        raise _one_criterion(opened, rows, understanding.criterion)
+    if further:
+        raise InputError(
+            f"{opened.path}: the column {further[0]!r} distinguishes conditions. Say so: --factor "
+            f"{further[0]}."
+        )
+    return unused_columns(understanding)
+
+
+def _one_criterion(opened: ParquetJudgments, rows: Rows, column: str) -> InputError:
+    """The refusal of several criteria, of which one pass counts one."""
+    mapping = {k: v for k, v in rows.options.mapping.items() if k != "criterion"}
+    factors = tuple(c for c in rows.options.factors if c != column)
+    plain = replace(rows.options, mapping=mapping, factors=factors)
+    answers = [
+        (f"only {level[:40]}", replace(plain, rows=(*plain.rows, f"{column}={level}")))
+        for level in list(opened.levels(column))[:3]
+    ]
+    question = (
+        f"{column!r} distinguishes criteria, and one pass counts one. Name it, or read all in "
+        "memory (--stream no)."
+    )
+    return open_question(rows.source, question, answers, rows.read)
+
+
+def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
+    """Refuse rows of human raters among the judge's, wherever in the files they stand."""
+    stated = rows.options.judge_rows.partition("=")[0].strip()
+    explained = {*opened.factors, stated}
+    found = rater_kinds(rows.table, rows.names, explained=explained)
+    for column in rater_columns(rows.table, rows.names, explained=explained):
+        if found is not None or column not in opened.dataset.schema.names:
+            continue
+        levels = pd.DataFrame({column: [v or None for v in opened.levels(column)]})
+        found = rater_kinds(pd.concat([rows.table, levels]), rows.names, explained=explained)
+    if found is None:
+        return
+    if found.column in opened.dataset.schema.names:
+        found = replace(found, rows=opened.levels(found.column))
+    raise raters_question(rows, found)
+
+
+def columns_by_label(
+    labels: Sequence[str], asked: NDArray[np.int32], scored: NDArray[np.bool_]
+) -> list[list[int]]:
+    """Columns of the same condition together, in natural order.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The condition of each column (a condition has one for each order).
+    asked : ndarray of int, shape (n_items, n_columns)
+    scored : ndarray of bool, shape (n_columns,)
+        Whether a column holds a score.
+
+    Returns
+    -------
+    list of list of int
+
+    Raises
+    ------
+    InputError
+        An item was scored in several orders, as `judgestats.score_array` refuses it.
+
+    Examples
+    --------
+    >>> asked = np.array([[2, 0, 1], [0, 2, 1]], dtype=np.int32)
+    >>> columns_by_label(["a", "a", "b"], asked, np.ones(3, dtype=bool))
+    [[0, 1], [2]]
+    """
+    groups: dict[str, list[int]] = {}
+    for place, label in enumerate(labels):
+        groups.setdefault(label, []).append(place)
+    for label, group in groups.items():
+        several = int(((asked[:, group] > 0).sum(axis=1) > 1).sum())
+        if several and scored[group].any():
+            raise InputError(f"audit: {several_orders(label, several)}.")
+    return [groups[label] for label in sorted(groups, key=reading_key)]
+
+
+def joined(
+    array: NDArray[Any], groups: Sequence[Sequence[int]], by: np.ufunc = np.add
+) -> NDArray[Any]:
+    """Columns of each group (second axis) as one.
+
+    Parameters
+    ----------
+    array : ndarray, shape (n_items, n_columns, ...)
+    groups : sequence of sequence of int
+    by : ufunc
+        How; it only matters for items in several columns of a group, which hold no score.
+
+    Examples
+    --------
+    >>> joined(np.array([[2, 0, 1], [0, 3, 1]]), [[0, 1], [2]]).tolist()
+    [[2, 1], [3, 1]]
+    """
+    if [list(g) for g in groups] == [[place] for place in range(array.shape[1])]:
+        return array
+    parts = [by.reduce(array[:, list(g)], axis=1, dtype=array.dtype) for g in groups]
+    return np.stack(parts, axis=1)
+
+
+NOT_ASKED, UNREAD, FIRST_VALUE = 0, 1, 2
+"""Codes of the board; value v is stored as FIRST_VALUE + v."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One condition (in one order of presentation) and what is summed over its judgments.
+
+    `n`, `statuses` count judgments; `cost_usd` and means of tokens are NaN where not reported.
+    """
+
+    label: str
+    order: str
+    judge: str
+    temperature: float
+    factors: Mapping[str, str]
+    n: int
+    statuses: Mapping[str, int]
+    cost_usd: float
+    tokens_in_mean: float
+    tokens_out_mean: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReducedJudgments:
+    """Sufficient statistics of a set of judgments.
+
+    Attributes
+    ----------
+    items : tuple of str
+        In order of first appearance.
+    cluster : ndarray of int, shape (n_items,)
+        Code of each item's cluster.
+    n_clusters : int
+    columns : tuple of Column
+        Conditions, in order of first appearance.
+    values : tuple
+        The different scores (numbers, ascending) or choices (texts) that occur.
+    counts : ndarray of int, shape (n_items, n_columns, n_values)
+        Judgments of an item under a condition that gave the value. The counts are exact, and do
+        not depend on the order of the rows.
+    asked : ndarray of int, shape (n_items, n_columns)
+        Judgments asked for, whether they could be read or not.
+    board : ndarray of uint8, shape (n_items, n_columns, n_replicates), or None
+        One byte per judgment (0 not asked, 1 unparsed, 2 + the value's index), with which the
+        coefficients of columns are computed. None where it would not fit (`board_reason`).
+    n_replicates, n_rows, n_files : int
+    columns_read : mapping
+        Which column of the files served as which of ours.
+    understood : tuple of str
+        What the columns were interpreted as, in sentences.
+    notes : tuple of str
+        Which scores are far from all others, in sentences.
+    """
+
+    items: tuple[str, ...]
+    cluster: NDArray[np.int64]
+    n_clusters: int
+    columns: tuple[Column, ...]
+    values: tuple[Any, ...]
+    counts: NDArray[np.unsignedinteger[Any]]
+    asked: NDArray[np.int32]
+    board: NDArray[np.uint8] | None
+    board_reason: str
+    n_replicates: int
+    n_rows: int
+    n_files: int
+    columns_read: Mapping[str, str]
+    understood: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_scores(self) -> bool:
+        """Whether the verdicts are numbers."""
+        return not isinstance(self.values[0], str)
+
+    @property
+    def clustered(self) -> bool:
+        """Whether items share clusters."""
+        return self.n_clusters < len(self.items)
+
+    def blocks(self, column: int, *, size: int = 50_000) -> Iterator[tuple[slice, Any]]:
+        """Items x replications of one condition as numbers, NaN = missing, a block at a time.
+
+        Parameters
+        ----------
+        column : int
+        size : int
+            Items in a block.
+
+        Yields
+        ------
+        slice
+            The items.
+        ndarray of float, shape (n, n_replicates)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> r = ReducedJudgments(items=("x",), cluster=np.zeros(1, dtype=np.int64), n_clusters=1,
+        ...     columns=(), values=(7.0, 8.0), counts=np.array([[[1, 1]]], dtype=np.uint16),
+        ...     asked=np.array([[3]], dtype=np.int32),
+        ...     board=np.array([[[2, 3, 1]]], dtype=np.uint8), board_reason="",
+        ...     n_replicates=3, n_rows=3, n_files=1, columns_read={})
+        >>> [x.tolist() for _, x in r.blocks(0)]
+        [[[7.0, 8.0, nan]]]
+        """
+        if self.board is None:
+            raise ValueError(f"the judgments are known as counts only: {self.board_reason}")
+        meaning = np.array([np.nan, np.nan, *self.values], dtype=float)
+        for start in range(0, len(self.items), size):
+            here = slice(start, min(start + size, len(self.items)))
+            yield here, meaning[self.board[here, column]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeated:
+    """What was left out.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n_columns,)
+        Rows left out of each condition and order.
+    unclear : int
+        Items whose rows contradict each other: unparsed.
+    """
+
+    rows: NDArray[np.int64]
+    unclear: int
+
+
+def leave_out_repeated(
+    counts: NDArray[np.uint16],
+    asked: NDArray[np.int32],
+    board: NDArray[np.uint8] | None,
+    by_status: NDArray[np.int64],
+    statuses: tuple[str, ...],
+) -> Repeated | None:
+    """Keep one judgment of an item where few items of a condition occur in several rows.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (n_items, n_columns, n_values)
+    asked : ndarray, shape (n_items, n_columns)
+    board : ndarray, shape (n_items, n_columns, n_replicates), or None
+    by_status : ndarray, shape (n_columns, n_statuses)
+        All four are changed in place.
+    statuses : tuple of str
+        The columns of `by_status`.
+
+    Returns
+    -------
+    Repeated or None
+        None if nothing is left out.
+
+    Notes
+    -----
+    For rows whose repetitions no column numbers. An item keeps what its rows say, and is ambiguous
+    where they contradict each other. The kinds of the unparsed rows left out are not known here:
+    they are taken from the most common kinds.
+
+    Examples
+    --------
+    >>> counts = np.ones((6, 1, 1), dtype=np.uint16)
+    >>> counts[0] = 2
+    >>> asked = counts[:, :, 0].astype(np.int32)
+    >>> by_status = np.array([[7, 0, 0]])
+    >>> out = leave_out_repeated(counts, asked, None, by_status, ("ok", "ambiguous", "refused"))
+    >>> out.rows.tolist(), counts.sum(), by_status.tolist()
+    ([1], np.uint64(6), [[6, 0, 0]])
+    """
+    several = asked > 1
+    many = several.sum(axis=0)
+    chance = (many > 0) & (many < FEW_REPEATED * (asked > 0).sum(axis=0))
+    item, column = np.nonzero(several & chance)
+    if not item.size:
+        return None
+    counted = counts[item, column]
+    ways, read = np.count_nonzero(counted, axis=1), counted.sum(axis=1, dtype=np.int64)
+    rows = asked[item, column].astype(np.int64)
+    kept, value = ways == 1, counted.argmax(axis=1)
+    counts[item, column] = 0
+    counts[item[kept], column[kept], value[kept]] = 1
+    asked[item, column] = 1
+    if board is not None:
+        board[item, column] = 0
+        board[item, column, 0] = np.where(kept, FIRST_VALUE + value, UNREAD)
+    width = asked.shape[1]
+    ok, ambiguous = statuses.index("ok"), statuses.index(Status.AMBIGUOUS.value)
+
+    def column_sums(n: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(column, n, minlength=width).astype(np.int64)
+
+    by_status[:width, ok] -= column_sums(read - kept)
+    lost = column_sums(rows - read - (ways == 0))  # an item of which nothing was read keeps a row
+    for c in np.nonzero(lost)[0].tolist():
+        for kind in np.argsort(-by_status[c], kind="stable").tolist():
+            if kind != ok:
+                fewer = min(int(lost[c]), int(by_status[c, kind]))
+                by_status[c, kind] -= fewer
+                lost[c] -= fewer
+    by_status[:width, ambiguous] += column_sums((ways > 1).astype(np.int64))
+    return Repeated(rows=column_sums(rows - 1), unclear=int((ways > 1).sum()))
+
+
+MOST_ROWS = 2_000_000
+"""Labelled judgments that are held in memory, about a gigabyte."""
+
+
+def labelled_judgments(
+    path: Path, reduced: ReducedJudgments, *, labels: str | Path | None = None, **said: Any
+) -> pd.DataFrame | None:
+    """The parsed frame of the judgments with a label; None where there are no labels.
+
+    Parameters
+    ----------
+    path : Path
+        Parquet, as `reduce_parquet` read it.
+    reduced : ReducedJudgments
+        What it counted: its verdicts say what kind the labelled ones are.
+    labels : path, optional
+        A second table; by default the column that serves as label.
+    **said
+        As `reduce_parquet` takes it.
+
+    Returns
+    -------
+    DataFrame or None
+
+    Raises
+    ------
+    InputError
+        No item has a label, or more judgments have one than are held in memory.
+    """
+    options = TableOptions(**said)
+    human = options.human
+    opened = open_parquet(path, mapping=options.mapping, factors=options.factors)
+    names = {k: v for k, v in opened.names.items() if k != "label" or not human}
+    if labels is None and "label" not in names and not human:
+        return None
+    kind = _kind(reduced)
+    ids = None
+    if labels is not None:
+        choices = () if kind in {"score", "pass-fail"} else reduced.values
+        ids = pa.array(sorted(labelled_ids(Path(labels), choices=choices)), pa.string())
+    if human:
+        people = opened.dataset.filter(opened.holding(human))
+        ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
+    table = _labelled_rows(opened, ids, options.stated_columns)
+    if not len(table):
+        if labels is None:
+            return None
+        raise InputError(
+            f"{labels}: no label belongs to an item of {path}. Items there are called "
+            f"{', '.join(map(repr, reduced.items[:3]))}. Give both files the same ids."
+        )
+    ends = (float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None
+    table_labels = None if labels is None else str(labels)
+    options = replace(options, mapping=names, kind=kind, scale=ends, labels=table_labels)
+    frame = read_frame(table, options, source=path)
+    notes = frame.attrs["notes"]
+    frame = validate_parsed(frame, what=str(path))
+    frame.attrs["notes"] = notes
+    return frame
+
+
+def _kind(reduced: ReducedJudgments) -> str:
+    if reduced.is_scores:
+        return "score"
+    words = set(reduced.values)
+    if words <= {"pass", "fail"}:
+        return "pass-fail"
+    return "preference" if words <= {"a", "b", "tie"} else "category"
+
+
+def _labelled_rows(opened: ParquetJudgments, ids: Any, further: Sequence[str]) -> pd.DataFrame:
+    """The rows of labelled items, or those with a label, in the order of the files."""
+    names = opened.names
+    by = names["item_id"] if ids is not None else names["label"]
+    wanted = list(dict.fromkeys([*names.values(), *opened.factors, *further]))
+    parts: list[pd.DataFrame] = []
+    n = 0
+    for batch in opened.batches(wanted, batch_readahead=2):
+        column = batch.column(batch.schema.get_field_index(by))
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        text = pc.cast(column, pa.string())
+        if ids is not None:
+            mask = pc.is_in(text, value_set=ids)
+        else:
+            present = pc.invert(pc.is_in(pc.utf8_trim_whitespace(text), pa.array(["", "nan"])))
+            mask = pc.and_(pc.is_valid(text), present)
+        part = batch.filter(mask)
+        n += part.num_rows
+        if n > MOST_ROWS:
+            raise InputError(
+                f"{opened.path}: more than {MOST_ROWS:,} judgments have a label. Give the "
+                "labels of a sample of the items in a second file: --labels FILE."
+            )
+        if part.num_rows:
+            parts.append(part.to_pandas())
+    if not parts:
+        return pd.DataFrame(columns=wanted)
+    table: pd.DataFrame = pd.concat(parts, ignore_index=True)
+    for column in list(table.columns):
+        if isinstance(table[column].dtype, pd.CategoricalDtype):
+            table[column] = table[column].astype(object)
+    return table

@@ -11,25 +11,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judgestats.data.large.columns import (
+from judgestats.data.large.dataset import (
     FIRST_VALUE,
     UNREAD,
+    Codes,
     Column,
+    ParquetJudgments,
     ReducedJudgments,
     VerdictCode,
+    column_codes,
     columns_by_label,
+    grown,
     joined,
     leave_out_repeated,
-    read_kind,
-    understood_columns,
-)
-from judgestats.data.large.dataset import (
-    Codes,
-    ParquetJudgments,
-    column_codes,
-    grown,
     open_parquet,
+    read_kind,
     text_of,
+    understood_columns,
 )
 from judgestats.data.readers.checks import repeated_note
 from judgestats.data.readers.columns import VERDICTS, label_note

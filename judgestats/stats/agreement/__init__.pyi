@@ -1,8 +1,5 @@
 """Public names of `judgestats.stats.agreement`."""
 
-from judgestats.stats.agreement.across_orders import (
-    repetition_over_orders as repetition_over_orders,
-)
 from judgestats.stats.agreement.grade_score import chance_grade_score as chance_grade_score
 from judgestats.stats.agreement.grade_score import (
     exceeds_grade_score_bound as exceeds_grade_score_bound,
@@ -19,6 +16,9 @@ from judgestats.stats.agreement.kappa import (
 )
 from judgestats.stats.agreement.kappa import least_vote_share as least_vote_share
 from judgestats.stats.agreement.position import clopper_pearson as clopper_pearson
+from judgestats.stats.agreement.position import (
+    repetition_over_orders as repetition_over_orders,
+)
 from judgestats.stats.agreement.preference import equivalence_of_effects as equivalence_of_effects
 from judgestats.stats.agreement.preference import preference_effects as preference_effects
 from judgestats.stats.agreement.raw_agreement import mean_of_groups as mean_of_groups

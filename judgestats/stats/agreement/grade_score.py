@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints, check_axes, check_least, check_lengths
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference.estimate import Estimate, NullReference, Sample
 from judgestats.stats.inference.keywords import SumResampled, with_keywords
+from judgestats.stats.inference.result import Estimate, NullReference, Sample
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 LARGEST_ENUMERATION = 1_000_000

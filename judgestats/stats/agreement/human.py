@@ -24,7 +24,6 @@ from judgestats.stats.comparison.rank_correlation import kendall_interval, spear
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import interval_of_left_out
 from judgestats.stats.inference.keywords import (
     ON_DEMAND,
@@ -35,7 +34,7 @@ from judgestats.stats.inference.keywords import (
     with_keywords,
 )
 from judgestats.stats.inference.permutation import relation_null
-from judgestats.stats.inference.result import Estimates
+from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 OUTCOMES = ("a", "b", "tie")

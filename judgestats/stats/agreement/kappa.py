@@ -20,8 +20,8 @@ from judgestats.stats.designs.count_table import (
     rare_category_notes,
 )
 from judgestats.stats.inference import distributions, sum_statistics
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import CountedCodes, SumStatistic, estimate_from_sums
 
 Chance = Callable[[NDArray[Any]], NDArray[Any]]

@@ -15,10 +15,9 @@ from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.agreement.position import both_orders, order_sample
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, Permuted, SumResampled, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 

@@ -20,11 +20,18 @@ from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Result, Sample
 from judgestats.stats.inference.jackknife import effective_clusters, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimates
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Estimates,
+    Interval,
+    Result,
+    Sample,
+)
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 _NAMES = {

@@ -15,8 +15,8 @@ from judgestats.stats.agreement.kappa import least_vote_share
 from judgestats.stats.designs.count_table import CountTable, count_table, rare_category_notes
 from judgestats.stats.inference import sum_statistics
 from judgestats.stats.inference.bootstrap import cluster_codes, only, useful_reliability
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import ON_DEMAND, Clustered, SumInference, with_keywords
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.reliability.intraclass import exact_replications, spearman_brown
 
 

@@ -14,10 +14,9 @@ from judgestats.stats.agreement.raw_agreement import pairs_that_agree
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 
 RunKind = Literal["verdicts", "scores", "flips"]
 Target = Literal["new items", "these items"]

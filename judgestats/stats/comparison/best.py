@@ -18,10 +18,9 @@ from judgestats.stats.inference.distributions import (
     studentized_range_isf,
     studentized_range_sf,
 )
-from judgestats.stats.inference.estimate import Interval, Sample
 from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Sample
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,10 @@ from judgestats.errors import InputError
 from judgestats.stats.designs.cells import check_scores
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, permutations_needed
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 
 SMALL_P = 0.05
 

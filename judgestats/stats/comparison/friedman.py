@@ -19,11 +19,18 @@ from judgestats.stats.inference.distributions import (
     studentized_range_isf,
     studentized_range_sf,
 )
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import Permutations, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import level_ranks
-from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Note,
+    Sample,
+    TestResult,
+)
 
 
 def nemenyi_critical_difference(k: int, n_blocks: int, *, alpha: float = 0.05) -> float:

@@ -17,10 +17,16 @@ from judgestats.stats.comparison.paired import dominance, normal_p, shift_estima
 from judgestats.stats.designs.score_matrix import Groups, read_groups, read_two_samples
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import share_interval
-from judgestats.stats.inference.estimate import Estimate, Interval, Note
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.rank_distributions import level_ranks, rank_sum_null
-from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Note,
+    TestResult,
+)
 
 
 def rank_share_effects(

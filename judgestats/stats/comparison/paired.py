@@ -17,7 +17,6 @@ from judgestats.errors import InputError
 from judgestats.stats.designs.score_matrix import as_paired, read_two_samples
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import t_noncentrality
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.rank_distributions import (
     kth_average,
@@ -36,7 +35,7 @@ from judgestats.stats.inference.rank_distributions import (
     signed_rank_null,
     snap_to_jump,
 )
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 
 
 def hedges_correction(df: float) -> float:

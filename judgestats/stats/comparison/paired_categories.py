@@ -22,12 +22,19 @@ from judgestats.stats.designs.score_matrix import read_blocks
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, Permuted, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
 from judgestats.stats.inference.rank_distributions import signed_rank_null
-from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Note,
+    Sample,
+    TestResult,
+)
 
 
 @with_keywords()

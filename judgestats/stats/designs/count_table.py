@@ -14,8 +14,7 @@ from scipy import special
 
 from judgestats.arrays import Floats, Ints, check_axes
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import Note, Sample
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import counts_of_codes
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats, Ints, as_numbers, check_axes, check_lengths
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Note, Sample
+from judgestats.stats.inference.result import Note, Sample
 
 
 def level_label(value: Any) -> str:

@@ -23,11 +23,19 @@ from judgestats.stats.dispersion.ratios import (
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, print_table
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import holm_levels, with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons, TestResult
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Note,
+    Result,
+    Sample,
+    TestResult,
+    print_table,
+)
 from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio

@@ -30,11 +30,17 @@ from judgestats.stats.dispersion.exchange import gmd_ratio
 from judgestats.stats.dispersion.ratios import need_two_conditions, variance_cells, variance_ratio
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample
 from judgestats.stats.inference.keywords import Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import level_ranks, noise_free
-from judgestats.stats.inference.result import Comparisons, TestResult
+from judgestats.stats.inference.result import (
+    Comparisons,
+    Estimate,
+    Note,
+    Result,
+    Sample,
+    TestResult,
+)
 from judgestats.stats.inference.runs import RunComponent
 
 KENDALL_PERMUTATIONS = 999

@@ -21,9 +21,8 @@ from judgestats.results.quantities import name_of
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.dispersion import condition_summary, ratios
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import Note
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import Comparison, Comparisons, Note
 
 ALPHA = 0.05
 """Level of each one-sided test; intervals have level 1 - 2 alpha."""

@@ -17,11 +17,10 @@ from judgestats.results.numbers import format_p
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.dispersion.ratios import cells_sample, chosen_pairs, variance_cells
 from judgestats.stats.inference.bootstrap import not_estimable
-from judgestats.stats.inference.estimate import Interval, Limits, Note
 from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import holm_levels, p_bounds, with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import Comparison, Comparisons, Interval, Limits, Note
 from judgestats.stats.inference.runs import RunComponent
 
 EXACT = 12

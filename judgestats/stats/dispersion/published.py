@@ -16,8 +16,7 @@ from judgestats.stats.designs.cells import cell_statistics, check_scores
 from judgestats.stats.designs.score_matrix import read_groups
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.distributions import share_interval
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 
 Centre = Literal["mean", "median"]
 

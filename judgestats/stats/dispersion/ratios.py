@@ -14,7 +14,6 @@ from judgestats.errors import InputError
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.designs.cells import Cells, cell_statistics, check_scores
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import (
     LogRatio,
     cluster_sums,
@@ -24,7 +23,14 @@ from judgestats.stats.inference.jackknife import (
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Note,
+    Sample,
+)
 
 FloatArray = NDArray[np.float64]
 

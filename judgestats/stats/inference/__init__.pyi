@@ -4,10 +4,6 @@ from judgestats.stats.inference.bootstrap import cluster_codes as cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits as proportion_limits
 from judgestats.stats.inference.distributions import studentized_range_isf as studentized_range_isf
 from judgestats.stats.inference.distributions import studentized_range_sf as studentized_range_sf
-from judgestats.stats.inference.estimate import Estimate as Estimate
-from judgestats.stats.inference.estimate import Interval as Interval
-from judgestats.stats.inference.estimate import Result as Result
-from judgestats.stats.inference.estimate import Sample as Sample
 from judgestats.stats.inference.jackknife import effective_clusters as effective_clusters
 from judgestats.stats.inference.jackknife import jackknife_error as jackknife_error
 from judgestats.stats.inference.jackknife import log_ratio_of_sums as log_ratio_of_sums
@@ -38,6 +34,10 @@ from judgestats.stats.inference.rank_distributions import rank_sum_null as rank_
 from judgestats.stats.inference.rank_distributions import signed_rank_null as signed_rank_null
 from judgestats.stats.inference.result import Comparison as Comparison
 from judgestats.stats.inference.result import Comparisons as Comparisons
+from judgestats.stats.inference.result import Estimate as Estimate
+from judgestats.stats.inference.result import Interval as Interval
+from judgestats.stats.inference.result import Result as Result
+from judgestats.stats.inference.result import Sample as Sample
 from judgestats.stats.inference.result import TestResult as TestResult
 from judgestats.stats.inference.runs import RunComponent as RunComponent
 from judgestats.stats.inference.runs import run_component as run_component

@@ -17,8 +17,8 @@ from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import Interval, Note
 from judgestats.stats.inference.keywords import Resampled, one_blas_thread, with_keywords
+from judgestats.stats.inference.result import Interval, Note
 
 Method = Literal["bca", "percentile", "normal"]
 Transform = Literal["identity", "logit", "log", "fisher", "log_complement"]

@@ -24,8 +24,8 @@ from judgestats.stats.inference.bootstrap import (
     on_scale,
     undefined_interval,
 )
-from judgestats.stats.inference.estimate import Interval, Note
 from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.result import Interval, Note
 
 MIN_CLUSTERS = 2
 

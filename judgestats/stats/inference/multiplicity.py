@@ -18,9 +18,8 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_p
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import Result
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
-from judgestats.stats.inference.result import Comparison, TestResult
+from judgestats.stats.inference.result import Comparison, Result, TestResult
 
 Adjustment = Literal["holm", "bonferroni", "BH", "BY", "none"]
 

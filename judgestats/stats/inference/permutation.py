@@ -15,7 +15,6 @@ from judgestats.engine import WORTH_THREADS, map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Note, NullReference
 from judgestats.stats.inference.jackknife import effective_clusters, jackknife_error, t_of_clusters
 from judgestats.stats.inference.keywords import (
     NULL,
@@ -23,6 +22,7 @@ from judgestats.stats.inference.keywords import (
     one_blas_thread,
     with_keywords,
 )
+from judgestats.stats.inference.result import Note, NullReference
 
 Scheme = Literal["replications", "questions", "cells", "positions", "labels"]
 Alternative = Literal["greater", "less", "two-sided"]

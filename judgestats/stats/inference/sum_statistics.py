@@ -16,7 +16,6 @@ from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
 from judgestats.stats.inference import bootstrap, distributions
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, NullReference, Sample
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
     effective_clusters,
@@ -25,6 +24,7 @@ from judgestats.stats.inference.jackknife import (
 )
 from judgestats.stats.inference.keywords import ON_DEMAND, Permutations, SumInference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
 
 MOST_STATES = 200
 """Different rows of counts up to which drawing these takes less time than shuffling the items."""

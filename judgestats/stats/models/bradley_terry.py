@@ -18,10 +18,16 @@ from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Result, Sample, print_table
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.result import Comparison
+from judgestats.stats.inference.result import (
+    Comparison,
+    Estimate,
+    Note,
+    Result,
+    Sample,
+    print_table,
+)
 from judgestats.stats.models import ordinal
 
 DRAWS = 20_000

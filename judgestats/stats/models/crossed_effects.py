@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, as_numbers, check_axes
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimates
+from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
 Array = NDArray[Any]

@@ -13,8 +13,8 @@ from scipy.special import expit
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import Interval, Note
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters, t_of_clusters
+from judgestats.stats.inference.result import Interval, Note
 
 Parts = tuple[float, Floats, Floats]
 """Log-likelihood, scores (n, p) and information (p, p)."""

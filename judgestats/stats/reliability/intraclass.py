@@ -19,9 +19,9 @@ from judgestats.stats.designs.score_matrix import (
     prepare_scores,
 )
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
 
 

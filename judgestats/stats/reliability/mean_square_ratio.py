@@ -21,7 +21,6 @@ from judgestats.stats.designs.score_matrix import (
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_note, not_estimable, useful_reliability
-from judgestats.stats.inference.estimate import Interval, Limits, Note
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
     effective_clusters,
@@ -31,6 +30,7 @@ from judgestats.stats.inference.jackknife import (
     t_of_clusters,
 )
 from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.result import Interval, Limits, Note
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

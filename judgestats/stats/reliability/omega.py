@@ -14,10 +14,10 @@ from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.designs.score_matrix import MeanSquares, mean_squares_of_sums, row_sums
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, only, useful_reliability
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.reliability import one_factor
 from judgestats.stats.reliability.intraclass import FORMS, IccForm, icc_value, replications_needed
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares

@@ -15,7 +15,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_number, format_p
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.reliability.one_factor import (
     Denominator,
     Estimator,

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import Estimate, Note, NullReference, Sample
 from judgestats.stats.inference.keywords import NULL, Permutations, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
+from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

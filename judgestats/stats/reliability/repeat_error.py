@@ -16,7 +16,6 @@ from judgestats.stats.designs.cells import distinct_rows
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Limits
 from judgestats.stats.inference.jackknife import (
     LogRatio,
     cluster_sums,
@@ -25,6 +24,7 @@ from judgestats.stats.inference.jackknife import (
     log_jackknife,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.result import Limits
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
 ONE_SIDED, REFUSED = 0.5, 0.8

@@ -13,7 +13,6 @@ from judgestats.arrays import Bools, Floats, as_numbers
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import Scale, cluster_codes
 from judgestats.stats.inference.distributions import t
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
     effective_clusters,
@@ -21,7 +20,7 @@ from judgestats.stats.inference.jackknife import (
     jackknife_error,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimates
+from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
 BETWEEN = "between_whole_numbers"

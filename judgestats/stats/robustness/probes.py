@@ -15,10 +15,9 @@ from judgestats.stats.agreement.position import clopper_pearson
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Sample
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Sample, TestResult
 
 _POWER = 0.8
 

@@ -12,9 +12,8 @@ from judgestats.arrays import Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.models import ordinal
 
 NOISY = "label_noise"

@@ -16,10 +16,10 @@ from scipy import special
 from judgestats.arrays import Floats, Ints, check_finite
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.jackknife import mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import p_adjust
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.validity.inputs import Report, mean_estimate
 
 Scoring = Literal["accuracy", "neg_rmse"]

@@ -16,15 +16,15 @@ from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes, check
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import (
+from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
+from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
+from judgestats.stats.inference.result import (
     Estimate,
     Interval,
     Note,
     NullReference,
     Sample,
 )
-from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
-from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.scores import (
     AccuracyByK,

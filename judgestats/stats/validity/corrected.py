@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import TestResult
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.validity.inputs import (
     FEW_LABELS,
     PICKED_BY_HAND,

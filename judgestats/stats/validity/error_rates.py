@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.label_draws import LabelsDrawn

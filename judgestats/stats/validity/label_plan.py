@@ -17,9 +17,9 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import effective_clusters, few_questions, jackknife_error
 from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.inputs import FEW_LABELS, Report, critical_value, labelled_items
 
 LEAST_PER_CLASS = 10

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Bools, Floats, as_numbers, check_axes
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.jackknife import (
     MeanOverClusters,
     cluster_sums,
@@ -20,7 +19,7 @@ from judgestats.stats.inference.jackknife import (
     jackknife_error,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimates
+from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample
 from judgestats.stats.inference.runs import RunComponent
 
 

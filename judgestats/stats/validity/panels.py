@@ -17,7 +17,6 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import norm, t
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
     effective_clusters,
@@ -25,6 +24,7 @@ from judgestats.stats.inference.jackknife import (
     jackknife_error,
 )
 from judgestats.stats.inference.keywords import Seeded, with_keywords
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.inputs import Report, mean_estimate, verdict_values
 
 FOLDS = 5

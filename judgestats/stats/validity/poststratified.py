@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity import inputs
 
 FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from judgestats.arrays import Floats, Ints
-from judgestats.stats.inference.estimate import Estimate, Interval, Note
+from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.validity import inputs
 
 _LABELS = {

@@ -17,8 +17,8 @@ from scipy import special
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.estimate import Estimate, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity import inputs
 

@@ -14,10 +14,16 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Bools, Floats, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.estimate import Estimate, Interval, Note, Sample
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Note,
+    Sample,
+)
 from judgestats.stats.validity.inputs import (
     PICKED_BY_HAND,
     LabelledItems,

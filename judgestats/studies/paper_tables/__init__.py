@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgestats.files.tables import read_csv
 from judgestats.stats.agreement.grade_score import exceeds_grade_score_bound
-from judgestats.stats.inference.estimate import Result
+from judgestats.stats.inference.result import Result
 
 __all__ = [
     "PaperTable",

@@ -7,7 +7,7 @@ import pytest
 
 from judgestats import stats
 from judgestats.stats.agreement import repetition_over_orders
-from judgestats.stats.agreement.across_orders import _COEFFICIENTS
+from judgestats.stats.agreement.position import _COEFFICIENTS
 
 RNG = np.random.default_rng(4)
 AB, BA = (RNG.choice(["a", "b", "tie"], p=[0.6, 0.3, 0.1], size=(25, 4)) for _ in range(2))
