@@ -11,12 +11,12 @@ import pandas as pd
 from judgestats.analysis.families import AnalysisPlan, Design, Hypothesis, with_omega_model
 from judgestats.analysis.leaderboard import STRENGTH
 from judgestats.analysis.limits import Limit
+from judgestats.analysis.measures import with_systems
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.score_audit import audit_scores, single_shot_plan
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.specifications import with_specifications
 from judgestats.analysis.supplements import NOT_REPEATED, not_repeated
-from judgestats.analysis.systems import with_systems
 from judgestats.analysis.text_checks import join_copies, with_read_notes
 from judgestats.analysis.validity import label_warnings, marked_as_tuned
 from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix

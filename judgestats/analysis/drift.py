@@ -38,8 +38,8 @@ from judgestats.stats.agreement.run_change import Target
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.multiplicity import Family, weighted_levels
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, TestResult
+from judgestats.stats.validity.corrected import paired_share_difference
 from judgestats.stats.validity.sequential import anchored_change
-from judgestats.stats.validity.systems import paired_share_difference
 
 _ESTIMANDS = {
     "shift": "change_of_scores",

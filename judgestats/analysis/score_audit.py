@@ -67,7 +67,7 @@ from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.exchange import gmd_ratio
+from judgestats.stats.dispersion.ratios import gmd_ratio
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.validity.scores import AccuracyByK

@@ -26,9 +26,12 @@ from judgestats.stats.validity.calibration import (
     separation_by_k,
     shares_on_the_right_side,
 )
-from judgestats.stats.validity.corrected import corrected_mean
+from judgestats.stats.validity.corrected import (
+    corrected_differences,
+    corrected_mean,
+    corrected_win_rate,
+)
 from judgestats.stats.validity.error_rates import Measure, error_rates_by_slice
-from judgestats.stats.validity.systems import corrected_differences, corrected_win_rate
 
 SYSTEMS = Hypothesis(
     id="systems",

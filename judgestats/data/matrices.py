@@ -34,9 +34,7 @@ class ScoreArray:
         return self.scores[:, self.conditions.index(name), :]
 
 
-def score_array(
-    frame: pd.DataFrame, *, conditions: tuple[str, ...] | None = None, stage: str = "final"
-) -> ScoreArray:
+def score_array(frame: pd.DataFrame, *, conditions: tuple[str, ...] | None = None) -> ScoreArray:
     """Spread a parsed frame out as items x conditions x replications.
 
     Parameters
@@ -45,8 +43,6 @@ def score_array(
         A parsed judgments frame.
     conditions : tuple of str, optional
         Which conditions, in which order; all by default, in order of appearance.
-    stage : str
-        Which stage of a multi-stage protocol.
 
     Returns
     -------
@@ -68,7 +64,7 @@ def score_array(
     >>> score_array(f).scores.tolist()
     [[[7.0, nan]]]
     """
-    frame = frame[frame["stage"] == stage]
+    frame = frame[frame["stage"] == "final"]
     present = tuple(frame["condition"].unique())
     chosen = present if conditions is None else conditions
     unknown = [c for c in chosen if c not in present]

@@ -153,9 +153,6 @@ from judgestats.stats.dispersion.equivalence import (
 from judgestats.stats.dispersion.equivalence import (
     equivalence_of_spread as equivalence_of_spread,
 )
-from judgestats.stats.dispersion.exchange import (
-    gmd_ratio as gmd_ratio,
-)
 from judgestats.stats.dispersion.published import (
     brown_forsythe_test as brown_forsythe_test,
 )
@@ -167,6 +164,9 @@ from judgestats.stats.dispersion.published import (
 )
 from judgestats.stats.dispersion.published import (
     spread_published as spread_published,
+)
+from judgestats.stats.dispersion.ratios import (
+    gmd_ratio as gmd_ratio,
 )
 from judgestats.stats.dispersion.ratios import (
     ratio_of_ratios as ratio_of_ratios,
@@ -250,10 +250,22 @@ from judgestats.stats.validity.calibration import (
     separation_by_k as separation_by_k,
 )
 from judgestats.stats.validity.corrected import (
+    corrected_differences as corrected_differences,
+)
+from judgestats.stats.validity.corrected import (
     corrected_mean as corrected_mean,
 )
 from judgestats.stats.validity.corrected import (
     corrected_rate as corrected_rate,
+)
+from judgestats.stats.validity.corrected import (
+    corrected_win_rate as corrected_win_rate,
+)
+from judgestats.stats.validity.corrected import (
+    paired_share_difference as paired_share_difference,
+)
+from judgestats.stats.validity.corrected import (
+    tango_limits as tango_limits,
 )
 from judgestats.stats.validity.error_rates import (
     error_rates as error_rates,
@@ -308,16 +320,4 @@ from judgestats.stats.validity.scores import (
 )
 from judgestats.stats.validity.sequential import (
     anchored_change as anchored_change,
-)
-from judgestats.stats.validity.systems import (
-    corrected_differences as corrected_differences,
-)
-from judgestats.stats.validity.systems import (
-    corrected_win_rate as corrected_win_rate,
-)
-from judgestats.stats.validity.systems import (
-    paired_share_difference as paired_share_difference,
-)
-from judgestats.stats.validity.systems import (
-    tango_limits as tango_limits,
 )

@@ -19,7 +19,7 @@ from judgestats.stats.agreement.kappa import cohen_kappa
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.annotators import AlternativeAnnotator, alternative_annotator_test
-from judgestats.stats.validity.systems import corrected_win_rate
+from judgestats.stats.validity.corrected import corrected_win_rate
 from judgestats.studies.claims import (
     Claim,
     Finding,

@@ -39,7 +39,7 @@ class Cells(Result):
     mean, median : ndarray, shape (N, k)
         NaN where a cell is empty.
     variance : ndarray, shape (N, k)
-        Variance with divisor ``n - ddof``; NaN where fewer than two scores were read.
+        Variance with divisor ``n - 1``; NaN where fewer than two scores were read.
     gmd : ndarray, shape (N, k)
         Mean absolute difference of two of the scores (Gini's mean difference); NaN where fewer
         than two scores were read.
@@ -49,7 +49,6 @@ class Cells(Result):
     common_r : int
         The number of scores for which `from_mean` and `from_median` are stated: the smallest
         number in any cell of two or more scores. 0 where no cell has two.
-    ddof : int
     cluster : ndarray of int, shape (N,)
         Code of each item's cluster.
     """
@@ -63,7 +62,6 @@ class Cells(Result):
     from_mean: Floats
     from_median: Floats
     common_r: int
-    ddof: int
     cluster: Ints
 
     @property
@@ -195,7 +193,6 @@ def cell_statistics(
     *,
     conditions: Sequence[object] | None = None,
     cluster: ArrayLike | None = None,
-    ddof: int = 1,
 ) -> Cells:
     r"""Centre and spread of every item x condition cell.
 
@@ -208,9 +205,6 @@ def cell_statistics(
         Names of the k conditions.
     cluster : array-like, shape (N,), optional
         Cluster of each item (the question). None: every item is its own.
-    ddof : {0, 1}
-        1: sample variance (unbiased). 0: population variance, as the replicated studies print it;
-        it is too small by (R - 1) / R.
 
     Returns
     -------
@@ -248,7 +242,6 @@ def cell_statistics(
     ([[3, 3], [3, 2]], 2)
     """
     scores, names = check_scores(X, function="cell_statistics", conditions=conditions, ndims=(3,))
-    one_of("cell_statistics", "ddof", ddof, (0, 1), advice="Use 1.")
     codes = cluster_codes(cluster, scores.shape[0], where="cell_statistics")
 
     ordered = np.sort(scores, axis=2)  # NaN sorts last
@@ -258,13 +251,12 @@ def cell_statistics(
     return Cells(
         conditions=names,
         common_r=common_r,
-        ddof=ddof,
         cluster=codes,
-        **statistics_of_sorted(ordered, common_r, ddof=ddof),
+        **statistics_of_sorted(ordered, common_r),
     )
 
 
-def statistics_of_sorted(ordered: Floats, common_r: int, *, ddof: int) -> dict[str, NDArray[Any]]:
+def statistics_of_sorted(ordered: Floats, common_r: int) -> dict[str, NDArray[Any]]:
     """The per-cell fields of `Cells` from ascending scores (NaN last), shape (N, k, R)."""
     n = np.sum(~np.isnan(ordered), axis=2)
     filled = n > 0
@@ -280,7 +272,7 @@ def statistics_of_sorted(ordered: Floats, common_r: int, *, ddof: int) -> dict[s
     middle_high = np.take_along_axis(above, (size // 2)[:, :, None], axis=2)[:, :, 0]
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.where(several, (centred**2).sum(axis=2) / (n - ddof), np.nan)
+        variance = np.where(several, (centred**2).sum(axis=2) / (n - 1), np.nan)
         # Of sorted scores each is added as often as it is the larger of a pair, minus the smaller.
         rank = 2.0 * np.arange(1, ordered.shape[2] + 1) - n[:, :, None] - 1
         gmd = np.where(several, 2 * (rank * above).sum(axis=2) / (n * (n - 1)), np.nan)
@@ -413,12 +405,11 @@ def cells_from_counts(
     for start in range(0, len(patterns), step):
         block = padded[start : start + step]
         ordered = np.repeat(np.tile(spelled, len(block)), block.ravel())
-        parts.append(statistics_of_sorted(ordered.reshape(len(block), 1, widest), common_r, ddof=1))
+        parts.append(statistics_of_sorted(ordered.reshape(len(block), 1, widest), common_r))
     arrays = {name: np.concatenate([p[name] for p in parts])[:, 0] for name in parts[0]}
     return Cells(
         conditions=names,
         common_r=common_r,
-        ddof=1,
         cluster=codes,
         **{name: column[which].reshape(n_items, k) for name, column in arrays.items()},
     )

@@ -57,7 +57,7 @@ class CountTable:
             return np.asarray(self.categories, dtype=float)
         return np.arange(1, len(self.categories) + 1, dtype=float)
 
-    def sample(self, *, n_clusters: int | None = None, least: int = 1) -> Sample:
+    def sample(self, *, least: int = 1) -> Sample:
         """Items, replications and exclusions for a coefficient needing `least` judgments per item.
 
         Examples
@@ -71,7 +71,6 @@ class CountTable:
         few = "no verdict was read" if least == 1 else f"fewer than {least} verdicts"
         return Sample(
             n_items=int(used.sum()),
-            n_clusters=n_clusters,
             n_replications=int(per_item[used].min()) if used.any() else 0,
             n_replications_max=int(per_item[used].max()) if used.any() else 0,
             excluded={few: n_out},

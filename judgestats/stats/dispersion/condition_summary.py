@@ -302,7 +302,7 @@ def _item_variance(column: Cells, several: Bools, level: float) -> tuple[Estimat
         why = f"fewer than 2 items have 2 scores under {name}"
         return between.replace(reason=why), icc.replace(reason=why)
     mean = column.mean[several, 0]
-    within = column.variance[several, 0] * (n - column.ddof)
+    within = column.variance[several, 0] * (n - 1)
     ratio = MeanSquareRatio.one_way(n=n, mean=mean, within=within, codes=column.cluster[several])
     ms_b, ms_w, n0 = ratio.between, ratio.error, ratio.k
     between = between.replace(estimate=(ms_b - ms_w) / n0, details={"ms_b": ms_b, "ms_w": ms_w})

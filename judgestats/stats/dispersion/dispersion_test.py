@@ -26,8 +26,12 @@ from judgestats.stats.dispersion.condition_summary import (
     condition_summary,
     mean_shift,
 )
-from judgestats.stats.dispersion.exchange import gmd_ratio
-from judgestats.stats.dispersion.ratios import need_two_conditions, variance_cells, variance_ratio
+from judgestats.stats.dispersion.ratios import (
+    gmd_ratio,
+    need_two_conditions,
+    variance_cells,
+    variance_ratio,
+)
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.keywords import Inference, with_keywords

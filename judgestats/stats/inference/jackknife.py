@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints
-from judgestats.errors import InputError
 from judgestats.results.text import FEW_CLUSTERS
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import (
     BEYOND,
-    cluster_codes,
     cluster_note,
     is_too_wide,
-    leave_one_out,
     not_estimable,
     on_scale,
     undefined_interval,
 )
-from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Interval, Note
 
 MIN_CLUSTERS = 2
@@ -384,7 +379,7 @@ def mean_over_clusters(values: Floats, codes: Ints) -> MeanOverClusters:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JackknifeResult:
-    """What `cluster_jackknife` returns.
+    """What `interval_of_left_out` returns.
 
     Attributes
     ----------
@@ -408,21 +403,25 @@ class JackknifeResult:
     notes: tuple[Note, ...] = ()
 
 
-@with_keywords()
-def cluster_jackknife(
-    arrays: ArrayLike | tuple[NDArray[Any], ...],
-    statistic: Callable[..., Any],
+def interval_of_left_out(
+    estimate: float,
+    values: Floats,
     *,
+    sizes: NDArray[np.number[Any]],
+    level: float,
     transform: str = "log_complement",
-    vectorized: bool = False,
-    **inference: Unpack[Clustered],
 ) -> JackknifeResult:
     r"""Interval of one quantity from leaving each cluster out, on a transformed scale.
 
     Parameters
     ----------
-    arrays, statistic, vectorized
-        As for `resampling.cluster_bootstrap`; the statistic returns one number.
+    estimate : float
+        The statistic on all data.
+    values : ndarray, shape (n_clusters,)
+        Not used where `estimate` is NaN or there is one cluster.
+    sizes : ndarray, shape (n_clusters,)
+        Items of each cluster.
+    level : float
     transform : {"identity", "logit", "log", "fisher", "log_complement"}
         ``log_complement``, -log(1 - x), suits a reliability of a mean: there 1 - x is a ratio of
         variances.
@@ -430,11 +429,6 @@ def cluster_jackknife(
     Returns
     -------
     JackknifeResult
-
-    Raises
-    ------
-    InputError
-        If shapes or options are unusable.
 
     Notes
     -----
@@ -449,75 +443,12 @@ def cluster_jackknife(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> x = np.random.default_rng(1).normal(size=40)
-    >>> out = cluster_jackknife(x, np.mean, transform="identity")
-    >>> bool(np.isclose(out.std_error, x.std(ddof=1) / np.sqrt(40)))
-    True
-    """
-    where = "cluster_jackknife"
-    data: tuple[NDArray[Any], ...] = (
-        tuple(np.asarray(a) for a in arrays) if isinstance(arrays, tuple) else (np.asarray(arrays),)
-    )
-    if not data or any(a.ndim == 0 or a.shape[0] != data[0].shape[0] for a in data):
-        raise InputError(
-            f"{where}: arrays must share their first axis (the items), got shapes "
-            f"{[a.shape for a in data]}. Give one row per item in every array."
-        )
-    on_scale(transform, where=where)  # refuses an unknown name before any work is done
-    n_items = data[0].shape[0]
-    codes = cluster_codes(inference["cluster"], n_items, where=where)
-    n_clusters = int(codes.max()) + 1 if n_items else 0
-    if vectorized:
-        estimate = float(np.asarray(statistic(*data, np.ones((1, n_items)))).reshape(-1)[0])
-    else:
-        estimate = float(statistic(*data))
-    if math.isnan(estimate) or n_clusters < 2:
-        values = np.empty(0)
-    else:
-        values = leave_one_out(data, statistic, codes, n_clusters, 1, vectorized)[:, 0]
-    return interval_of_left_out(
-        estimate,
-        values,
-        sizes=np.bincount(codes),
-        level=inference["level"],
-        transform=transform,
-    )
-
-
-def interval_of_left_out(
-    estimate: float,
-    values: Floats,
-    *,
-    sizes: NDArray[np.number[Any]],
-    level: float,
-    transform: str = "log_complement",
-) -> JackknifeResult:
-    """The interval of `cluster_jackknife` from the statistic without each cluster.
-
-    Parameters
-    ----------
-    estimate : float
-        The statistic on all data.
-    values : ndarray, shape (n_clusters,)
-        Not used where `estimate` is NaN or there is one cluster.
-    sizes : ndarray, shape (n_clusters,)
-        Items of each cluster.
-    level : float
-    transform : str
-
-    Returns
-    -------
-    JackknifeResult
-
-    Examples
-    --------
     >>> out = interval_of_left_out(0.5, np.array([0.4, 0.5, 0.6]), sizes=np.ones(3), level=0.95,
     ...     transform="identity")
     >>> round(out.std_error, 4)
     0.1155
     """
-    forward, backward = on_scale(transform, where="cluster_jackknife")
+    forward, backward = on_scale(transform, where="interval_of_left_out")
     n_clusters = len(sizes)
     title = f"jackknife over {'clusters' if n_clusters < np.sum(sizes) else 'items'}, t"
     if len(set(np.asarray(sizes).tolist())) > 1:

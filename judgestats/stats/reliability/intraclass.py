@@ -424,7 +424,6 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     Parameters
     ----------
     cells : Cells
-        With ``ddof=1``.
     condition : str
         One of `cells.conditions`.
     level : float
@@ -437,7 +436,7 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     Raises
     ------
     InputError
-        If there is no such condition, or the variances have divisor n.
+        If there is no such condition.
 
     Examples
     --------
@@ -447,10 +446,10 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     >>> round(icc_of_cells(cells, "a").estimate, 3)
     0.166
     """
-    if condition not in cells.conditions or cells.ddof != 1:
+    if condition not in cells.conditions:
         raise InputError(
-            f"icc_of_cells: needs one of the conditions {', '.join(cells.conditions)} and ddof=1, "
-            f"got {condition!r} and ddof={cells.ddof}."
+            f"icc_of_cells: needs one of the conditions {', '.join(cells.conditions)}, got "
+            f"{condition!r}."
         )
     c = cells.conditions.index(condition)
     n = cells.n_scores[:, c].astype(float)

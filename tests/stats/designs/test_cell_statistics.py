@@ -34,11 +34,6 @@ def test_cells_are_what_numpy_says(rng: np.random.Generator) -> None:
     assert c.common_r == 7
 
 
-def test_population_variance_is_the_studies_divisor(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(5, 2, 10))
-    np.testing.assert_allclose(cell_statistics(x, ddof=0).variance, x.var(axis=2), rtol=1e-13)
-
-
 def test_missing_scores_are_left_out_not_counted() -> None:
     nan = float("nan")
     c = cell_statistics([[[8, nan, 10], [nan, nan, 5]], [[nan, nan, nan], [4, 6, 8]]])
@@ -137,8 +132,6 @@ def test_names_clusters_and_options_must_fit() -> None:
         cell_statistics(x, conditions=["a", "a"])
     with pytest.raises(InputError, match="cluster"):
         cell_statistics(x, cluster=[1])
-    with pytest.raises(InputError, match="ddof"):
-        cell_statistics(x, ddof=2)
     with pytest.raises(InputError, match="center"):
         cell_statistics(x).spread("mode")
 
