@@ -20,7 +20,7 @@ import pandas as pd
 from judgestats import __version__
 from judgestats.decisions import automation_certificate
 from judgestats.stats import corrected_mean, corrected_rate
-from judgestats.stats.validity.label_plan import label_strata, stratified_rate
+from judgestats.stats.validity.label_plan import label_strata, pass_variances, stratified_mean
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "benchmarks" / "decisions.csv"
@@ -60,7 +60,7 @@ def own_answers(frame: pd.DataFrame) -> list[dict[str, object]]:
     sizes = np.bincount(strata)
     have = np.bincount(strata[known], minlength=sizes.size)
     passes = np.bincount(strata[known], human[known], minlength=sizes.size).astype(int)
-    estimate, low, high = stratified_rate(sizes, have, passes)
+    estimate, low, high = stratified_mean(sizes, have, passes / have, pass_variances(have, passes))
     rows.append({"question": "pass rate by strata", "estimate": estimate, "low": low, "high": high})
     return [{**row, "package": "judgestats", "version": __version__} for row in rows]
 

@@ -19,7 +19,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from label_designs import NEEDED, bounds, draws, needed_share, public_sets, simulated_sets
+from label_designs import (
+    NEEDED,
+    bounds,
+    draws,
+    needed_share,
+    public_sets,
+    scored_sets,
+    simulated_sets,
+)
 from numpy.typing import ArrayLike
 from scipy import special, stats
 from tables import write_rows
@@ -318,13 +326,14 @@ def change(reps: int) -> None:
 
 def labels(reps: int, folder: Path | None) -> None:
     """Four simulated judges and public sets: coverage, labels needed, and bounds as printed."""
-    for found in (*simulated_sets(), *(public_sets(folder) if folder else ())):
+    sets = (*simulated_sets(), *(public_sets(folder) if folder else ()), *scored_sets(folder))
+    for found in sets:
         printed, defined = bounds(found)
         for name, value in printed.items():
             near = abs(value - defined[name]) <= 1e-8
             add_row("labels", found.name, f"printed bound: {name}", value, 0.0,
                 f"{defined[name]:.8f} +- 1e-8", near, found.human.size, digits=8)  # fmt: skip
-        n, *known = NEEDED[found.name]
+        n, *known = NEEDED.get(found.name, (200, math.nan, math.nan))
         for (design, every), before in zip(draws(found, n, reps).items(), known, strict=True):
             cell = f"{found.name}, {n} labels, {design}"
             made = every[~np.isnan(every[:, 0])]
@@ -333,16 +342,9 @@ def labels(reps: int, folder: Path | None) -> None:
             add_share("labels", cell, "coverage", covers, ">=.92")
             share = needed_share(made[:, 0], n, found.human)
             error = share * math.sqrt(2 / len(made))
-            add_row(
-                "labels",
-                cell,
-                "labels needed, share of people only",
-                share,
-                error,
-                f"{before:.3f} +- .08",
-                abs(share - before) <= 0.08 + 2 * error,
-                len(made),
-            )
+            near = math.isnan(before) or abs(share - before) <= 0.08 + 2 * error
+            add_row("labels", cell, "labels needed, share of people only", share, error,
+                "" if math.isnan(before) else f"{before:.3f} +- .08", near, len(made))  # fmt: skip
 
 
 def stopping(reps: int) -> None:
@@ -386,21 +388,27 @@ def stopping(reps: int) -> None:
                 used.append(rule.items)
             cell = f"pass rate {share}, width {width:g}, first look at {first}"
             add_share("stopping", f"{cell}; {np.mean(used):.0f} items", "coverage", hits, ">=.93")
-    for looks in (5, 20):
-        for shift in (0.0, 0.2, 0.3, 0.5):
-            differences(looks, shift, reps)
-        for share in (0.8, 0.9, 0.65):
-            verdicts(looks, share, reps)
+    for bounded in (True, False):
+        for looks in (5, 20):
+            for shift in (0.0, 0.2, 0.3, 0.5):
+                differences(looks, shift, reps, bounded)
+            for share in (0.8, 0.9, 0.65):
+                verdicts(looks, share, reps, bounded)
 
 
-def differences(looks: int, shift: float, reps: int) -> None:
+SEQUENCE = ", no maximum stated"
+
+
+def differences(looks: int, shift: float, reps: int, bounded: bool) -> None:
     """``--until 'difference!=0'`` on paired scores of SD 1, at most 400 items."""
     rng = np.random.default_rng([42, looks, int(10 * shift)])
     said, items = [], []
     for _ in range(reps):
         d = shift + rng.normal(size=400)
         step = 400 // looks
-        rule = StoppingRule.parse("difference!=0", max_items=400, first=step, step=step)
+        rule = StoppingRule.parse(
+            "difference!=0", max_items=400, first=step, step=step, is_bounded=bounded
+        )
         for n in rule.planned:
             half = float(special.stdtrit(n - 1, (1 + rule.next_level) / 2)) * d[:n].std(ddof=1)
             mean, half = float(d[:n].mean()), half / math.sqrt(n)
@@ -410,11 +418,12 @@ def differences(looks: int, shift: float, reps: int) -> None:
         said.append(rule.reached)
         items.append(rule.items)
     cell = f"difference {shift} SD, {looks} looks; {np.mean(items):.0f} of 400 items"
-    bound = {0.0: "<=.05", 0.2: ">=.95"}.get(shift, ">=.99")
+    cell += "" if bounded else SEQUENCE
+    bound = {0.0: "<=.05", 0.2: ">=.95" if bounded else ">=.80"}.get(shift, ">=.99")
     add_share("stopping", cell, "finds a difference", said, bound)
 
 
-def verdicts(looks: int, share: float, reps: int) -> None:
+def verdicts(looks: int, share: float, reps: int, bounded: bool) -> None:
     """``--until verdict`` on a share that must be .80 or more, at most 400 items."""
     rng = np.random.default_rng([43, looks, int(100 * share)])
     demand = Demand(key="tpr", threshold=0.8, direction="min")
@@ -423,7 +432,9 @@ def verdicts(looks: int, share: float, reps: int) -> None:
     for _ in range(reps):
         right = (rng.random(400) < share).astype(float)
         step = 400 // looks
-        rule = StoppingRule.parse("verdict", max_items=400, first=step, step=step)
+        rule = StoppingRule.parse(
+            "verdict", max_items=400, first=step, step=step, is_bounded=bounded
+        )
         for n in rule.planned:
             made = share_measure("tpr", right[:n].tolist(), range(n))
             outcome = decide([(demand, made)], error=rule.next_error).outcome
@@ -434,6 +445,7 @@ def verdicts(looks: int, share: float, reps: int) -> None:
             hits.append(outcome == word)
         items.append(rule.items)
     cell = f"verdict, share {share} against .8, {looks} looks; {np.mean(items):.0f} of 400 items"
+    cell += "" if bounded else SEQUENCE
     for word, hits in said.items():
         false = share <= 0.8 if word == "USE" else share >= 0.8
         add_share("stopping", cell, word, hits, "<=.05" if false else ">=.90")

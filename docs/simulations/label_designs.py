@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.decisions import next_labels
-from judgestats.stats.validity.label_plan import label_strata, stratified_rate
+from judgestats.stats.validity.label_plan import label_strata, pass_variances, stratified_mean
 
 RANDOM, CHOSEN = "random labels, then strata", "labels next"
 NEEDED: dict[str, tuple[int, float, float]] = {
@@ -48,12 +48,17 @@ NEEDED: dict[str, tuple[int, float, float]] = {
 
 @dataclass(frozen=True)
 class LabelSet:
-    """A finite set: human labels, the judge's verdicts, and their confidence."""
+    """A finite set: human labels, the judge's verdicts, and their confidence; or scores of both."""
 
     name: str
     human: np.ndarray
     verdict: np.ndarray
-    confidence: np.ndarray
+    confidence: np.ndarray | None = None
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether judge and people give scores."""
+        return self.confidence is None
 
 
 def simulated_sets() -> Iterator[LabelSet]:
@@ -69,6 +74,27 @@ def simulated_sets() -> Iterator[LabelSet]:
                  2: np.where(c < 0.5, 1.4, 0.6)}[kind]  # fmt: skip
         wrong = rng.random(3000) < np.minimum(np.where(y, 1 - se, 1 - sp) * times, 0.5)
         yield LabelSet(name, y, y ^ wrong, c)
+
+
+def scored_sets(folder: Path | None) -> Iterator[LabelSet]:
+    """Scores of judges and of people: simulated, and SummEval with simulated judges."""
+    for name, noise, uneven in (
+        ("scores, r .9", 0.9, False), ("scores, r .7", 2.0, False), ("scores, r .5", 3.4, False),
+        ("scores, errors at the low end", 1.3, True), ("scores, half of people say 10", 1.5, False),
+    ):  # fmt: skip
+        rng = np.random.default_rng(24)
+        quality = rng.normal(10 if name.endswith("10") else 6, 2, 3000)
+        human = np.clip(np.round(quality), 1, 10)
+        sd = noise * (np.where(quality < 5, 2.0, 0.4) if uneven else 1.0)
+        yield LabelSet(name, human, np.clip(np.round(quality + sd * rng.normal(size=3000)), 1, 10))
+    if folder:
+        human = pd.read_csv(folder / "alt_test" / "summeval_human.csv.gz")
+        judged = pd.read_csv(folder / "alt_test" / "summeval_simulated_llm.csv.gz")
+        people = human.groupby("item")["label"].mean()
+        for judge in ("close", "middle", "far"):
+            own = judged[judged["llm"] == f"sim_{judge}"].set_index("item")["label"]
+            items = people.index.intersection(own.index)
+            yield LabelSet(f"SummEval, {judge}", people[items].to_numpy(), own[items].to_numpy())
 
 
 JUDGES = {
@@ -129,33 +155,49 @@ def bounds(found: LabelSet) -> tuple[dict[str, float], dict[str, float]]:
     """Bounds that ``labels next`` prints where everything is labelled, and those by definition."""
     y, f = found.human.astype(float), found.verdict.astype(float)
     said = next_labels(f, found.confidence, y, budget=y.size).bound
-    theta = y.mean()
-    whole = theta * (1 - theta)
-    strata = label_strata(f, found.confidence)
+    strata = strata_of(found)
     inside = [pd.Series(y).groupby(by) for by in (f, strata)]
     weights = [one.size() / y.size for one in inside]
-    spreads = [one.mean() * (1 - one.mean()) for one in inside]
+    spreads = [one.var(ddof=0) for one in inside]
+    alone = float((weights[0] * spreads[0]).sum()) / y.var()
+    if found.is_scored:
+        alone = 1 - float(np.corrcoef(f, y)[0, 1]) ** 2
     defined = {
-        "1 - R2, verdict": float((weights[0] * spreads[0]).sum()) / whole,
-        "1 - R2, strata": float((weights[1] * spreads[1]).sum()) / whole,
-        "best allocation": float((weights[1] * np.sqrt(spreads[1])).sum()) ** 2 / whole,
+        "1 - R2, verdict": alone,
+        "1 - R2, strata": float((weights[1] * spreads[1]).sum()) / y.var(),
+        "best allocation": float((weights[1] * np.sqrt(spreads[1])).sum()) ** 2 / y.var(),
     }
     printed = (said.verdict, said.strata, said.neyman)
     return dict(zip(defined, map(float, printed), strict=True)), defined
 
 
+def strata_of(found: LabelSet) -> np.ndarray:
+    """Strata of the design: of scores thirds, and halves inside them."""
+    f = found.verdict.astype(float)
+    if found.is_scored:
+        cuts = np.unique(np.quantile(f, (1 / 3, 2 / 3)))
+        return label_strata(np.searchsorted(cuts, f, "right") / 2, f, 2)
+    return label_strata(f, found.confidence)
+
+
 def draws(found: LabelSet, n: int, replicates: int) -> dict[str, np.ndarray]:
     """Estimate and limits of each design, one row per replicate; NaN where not defined."""
     y, f = found.human.astype(float), found.verdict.astype(float)
-    strata = label_strata(f, found.confidence)
+    strata = strata_of(found)
     sizes = np.bincount(strata)
     rows: dict[str, list[tuple[float, float, float]]] = {RANDOM: [], CHOSEN: []}
     rng = np.random.default_rng([39, n, y.size])
     for r in range(replicates):
         drawn = rng.choice(y.size, n, replace=False)
-        have = np.bincount(strata[drawn], minlength=sizes.size)
-        passes = np.bincount(strata[drawn], y[drawn], minlength=sizes.size).astype(int)
-        rows[RANDOM].append(stratified_rate(sizes, have, passes))
+        have, sums, squares = (
+            np.bincount(strata[drawn], y[drawn] ** k, minlength=sizes.size) for k in (0, 1, 2)
+        )
+        means = sums / np.maximum(have, 1)
+        spread = pass_variances(have, sums)
+        if found.is_scored:
+            pilot = 2 * y[drawn[: n // 4]].var(ddof=1)
+            spread = (squares - have * means**2 + pilot) / (np.maximum(have, 1) + 1)
+        rows[RANDOM].append(stratified_mean(sizes, have, means, spread))
         labels = np.full(y.size, np.nan)
         while True:
             made = next_labels(f, found.confidence, labels, budget=n, seed=r)
@@ -168,7 +210,7 @@ def draws(found: LabelSet, n: int, replicates: int) -> dict[str, np.ndarray]:
 
 def needed_share(estimates: np.ndarray, n: int, human: np.ndarray) -> float:
     """Labels as a share of those of people only, drawn at random, with the same variance."""
-    size, theta = human.size, human.mean()
-    whole = theta * (1 - theta) * size / (size - 1)
+    size = human.size
+    whole = human.astype(float).var(ddof=1)
     equal = 1 / (np.nanvar(estimates) / whole + 1 / size)
     return float(n / equal)

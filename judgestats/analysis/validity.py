@@ -605,7 +605,8 @@ def confidence_results(
         return []
     own = asked[(asked["label"] != "") & (asked["choice"] != "") & asked[stated].notna()]
     own = own.drop_duplicates("item_id")
-    if stated == CHANCE_OF_PASSING:
+    of_passing = stated == CHANCE_OF_PASSING and not is_of_verdict(own)
+    if of_passing:
         own = own[own["label"].isin(["pass", "fail"])]
         outcome = own["label"].eq("pass")
     else:
@@ -621,7 +622,7 @@ def confidence_results(
         calibration = confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
     except InputError:  # outside 0-1: no chances, so nothing is said of them
         return []
-    of = "of passing" if stated == CHANCE_OF_PASSING else "in its verdict"
+    of = "of passing" if of_passing else "in its verdict"
     return [
         ("people.brier", f"Brier score of its confidence {of}", calibration.brier),
         (
@@ -635,6 +636,18 @@ def confidence_results(
             Diagram(table=calibration.diagram, summary=calibration.sentence()),
         ),
     ]
+
+
+def is_of_verdict(frame: pd.DataFrame) -> bool:
+    """Whether probabilities are of the verdict, not of a pass: they are high where it fails.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"choice": ["pass", "fail"], "pass_probability": [.9, .8]})
+    >>> is_of_verdict(f), is_of_verdict(f.assign(pass_probability=[.9, .2]))
+    (True, False)
+    """
+    return bool(frame.loc[frame["choice"] == FAIL, CHANCE_OF_PASSING].median() > 0.5)
 
 
 def is_pass_fail(frame: pd.DataFrame) -> bool:

@@ -24,6 +24,7 @@ from judgestats.analysis.decisions.record import (
 )
 from judgestats.api import read_judgments
 from judgestats.commands.arguments import Args, table_options
+from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError, guard_output
 from judgestats.results.purposes import read_requirements
 from judgestats.results.verdict import Subject, decide
@@ -34,13 +35,47 @@ EXITS = {"USE": 0, "USE_WITH_CARE": 0, "DO_NOT_USE": 1, "CANNOT_TELL": 3}
 """Exit codes by outcome; 0 if nothing is required."""
 
 
-def _labelled_items(arguments: Args, *, labels: bool = True) -> list[ItemJudgments]:
-    """Items of each judge, of which some have a label where labels are needed."""
+def read_decidable(arguments: Args) -> tuple[pd.DataFrame, list[ItemJudgments]]:
+    """Judgments of a file, and the items of each judge of pass / fail verdicts or scores.
+
+    Parameters
+    ----------
+    arguments : Args
+        ``file``, and how it is read.
+
+    Raises
+    ------
+    InputError
+        Verdicts are neither.
+    """
     options = {k: v for k, v in table_options(arguments).items() if v}
     if arguments.reader != "auto":
         options["reader"] = arguments.reader
-    every = item_judgments(read_judgments(arguments.file, **options))
+    frame = read_judgments(arguments.file, **options)
+    every = item_judgments(frame)
+    found = [one for one in every if one.is_scored or np.isfinite(one.verdicts).any()]
+    if not found:
+        words = frame.loc[frame["choice"] != "", "choice"].value_counts().index[:4].tolist()
+        if words and set(words) <= set(PREFERENCES):
+            raise InputError(
+                f"{arguments.file}: verdicts are preferences; pass / fail verdicts or scores are "
+                f"needed. For preferences: judgestats analyze {arguments.file}."
+            )
+        raise InputError(
+            f"{arguments.file}: verdicts are {', '.join(words) or 'all unparsed'}, not pass / "
+            f"fail. Name the words that pass, e.g. --pass {words[0] if words else 'yes'}."
+        )
+    return frame, found
+
+
+def _labelled_items(arguments: Args, *, labels: bool = True) -> list[ItemJudgments]:
+    """Items of each judge, of which some have a label where labels are needed."""
+    _, every = read_decidable(arguments)
     found = [one for one in every if one.has_labels or not labels]
+    if not found and any(np.isfinite(one.label_scores).any() for one in every):
+        raise InputError(
+            f"{arguments.file}: labels are scores, not pass / fail. Add labels by --labels FILE."
+        )
     if not found:
         raise InputError(
             f"{arguments.file}: no item has a pass / fail label. Add --labels FILE, or draw them: "

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from judgestats.analysis.decisions.next_labels import NextLabels, next_labels
-from judgestats.analysis.decisions.record import ItemJudgments, item_judgments
-from judgestats.api import read_judgments
+from judgestats.analysis.decisions.record import ItemJudgments
 from judgestats.arrays import Floats
-from judgestats.commands.arguments import Args, table_options
+from judgestats.commands.arguments import Args
+from judgestats.commands.decide import read_decidable
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.errors import InputError
 from judgestats.runner import display as console
+
+_MOST_CHOICES = 10
 
 
 def next_command(arguments: Args) -> int:
@@ -33,30 +36,31 @@ def next_command(arguments: Args) -> int:
     """
     until = _width(arguments.until)
     out = Path(arguments.out or "labels-next.csv")
-    options = {k: v for k, v in table_options(arguments).items() if v}
-    frame = read_judgments(arguments.file, **options)
+    frame, judged = read_decidable(arguments)
     if arguments.labels and "chance" not in frame:
         raise InputError(
             f"{arguments.labels}: there is no column chance, so the labels' chances are not known. "
             "Give a file that labels next wrote."
         )
-    judged = item_judgments(frame)
-    if len(judged) != 1 or judged[0].is_scored:
+    if len(judged) != 1:
+        names = [one.name for one in judged]
         raise InputError(
-            "labels next: one judge with pass / fail verdicts is needed. Name its rows: --rows "
-            "judge=NAME."
+            f"labels next: {arguments.file} holds {len(names)} judges: {', '.join(names[:8])}. "
+            f"Name one, e.g. --rows judge={names[0]}."
         )
     chance = None
     if arguments.labels:
         named = frame.groupby("item_id", sort=False)["chance"].first()
         chance = pd.to_numeric(named.reindex(judged[0].items), errors="coerce").to_numpy()
     made = _choose_items(judged[0], arguments, chance)
+    if until is not None and until >= 1 and made.quantity == "pass_rate":
+        raise InputError(f"labels next: a pass rate's width is below 1, got {until:g}.")
     width = made.estimate.high - made.estimate.low
     reached = until is not None and width <= until
     steps: list[str] = []
     if made.chosen and not reached:
         _write(made, judged[0], arguments, out)
-        steps = [f"Next  judgestats labels collect {out}"]
+        steps = [f"Next  judgestats labels collect {out}{_choices(judged[0])}"]
     elif reached:
         steps = [f"Width {width:.3f} is reached: no more labels are needed."]
     with console.use_output(console.parse_output_options(arguments)):
@@ -69,11 +73,21 @@ def next_command(arguments: Args) -> int:
 
 def _choose_items(judged: ItemJudgments, arguments: Args, chance: Floats | None) -> NextLabels:
     verdicts, share = judged.majority
+    stated = judged.confidence if judged.confident.any() else None
     return next_labels(
-        verdicts, judged.confidence if judged.confident.any() else share,
-        judged.labels, budget=arguments.budget, chance=chance, cluster=judged.cluster,
-        seed=arguments.seed,
+        judged.scores if judged.is_scored else verdicts,
+        share if stated is None and not judged.is_scored else stated,
+        judged.labels if judged.has_labels else judged.label_scores, budget=arguments.budget,
+        chance=chance, cluster=judged.cluster, seed=arguments.seed,
     )  # fmt: skip
+
+
+def _choices(judged: ItemJudgments) -> str:
+    """The option that names the scores which raters choose from, where they are few."""
+    scores = judged.scores[np.isfinite(judged.scores)]
+    if not scores.size or (scores % 1).any() or np.ptp(scores) > _MOST_CHOICES:
+        return ""
+    return f" --choices {','.join(map(str, range(int(scores.min()), int(scores.max()) + 1)))}"
 
 
 def _write(made: NextLabels, judged: ItemJudgments, arguments: Args, out: Path) -> None:
@@ -107,6 +121,6 @@ def _width(text: str) -> float | None:
         width = float(value)
     except ValueError:
         width = math.nan
-    if name.strip() != "width" or not sign or not 0 < width < 1:
+    if name.strip() != "width" or not sign or not 0 < width < math.inf:
         raise InputError(f"labels next: --until takes 'width<=.1', got {text!r}.")
     return width

@@ -66,7 +66,7 @@ def check_stoppable(prepared: Prepared) -> None:
         raise InputError("--until: looks need answers at once. Use mode=online and engine=local.")
     if p.max_requests is not None:
         raise InputError("--until: bound the run by --max-items or --max-cost, not --max-requests.")
-    _opened_rule(prepared, _batches(prepared)[1])
+    _opened_rule(prepared, *_batches(prepared))
 
 
 class SequentialRun:
@@ -88,7 +88,7 @@ class SequentialRun:
         self._prepared, self._journal, self._collect = prepared, journal, collect
         self._batches, sizes = _batches(prepared)
         self._key = f"until {_plan_sha(prepared)}"
-        self.rule = _opened_rule(prepared, sizes)
+        self.rule = _opened_rule(prepared, self._batches, sizes)
 
     def run(self) -> tuple[Prepared, Collected]:
         """Judge batch after batch.
@@ -145,9 +145,12 @@ class SequentialRun:
         rule = self.rule
         analysis, frame = _analysed(judged, raw, rule.next_level)
         if rule.quantity == VERDICT:
-            rule = rule.decide(
-                items, _is_decided(measured(judged, frame, analysis, error=rule.next_error))
-            )
+            made = measured(judged, frame, analysis, error=rule.next_error)
+            if not (before or rule.is_bounded):
+                claims = sum(len(v.requirements) for v in made.records().verdicts)
+                rule = replace(rule, claims=max(claims, 1))
+                made = measured(judged, frame, analysis, error=rule.next_error)
+            rule = rule.decide(items, _is_decided(made))
         else:
             subjects = intervals_of(analysis.records(), rule.quantity)
             if not subjects:
@@ -175,12 +178,13 @@ class SequentialRun:
     def _state(self) -> dict[str, Any]:
         """What is kept: the terms, and the looks taken."""
         own = self.rule.to_dict()
-        kept = {k: own[k] for k in ("rule", "level", "looks", "reached", "items", "projected")}
+        kept = {k: own[k] for k in (
+            "rule", "level", "claims", "looks", "reached", "items", "projected")}  # fmt: skip
         return {**kept, **self._terms()}
 
     def _terms(self) -> dict[str, Any]:
         p = self._prepared.parameters
-        return {"planned": list(self.rule.planned), "seed": p.seed}
+        return {"planned": list(self.rule.planned), "seed": p.seed, "method": self.rule.method}
 
     def _resume(self) -> bool:
         """Go on from the looks that the journal holds; whether it holds any."""
@@ -203,6 +207,7 @@ class SequentialRun:
             same = all(kept[k] == v for k, v in {**self._terms(), "rule": self.rule.rule}.items())
             told, level = str(kept["rule"]), float(kept["level"])
             last = (bool(kept["reached"]), int(kept["items"]), int(kept["projected"]))
+            claims = int(kept["claims"])
         except (ValueError, TypeError, KeyError):
             raise StoreError(
                 f"journal {self._journal.path}: the looks of --until cannot be read. Move the file "
@@ -217,7 +222,7 @@ class SequentialRun:
         reached, items, projected = last
         self.rule = replace(
             self.rule, looks=looks, reached=reached, certified=reached, items=items, n_items=items,
-            level=level, projected=projected, subject=looks[-1].subject,
+            level=level, claims=claims, projected=projected, subject=looks[-1].subject,
             saved_share=1 - items / self.rule.max_items if reached else math.nan,
             reason="" if reached else "the rule is not met",
         )  # fmt: skip
@@ -255,10 +260,13 @@ class SequentialRun:
         rule = self.rule.priced(float(frame["cost_usd"].sum(min_count=1)))
         limits = analysis.limitations
         if self.level != self._prepared.plan.level:
-            text = (
-                f"Intervals have the level {100 * self.level:.2f}%: the run could stop at "
-                f"{len(rule.planned)} looks, and each spends a part of the error."
+            why = (
+                f"the run could stop at {len(rule.planned)} looks, and each spends a part of the "
+                "error"
+                if rule.is_bounded
+                else "they are of a confidence sequence, as the run could stop at any look"
             )
+            text = f"Intervals have the level {100 * self.level:.2f}%: {why}."
             short = f"Intervals have the level {100 * self.level:.2f}%"
             limits = (Limit(text, code="stopping_level", short=short), *limits)
         metrics = {} if math.isnan(rule.saved_share) else {"stop/saved_share": rule.saved_share}
@@ -332,13 +340,20 @@ def _batches(prepared: Prepared) -> tuple[list[list[str]], list[int]]:
     return batches, sizes
 
 
-def _opened_rule(prepared: Prepared, sizes: Sequence[int]) -> StoppingRule:
+def _opened_rule(
+    prepared: Prepared, batches: Sequence[Sequence[str]], sizes: Sequence[int]
+) -> StoppingRule:
     """The rule before its first look; it looks where a batch ends."""
     p = prepared.parameters
     if not sizes or sizes[0] < 2:
         raise InputError("--until: the first look needs two items or more.")
     rule = StoppingRule.parse(
-        p.until, max_items=sizes[-1], first=sizes[0], level=prepared.plan.level
+        p.until,
+        max_items=sizes[-1],
+        first=sizes[0],
+        level=prepared.plan.level,
+        is_bounded=p.max_items is not None,
+        independent=len(batches[0]),
     )
     return replace(
         rule, planned=tuple(sizes), quantity=ALIASES.get(rule.quantity.casefold(), rule.quantity)

@@ -11,6 +11,7 @@ from judgestats.errors import InputError
 from judgestats.runner import load_design, run, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.runner.stopping import part_of
+from judgestats.stats.validity.sequential import sequence_bound
 
 GIVEN = {
     "judges": "sim-typical", "temperatures": "0.7,1", "repeats": "3", "resamples": "99",
@@ -79,7 +80,8 @@ def test_an_interrupted_run_goes_on_with_its_looks(workplace, monkeypatch):
 
 
 def test_a_verdict_stop_prints_intervals_at_its_bound(workplace):
-    given = {**GIVEN, "until": "icc_1_1>=.4", "look_items": "60", "temperatures": "0,0.3"}
+    given = {**GIVEN, "until": "icc_1_1>=.4", "look_items": "60", "temperatures": "0,0.3",
+             "max_items": "157"}  # fmt: skip
     outcome = stopped(given, "v.sqlite")
     stop = stop_of(outcome)
     assert stop["reached"]
@@ -102,9 +104,21 @@ def test_the_order_of_items_is_drawn_by_seed_and_items_stay_whole(workplace):
     assert {t.cluster for t in part.tasks} == set(clusters[:3])
 
 
+def test_without_a_maximum_a_verdict_stop_takes_a_confidence_sequence(workplace):
+    given = {**GIVEN, "until": "icc_1_1>=.4", "first_look": "20", "look_items": "60"}
+    stop = stop_of(stopped(given, "s.sqlite"))
+    assert (stop["method"], stop["is_bounded"]) == ("asymptotic confidence sequence", False)
+    level = 1 - 0.05 / 2  # two temperatures share the error
+    first = stop["looks"][0]
+    assert first["bound"] == pytest.approx(sequence_bound(first["items"], 1 - level))
+    with pytest.raises(InputError, match="Another rule on the same answers"):
+        stopped({**given, "max_items": "157"}, "s.sqlite")
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
+        ({"until": "difference!=0"}, "from 20 clusters on, not at 6.*--max-items"),
         ({"until": "icc_1_2:width<=.1"}, "Did you mean icc_1_1"),
         ({"until": "sem:width<=0"}, "above 0"),
         ({"until": "", "max_items": "40"}, "bounds --until"),

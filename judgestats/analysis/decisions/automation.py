@@ -23,6 +23,7 @@ from judgestats.analysis.decisions.record import (
     level_text,
     number,
     percent,
+    plain_number,
     tuned_caveat,
     vote_confidence,
 )
@@ -193,7 +194,8 @@ class Automation(Routed):
 
 def _part_text(part: ClassPart | Automation) -> str:
     """Threshold and errors of what is decided."""
-    top = f"confidence >= {number(part.threshold, 3)}; " if math.isfinite(part.threshold) else ""
+    shown = number(part.threshold, 3) if abs(part.threshold) <= 1 else plain_number(part.threshold)
+    top = f"confidence >= {shown}; " if math.isfinite(part.threshold) else ""
     return f"{top}{part.wrong} wrong of {part.decided}"
 
 
@@ -330,7 +332,7 @@ def automation_certificate(
     counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
     apart = per_class
     if apart is None:
-        apart = labels_drawn == "by-verdict" or min(counts) < RARE * max(sum(counts), 1)
+        apart = labels_drawn == "by-verdict" or 0 < min(counts) < RARE * sum(counts)
     if labels_drawn == "by-verdict" and not apart:
         raise InputError(f"{where}: labels drawn by verdict allow claims per class only. "
                          "Add --per-class.")  # fmt: skip

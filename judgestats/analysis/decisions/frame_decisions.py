@@ -161,14 +161,13 @@ def automation_of(
         See `automation_certificate`.
     """
     stated = items.confident.any()
-    repeats = items.repeats.size and int(items.repeats.max()) >= 3
-    if not stated and not repeats:
+    if not stated and not (items.repeats.size and int(items.repeats.max()) >= 3):
         return None
     verdicts, shares = items.majority
     certify = partial(
         automation_certificate, error=error, level=level, cluster=items.cluster,
         labels_drawn=drawn, tuned=items.tuned, per_class=per_class,
     )  # fmt: skip
-    if stated and not (items.source == "stated" and repeats):
+    if stated:
         return certify(verdicts, items.confidence, items.labels, source=items.source)
     return certify(verdicts, shares, items.labels, source="votes", thresholds=items.vote_shares)

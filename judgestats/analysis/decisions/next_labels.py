@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from judgestats.analysis.decisions.record import (
     number,
     percent,
 )
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat
@@ -27,50 +28,60 @@ from judgestats.stats.validity.label_plan import (
     allocate_labels,
     label_bounds,
     label_strata,
-    stratified_rate,
+    pass_variances,
+    stratified_mean,
 )
 
 BATCHES, LEAST, MOST_PER_CLUSTER = 4, 8, 3
 WORTH = 0.15
 """Share of labels from which choosing items is proposed."""
-_USE = Caveat(
-    code="unequal_chances", severity="minor", about="labels",
-    text="These labels serve the pass rate: for TPR, TNR, and cut-offs chances are unequal.",
-    action="For those: judgestats labels plan.",
-)  # fmt: skip
-_NAMES = ("fail", "pass", "unparsed")
+_QUANTITIES = {"pass_rate": "pass rate", "mean_score": "mean score"}
+_NAMES = {False: {0.0: "fail", 1.0: "pass"}, True: {0.0: "low", 0.5: "middle", 1.0: "high"}}
+"""Names of strata by the judge's verdict, or by the third of its scores."""
+_ASSUMED = {False: (0.8, 0.9, 0.95), True: (0.5, 0.7, 0.9)}
+"""TPR and TNR, or correlations with people, for the bound before the first label."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stratum(Part):
-    """Verdict and part of the confidence: items, labels, passes, and labels in the next batch."""
+    """Verdict and part of the confidence: items, labels, labels in the next batch.
+
+    `passes` is None where labels are scores; `mean` and `sd` are of the labels.
+    """
 
     name: str
     size: int
     labels: int
-    passes: int
+    passes: int | None
     next: int
+    mean: Number = math.nan
+    sd: Number = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelBounds(Part):
-    """Labels needed for equal variance, as a share of those needed without a judge."""
+    """Labels needed for equal variance, as a share of those needed without a judge.
+
+    `assumed` holds 1 - R squared by TPR and TNR, or by correlation, before the first label.
+    """
 
     people_only: Number = 1.0
     verdict: Number = math.nan
     strata: Number = math.nan
     neyman: Number = math.nan
+    assumed: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NextLabels(Decision):
-    """Items to label next, and the human pass rate estimated from available labels.
+    """Items to label next, and the human pass rate or mean score estimated from available labels.
 
     Attributes
     ----------
     strata : tuple of Stratum
+    quantity : {"pass_rate", "mean_score"}
     estimate : Bounded
-        Human pass rate over all items.
+        Human pass rate, or mean human score, over all items.
     bound : LabelBounds
         From available labels; NaN before the first batch.
     adaptive_gain : float
@@ -86,6 +97,7 @@ class NextLabels(Decision):
     kind: ClassVar[str] = "labels"
     word: ClassVar[str] = "LABELS"
     strata: tuple[Stratum, ...]
+    quantity: str = "pass_rate"
     estimate: Bounded = UNDEFINED
     bound: LabelBounds
     adaptive_gain: Number = math.nan
@@ -97,20 +109,27 @@ class NextLabels(Decision):
 
     def sentences(self) -> list[str]:
         """The bound first, then the estimate, then the next batch."""
-        if math.isnan(self.bound.strata):
-            head = "How much the judge saves is known after the first batch."
-        else:
+        if not math.isnan(self.bound.strata):
             head = (
                 f"Bound: {percent(self.bound.strata)} of the labels that people alone need, with "
-                f"random labels and these strata; {percent(self.bound.neyman)} at best."
+                f"random labels and these strata; {percent(self.bound.neyman)} at best (from "
+                f"{self.n_labels:,} labels)."
             )
+        elif self.n_labels:
+            head = "No bound can be estimated: labels do not vary, or a stratum has one label."
+        else:
+            head = f"Without labels no bound can be estimated: batch 1 is the pilot.{self._if()}"
         out = [head]
         if self.certified:
             made = self.estimate
-            out.append(
-                f"Human pass rate {number(made.estimate, 3)} [{number(made.low, 3)}, "
-                f"{number(made.high, 3)}] ({self.n_labels:,} labels of {self.n_items:,} items)."
-            )
+            name = f"Human {_QUANTITIES[self.quantity]}"
+            if self.quantity == "pass_rate":
+                shown = [number(v, 3) for v in (made.estimate, made.low, made.high)]
+            else:
+                shown = [f"{v:.2f}".replace("-", "−") for v in (
+                    made.estimate, made.low, made.high)]  # fmt: skip
+            size = f"({self.n_labels:,} labels of {self.n_items:,} items)"
+            out.append(f"{name} {shown[0]} [{shown[1]}, {shown[2]}] {size}.")
         if self.adaptive_gain < WORTH:
             gain = percent(max(round(self.adaptive_gain, 3), 0))
             out.append(
@@ -120,6 +139,16 @@ class NextLabels(Decision):
         if self.chosen:
             out.append(f"Batch {self.batch} of {BATCHES}: {len(self.chosen)} items to label.")
         return out
+
+    def _if(self) -> str:
+        """The bound before the first label, if the judge were so good."""
+        if not self.bound.assumed:
+            return ""
+        is_scored = any(one.name.startswith(tuple(_NAMES[True].values())) for one in self.strata)
+        what = "its r with people is" if is_scored else "its TPR and TNR are"
+        values = ", ".join(number(float(k)) for k in self.bound.assumed)
+        shares = ", ".join(map(percent, self.bound.assumed.values()))
+        return f" With this judge, if {what} {values}: {shares} of the labels of people alone."
 
 
 def next_labels(
@@ -139,10 +168,10 @@ def next_labels(
     Parameters
     ----------
     verdicts : array-like, shape (N,)
-        Pass and fail as words, booleans or 1 and 0; None where unparsed.
+        Pass and fail as words, booleans or 1 and 0, or scores; None where unparsed.
     confidence : array-like, shape (N,), optional
-    labels : array-like, shape (N,), optional
-        Labels of earlier batches of the same seed; None without a label.
+    labels : array-like, shape (N,) or (N, raters), optional
+        Labels of earlier batches of the same seed, pass / fail or scores; None without a label.
     budget : int
         Labels in all, in four batches.
     chance : array-like, shape (N,), optional
@@ -165,10 +194,11 @@ def next_labels(
 
     Notes
     -----
-    Strata are verdict times thirds of the confidence. The first batch is proportional with at least
-    8 labels per stratum, later ones are Neyman's with :math:`m_h = (passes + 1) / (labels + 2)`.
-    Inside a stratum the order is a seeded permutation, so the stratified mean is unbiased given the
-    allocation.
+    Strata are verdict times thirds of the confidence; of scores thirds of the score times halves of
+    the confidence, or of the score without one. The first batch is proportional with at least 8
+    labels per stratum, later ones are Neyman's. Variances take two prior labels: one pass and one
+    fail, or two at the SD of the first batch. Inside a stratum the order is a seeded permutation,
+    so the stratified mean is unbiased given the allocation.
 
     References
     ----------
@@ -188,11 +218,16 @@ def next_labels(
     """
     where = "labels next"
     check_level(where, level=level)
-    judge = verdict_values(verdicts, where=where, name="verdicts")
+    judge, is_scored = _numbers(verdicts, "verdicts", where)
     n = judge.size
-    sure = np.zeros(n) if confidence is None else aligned(
-        confidence, n, where=where, name="confidence")  # fmt: skip
-    judged = labelled(np.full(n, np.nan) if labels is None else labels, cluster, where=where)
+    classes = _thirds(judge) if is_scored else judge
+    sure = judge if is_scored else np.zeros(n)
+    if confidence is not None:
+        sure = aligned(confidence, n, where=where, name="confidence")
+    given, is_mean = _numbers(np.full(n, np.nan) if labels is None else labels, "labels", where)
+    judged = labelled(np.where(np.isnan(given), np.nan, 0.0) if is_mean else given, cluster,
+                      where=where)  # fmt: skip
+    human = aligned(given, n, where=where, name="labels") if is_mean else judged.human
     if judged.clustered and np.bincount(np.unique(judged.codes, return_inverse=True)[1]).max() > (
         MOST_PER_CLUSTER
     ):
@@ -200,49 +235,98 @@ def next_labels(
             f"{where}: a cluster has more than {MOST_PER_CLUSTER} items, for which this was not "
             f"studied. Draw labels at random: judgestats labels plan my.csv --labels {budget}"
         )
-    strata = label_strata(judge, sure)
+    strata = label_strata(classes, sure, 2 if is_scored else 3)
     sizes = np.bincount(strata)
     order = [np.random.default_rng([seed, h]).permutation(np.flatnonzero(strata == h))
              for h in range(sizes.size)]  # fmt: skip
     order = [own[~judged.tied[own]] for own in order]
     have = np.array([int(judged.used[own].sum()) for own in order])
-    passes = np.array([int(np.nansum(judged.human[own])) for own in order])
-    _check_order(where, order, have, judged.human)
+    _check_order(where, order, have, human)
     if chance is not None:
         _check_chances(where, order, have, sizes, np.asarray(chance, float))
     left = np.array([own.size for own in order])
     floor = np.minimum(LEAST, left)
     if budget < floor.sum() or budget > left.sum():
+        least, most = int(floor.sum()), int(left.sum())
         raise InputError(
-            f"{where}: the budget must be between {int(floor.sum())} ({LEAST} labels per stratum) "
-            f"and {left.sum()} items, got {budget}."
+            f"{where}: the budget must be between {least} ({LEAST} labels per stratum) and {most} "
+            f"items, got {budget}. Use --budget {min(max(budget, least), most)}."
         )
-    batch, want = _wanted(sizes, left, have, passes, floor, budget)
+    pilot = _wanted(sizes, left, have * 0, np.ones(sizes.size), floor, budget)[1]
+    found = _moments([human[own[:k]] for own, k in zip(order, have, strict=True)], pilot, is_mean)
+    batch, want = _wanted(sizes, left, have, np.sqrt(found.prior), floor, budget)
     more = want - have
     chosen = np.concatenate([own[h : h + m] for own, h, m in zip(order, have, more, strict=True)])
     shares = (want / sizes)[strata[chosen]]
     shuffled = np.random.default_rng([seed, 1_000_000 + batch]).permutation(chosen.size)
-    estimate = stratified_rate(sizes, have, passes, level)
-    bound, gain = _bounds(judge, sizes, have, passes, judged.human)
-    known = not math.isnan(estimate[0])
+    estimate = stratified_mean(sizes, have, found.mean, found.prior, level)
+    bound, gain = _bounds(judge, strata, sizes, have, found, human)
+    if not have.any():
+        bound = LabelBounds(assumed=_assumed(judge, is_scored))
+    known = not math.isnan(estimate[1])
+    quantity = "mean_score" if is_mean or (is_scored and not have.any()) else "pass_rate"
+    names = _stratum_names(classes, strata, _NAMES[is_scored])
+    unserved = "TPR, TNR, and cut-offs" if quantity == "pass_rate" else "other statistics"
     return NextLabels(
         subject=subject, certified=known, level=level, n_labels=int(have.sum()), n_items=n,
         n_ties=judged.n_ties, n_unparsed=int(np.isnan(judge).sum()), seed=seed, batch=batch,
         assumptions=("Labels are those that labels next chose, of whole batches.",),
-        caveats=(_USE,),
-        budget=budget, bound=bound, adaptive_gain=gain,
+        quantity=quantity, budget=budget, bound=bound, adaptive_gain=gain,
+        caveats=(Caveat(
+            code="unequal_chances", severity="minor", about="labels",
+            text=f"These labels serve the {_QUANTITIES[quantity]}: for {unserved} chances are "
+            "unequal.",
+            action="For those: judgestats labels plan.",
+        ),),
         strata=tuple(
-            Stratum(name=name, size=int(size), labels=int(h), passes=int(p), next=int(m))
-            for name, size, h, p, m in zip(
-                _stratum_names(judge, strata), sizes, have, passes, more, strict=True
-            )
+            Stratum(name=name, size=int(sizes[h]), labels=int(have[h]), next=int(more[h]),
+                    passes=None if is_mean else round(found.total[h]), mean=float(found.mean[h]),
+                    sd=math.sqrt(found.prior[h]))
+            for h, name in enumerate(names)
         ),
         estimate=Bounded(estimate=estimate[0], low=estimate[1], high=estimate[2],
                          method="stratified, t with Satterthwaite's df"),
         chosen=tuple(chosen[shuffled].tolist()), chance=tuple(shares[shuffled].tolist()),
-        reason="" if known else "there are no labels yet",
+        reason="" if known else "labels do not vary" if have.any() else "there are no labels yet",
         method="strata of verdict and confidence; Neyman's allocation in batches",
     )  # fmt: skip
+
+
+def _numbers(values: ArrayLike, name: str, where: str) -> tuple[Floats, bool]:
+    """Verdicts or labels as numbers, and whether they are scores: numbers other than 0 and 1."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iuf" and not np.isin(array[~np.isnan(array)], (0, 1)).all():
+        return as_numbers(array, name, where), True
+    return verdict_values(array, where=where, name=name), False
+
+
+def _thirds(scores: Floats) -> Floats:
+    """0, .5 and 1 for the lowest, the middle and the highest third of scores, by rank."""
+    cuts = np.unique(np.nanquantile(scores, (1 / 3, 2 / 3)))
+    return np.where(np.isnan(scores), np.nan, np.searchsorted(cuts, scores, "right") / 2)
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Labels of each stratum: sum, mean, variance without bias, and that with two prior labels."""
+
+    total: Floats
+    mean: Floats
+    variance: Floats
+    prior: Floats
+
+
+def _moments(labels: Sequence[Floats], pilot: Ints, is_mean: bool) -> _Moments:
+    have = np.array([own.size for own in labels])
+    total, squares = (np.array([np.sum(own**k) for own in labels]) for k in (1, 2))
+    mean = total / np.where(have > 0, have, np.nan)
+    spread = np.where(have > 0, np.maximum(squares - total * np.nan_to_num(mean), 0), 0.0)
+    prior = pass_variances(have, total)
+    if is_mean:
+        first = np.concatenate([own[:k] for own, k in zip(labels, pilot, strict=True)])
+        two = 2 * float(first.var(ddof=1)) if first.size > 1 else 0.0
+        prior = (spread + two) / (np.maximum(have, 1) + 1)
+    return _Moments(total, mean, spread / np.maximum(have - 1, 1), prior)
 
 
 def _check_order(where: str, order: list[Ints], have: Ints, human: Floats) -> None:
@@ -272,51 +356,65 @@ def _check_chances(where: str, order: list[Ints], have: Ints, sizes: Ints, chanc
 
 
 def _wanted(
-    sizes: Ints, left: Ints, have: Ints, passes: Ints, floor: Ints, budget: int
+    sizes: Ints, left: Ints, have: Ints, sds: Floats, floor: Ints, budget: int
 ) -> tuple[int, Ints]:
     """Batch, and labels of each stratum after it."""
     ends = [budget * b // BATCHES for b in range(1, BATCHES + 1)]
     batch = 1 + sum(int(have.sum()) >= end for end in ends[:-1])
     total = max(ends[batch - 1], int(np.maximum(have, floor).sum()))
     shares = sizes / sizes.sum()
-    spread = np.ones(sizes.size)
-    if have.any():
-        smooth = (passes + 1) / (have + 2)
-        spread = np.sqrt(smooth * (1 - smooth))
+    if not have.any():
+        sds = np.ones(sizes.size)
     want = allocate_labels(
-        total, shares.tolist(), spread.tolist(), available=left.tolist(),
+        total, shares.tolist(), sds.tolist(), available=left.tolist(),
         least=np.maximum(have, floor).tolist(),
     )  # fmt: skip
     return batch, np.maximum(want, have)
 
 
 def _bounds(
-    judge: Floats, sizes: Ints, have: Ints, passes: Ints, human: Floats
+    judge: Floats, strata: Ints, sizes: Ints, have: Ints, found: _Moments, human: Floats
 ) -> tuple[LabelBounds, float]:
     """Bounds from available labels, and the gain of chosen over random labels."""
     if np.any(have < 2):
         return LabelBounds(), math.nan
     shares = sizes / sizes.sum()
-    random, best = label_bounds(shares, passes / have)
-    parts, rates = [], []
-    for value in (0.0, 1.0):
-        own = judge == value
-        known = own & ~np.isnan(human)
-        if known.any():
-            parts.append(float(own.mean()))
-            rates.append(float(human[known].mean()))
-    alone = label_bounds(np.array(parts), np.array(rates))[0]
+    inside = found.variance * (1 - 1 / sizes)
+    known = ~np.isnan(human)
+    weight = (shares / have)[strata[known]]
+    y = human[known]
+    whole = float(weight @ y**2 - (weight @ y) ** 2)
+    random, best = label_bounds(shares, found.mean, inside, whole)
+    read = ~np.isnan(judge[known])
+    alone = math.nan
+    if np.unique(judge[known][read]).size > 1 and np.unique(y[read]).size > 1:
+        covariance = np.cov(judge[known][read], y[read], aweights=weight[read])
+        alone = 1 - float(covariance[0, 1] ** 2 / (covariance[0, 0] * covariance[1, 1]))
     made = LabelBounds(verdict=alone, strata=random, neyman=best)
     return made, 1 - best / random if random > 0 else math.nan
 
 
-def _stratum_names(judge: Floats, strata: Ints) -> list[str]:
-    """Verdict and place of each stratum, the least confident first."""
+def _assumed(judge: Floats, is_scored: bool) -> dict[str, float]:
+    """1 - R squared before the first label, by TPR and TNR, or by the correlation with people."""
+    out = {}
+    passed = float(np.nanmean(judge)) if np.isfinite(judge).any() else math.nan
+    for value in _ASSUMED[is_scored]:
+        r2 = value**2
+        if not is_scored:
+            theta = (passed - (1 - value)) / (2 * value - 1)
+            whole = passed * (1 - passed) * theta * (1 - theta)
+            r2 = (theta * (value - passed)) ** 2 / whole if 0 < theta < 1 and whole else math.nan
+        if math.isfinite(r2):
+            out[f"{value:g}"] = 1 - r2
+    return out
+
+
+def _stratum_names(classes: Floats, strata: Ints, names: Mapping[float, str]) -> list[str]:
+    """Verdict or third of the score, and place, of each stratum, the least confident first."""
     seen: dict[str, int] = {}
     out = []
     for h in np.unique(strata).tolist():
-        value = judge[strata == h][0]
-        word = _NAMES[2] if math.isnan(value) else _NAMES[int(value)]
+        word = names.get(float(classes[strata == h][0]), "unparsed")
         seen[word] = seen.get(word, 0) + 1
         out.append(f"{word} {seen[word]}")
     return out

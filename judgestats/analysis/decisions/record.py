@@ -13,7 +13,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgestats.analysis.validity import to_pass_fail, tuning_digest
+from judgestats.analysis.agreement import passes_of_items
+from judgestats.analysis.validity import (
+    CHANCE_OF_PASSING,
+    CONFIDENCE,
+    is_of_verdict,
+    to_pass_fail,
+    tuning_digest,
+)
 from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
@@ -388,8 +395,8 @@ class ItemJudgments:
         Verdicts parsed per item.
     confidence : ndarray
         Mean of the confidence column; NaN where there is none.
-    labels : ndarray, shape (N, raters)
-        1 pass, 0 fail, NaN.
+    labels, label_scores : ndarray, shape (N, raters)
+        1 pass, 0 fail, NaN; human scores, where labels are scores.
     cluster : ndarray
     drawn : str
         How labels were drawn, where the data say.
@@ -406,6 +413,7 @@ class ItemJudgments:
     repeats: Ints
     confidence: Floats
     labels: Floats
+    label_scores: Floats
     cluster: Any
     drawn: str = ""
     tuned: bool = False
@@ -461,25 +469,57 @@ def item_judgments(frame: pd.DataFrame) -> list[ItemJudgments]:
         items = pd.Index(each.size().index)
         coded = read["choice"].map(_CODES).groupby(read["item_id"], sort=False)
         raters = [c for c in read if str(c).startswith(PERSON)] or ["label"]
-        labels = np.column_stack([
-            read[c].map(_CODES).groupby(read["item_id"], sort=False).mean()
-            if c in read else np.full(len(items), np.nan)
-            for c in raters
-        ])  # fmt: skip
-        confident = np.full(len(items), np.nan)
-        if "confidence" in read:
-            stated = pd.to_numeric(read["confidence"], errors="coerce")
-            confident = stated.groupby(read["item_id"], sort=False).mean().to_numpy(float)
+        labels, label_scores = (
+            np.column_stack([by(read, str(c)).groupby(read["item_id"], sort=False).mean()
+                             for c in raters])
+            for by in (_label_codes, _label_scores)
+        )  # fmt: skip
+        repeats = np.asarray(coded.count(), dtype=np.int64)
+        stated, source = _stated_confidence(read)
+        confident = stated.groupby(read["item_id"], sort=False).mean().to_numpy(float)
+        if source != "mapped" and (own["experiment"] != "read").any() and repeats.max() >= 3:
+            confident = np.full(len(items), np.nan)  # votes of repeats go first
         out.append(ItemJudgments(
             name=str(name), items=items, scores=each["score"].mean().to_numpy(float),
             verdicts=np.asarray(coded.mean(), dtype=np.float64),
-            repeats=np.asarray(coded.count(), dtype=np.int64),
-            confidence=confident, labels=labels, cluster=each["cluster"].first().to_numpy(object),
+            repeats=repeats, confidence=confident, labels=labels, label_scores=label_scores,
+            cluster=each["cluster"].first().to_numpy(object),
             drawn="by-verdict" if "chance" in read and _differs(read["chance"]) else "",
-            tuned=tuned,
-            source="mapped" if (own["experiment"] == "read").all() else "stated",
+            tuned=tuned, source=source,
         ))  # fmt: skip
     return out
+
+
+def _label_codes(read: pd.DataFrame, column: str) -> pd.Series:
+    """1 and 0 for labels that say pass and fail, NaN else."""
+    if column not in read:
+        return pd.Series(math.nan, index=read.index)
+    beside_scores = passes_of_items(read.assign(label=read[column]))
+    return read[column].map(_CODES) if beside_scores is None else beside_scores
+
+
+def _label_scores(read: pd.DataFrame, column: str) -> pd.Series:
+    """Labels that are scores, as numbers."""
+    if column not in read or np.isfinite(_label_codes(read, column)).any():
+        return pd.Series(math.nan, index=read.index)
+    return pd.to_numeric(read[column], errors="coerce")
+
+
+def _stated_confidence(read: pd.DataFrame) -> tuple[pd.Series, Source]:
+    """Confidence of each judgment in its own verdict, and where it is from."""
+    of_file = (read["experiment"] == "read").all()
+    for column in (CONFIDENCE, "confidence_rank", CHANCE_OF_PASSING):
+        if column not in read or not read[column].notna().any():
+            continue
+        sure = pd.to_numeric(read[column], errors="coerce")
+        if column == CHANCE_OF_PASSING and not is_of_verdict(read):
+            sure = sure.where(read["choice"] != "fail", 1 - sure)
+        if "logprob" in read or "logprob_pass" in read or (
+            column == CHANCE_OF_PASSING and not of_file
+        ):  # fmt: skip
+            return sure, "logprob"
+        return sure, "mapped" if of_file else "stated"
+    return pd.Series(math.nan, index=read.index), ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,12 @@ from judgestats.errors import InputError, nearest
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Number, Part
 from judgestats.stats.inference.multiplicity import alpha_spent, spending_bounds
+from judgestats.stats.validity.sequential import FIRST_LOOK as FIRST
+from judgestats.stats.validity.sequential import sequence_bound
 
-FIRST, STEP = 20, 10
+STEP = 10
 _WIDTH = re.compile(r"^(?P<name>\w+):width<=(?P<value>[^\s]+)$")
+SEQUENCE = "asymptotic confidence sequence"
 VERDICT = "verdict"
 """The rule that stops where every verdict is known."""
 _ANSWER = re.compile(r"^(?P<name>\w+)(?P<sign>!=|>=|<=)(?P<value>[^\s]+)$")
@@ -56,6 +59,11 @@ class StoppingRule(Decision):
     reached : bool
         Whether the last look stops.
     items, max_items : int
+    is_bounded : bool
+        Whether a maximum was stated; without one a stop on the answer takes a confidence sequence,
+        and `max_items` are the available items.
+    claims : int
+        Requirements that verdicts claim at once, of which a confidence sequence takes each.
     looks : tuple of StopLook
     planned : tuple of int
         Items at each look.
@@ -69,13 +77,15 @@ class StoppingRule(Decision):
     Notes
     -----
     A stop on the width leaves the ordinary interval valid, asymptotically. A stop on the answer
-    spends the error over the planned looks (Lan and DeMets 1983), and its interval uses the bound
-    at the stop.
+    spends the error over the planned looks (Lan and DeMets 1983); without a maximum it takes an
+    asymptotic confidence sequence (Waudby-Smith et al. 2024). Its interval uses the bound at the
+    stop.
 
     References
     ----------
     Anscombe (1952), Proc. Camb. Phil. Soc. 48, 600-607; Chow & Robbins (1965), Ann. Math. Stat. 36,
-    457-462; Lan & DeMets (1983), Biometrika 70, 659-663; Jennison & Turnbull (1989), JRSS B 51.
+    457-462; Lan & DeMets (1983), Biometrika 70, 659-663; Jennison & Turnbull (1989), JRSS B 51;
+    Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), Ann. Statist. 52, 2613-2640.
 
     Examples
     --------
@@ -98,6 +108,8 @@ class StoppingRule(Decision):
     reached: bool = False
     items: int = 0
     max_items: int
+    is_bounded: bool = True
+    claims: int = 1
     looks: tuple[StopLook, ...] = ()
     planned: tuple[int, ...] = ()
     saved_share: Number = math.nan
@@ -115,6 +127,8 @@ class StoppingRule(Decision):
         first: int = FIRST,
         step: int = STEP,
         level: float = 0.95,
+        is_bounded: bool = True,
+        independent: int | None = None,
     ) -> StoppingRule:
         """Read a rule.
 
@@ -127,6 +141,10 @@ class StoppingRule(Decision):
         first, step : int
             Items at the first look, and between looks.
         level : float
+        is_bounded : bool
+            Whether `max_items` is a stated maximum, not all available items.
+        independent : int, optional
+            Clusters at the first look; by default its items.
 
         Raises
         ------
@@ -156,12 +174,19 @@ class StoppingRule(Decision):
             raise InputError("--until: a width must be above 0, e.g. icc_1_1:width<=.1.")
         if not 2 <= first <= max_items or step < 1:
             raise InputError(f"--until: the first look, at {first} items, must be within the run.")
+        independent = first if independent is None else independent
+        if not (width or is_bounded) and independent < FIRST:
+            raise InputError(
+                f"--until: without a maximum a stop on the answer looks from {FIRST} clusters on, "
+                f"not at {independent}. State the maximum, e.g. --max-items {max_items}."
+            )
         planned = [*range(first, max_items, step), max_items]
+        spends = "Lan and DeMets' spending, O'Brien-Fleming-like" if is_bounded else SEQUENCE
         return cls(
             rule=text.strip(), quantity=name, stop="width" if width else "verdict",
             sign=found["sign"] if found and not width else "", target=value, max_items=max_items,
             planned=tuple(planned), level=level, reason="no look was taken",
-            method="width stop" if width else "Lan and DeMets' spending, O'Brien-Fleming-like",
+            method="width stop" if width else spends, is_bounded=is_bounded,
         )  # fmt: skip
 
     @property
@@ -170,7 +195,9 @@ class StoppingRule(Decision):
         looks = len(self.looks) + 1
         if self.stop == "width" or looks > len(self.planned):
             return math.nan
-        return _bounds(self.planned, 1 - self.level)[looks - 1]
+        if not self.is_bounded:
+            return sequence_bound(self.planned[looks - 1], 1 - self.level)
+        return float(_bounds(self.planned, 1 - self.level)[looks - 1])
 
     @property
     def next_level(self) -> float:
@@ -180,8 +207,11 @@ class StoppingRule(Decision):
 
     @property
     def next_error(self) -> float:
-        """Error that the next look of a verdict may spend."""
+        """Error that the next look of a verdict may spend, or has in a confidence sequence."""
         looks = len(self.looks)
+        if not self.is_bounded:  # each claim one-sided
+            bound = sequence_bound(self.planned[looks], 2 * (1 - self.level) / self.claims)
+            return self.claims * float(special.ndtr(-bound))
         before = self.planned[looks - 1] / self.max_items if looks else 0.0
         now, alpha = self.planned[looks] / self.max_items, 1 - self.level
         return alpha_spent(now, alpha) - (alpha_spent(before, alpha) if looks else 0.0)

@@ -70,7 +70,7 @@ _ROLE_OF: Mapping[str, str] = {
     "temperature": "condition",
     "label": "label",
     "confidence": "confidence",
-    "pass_probability": "confidence",
+    **dict.fromkeys(("pass_probability", "logprob", "logprob_pass", "logprob_fail"), "confidence"),
     "explanation": "explanation",
     "raw_text": "raw_reply",
     "cost_usd": "cost",

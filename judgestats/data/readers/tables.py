@@ -171,7 +171,9 @@ _FREE = ("explanation", "raw_text", "reason")
 _NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out", "latency_s", "weight")
 _OF_ROWS = frozenset({"criterion", "system", "run", "rater"})
 """Roles whose columns are under other names in the frame."""
-_CHANCES = ("confidence", "pass_probability")
+_CHANCES = ("confidence", "pass_probability", "logprob", "logprob_pass", "logprob_fail")
+_GRADES = {"very low": 0, "low": 1, "medium": 2, "high": 3, "very high": 4}
+"""Words for a confidence, in their order."""
 MAX_COLUMNS = 5_000
 
 
@@ -667,9 +669,14 @@ def _columns(
     for column in _NUMBERS:
         if column in out:
             out[column] = _numbers(source, out[column], names[column])
+    if "confidence" in out:
+        graded = text_column(out["confidence"]).str.strip().str.lower().map(_GRADES)
+        if graded.notna().any():
+            out["confidence_rank"] = graded.astype(float)
     for column in _CHANCES:
         if column in out:  # a word (high, low) is no chance
             out[column] = pd.to_numeric(out[column], errors="coerce").astype(float)
+    out = _with_chances(out)
     if "temperature" not in out:
         out["temperature"] = float("nan")
     if "replicate" in out:
@@ -682,6 +689,17 @@ def _columns(
             out["length_a"], out["length_b"] = lengths
     saying = (*VERDICTS, "label", "explanation", "raw_text", "reason")
     return out.assign(**item_texts(table, {names[n] for n in saying if n in names}))
+
+
+def _with_chances(out: pd.DataFrame) -> pd.DataFrame:
+    """Chances from log-probabilities: of the verdict, or of both words."""
+    if "confidence" in out and out["confidence"].max() <= 0 and out["confidence"].min() < 0:
+        out = out.rename(columns={"confidence": "logprob"})
+    if "logprob" in out and "confidence" not in out and not (out["logprob"] > 0).any():
+        out["confidence"] = np.exp(out["logprob"])
+    if {"logprob_pass", "logprob_fail"} <= set(out) and "pass_probability" not in out:
+        out["pass_probability"] = 1 / (1 + np.exp(out["logprob_fail"] - out["logprob_pass"]))
+    return out
 
 
 def _replicates(column: pd.Series) -> pd.Series:

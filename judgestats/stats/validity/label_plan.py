@@ -563,20 +563,26 @@ def label_strata(verdicts: Floats, confidence: Floats, parts: int = 3) -> Ints:
     return out
 
 
-def label_bounds(shares: Floats, rates: Floats) -> tuple[float, float]:
+def label_bounds(
+    shares: Floats, means: Floats, variances: Floats | None = None, whole: float = math.nan
+) -> tuple[float, float]:
     """Labels needed as a share of those without a judge: at random, and by the best allocation.
 
     Parameters
     ----------
     shares : ndarray
         Of the items in each stratum.
-    rates : ndarray
-        Human pass rate in each.
+    means : ndarray
+        Human pass rate, or mean human score, in each.
+    variances : ndarray, optional
+        Of labels in each; by default those of pass rates.
+    whole : float
+        Variance of all labels; by default that of their pass rate.
 
     Returns
     -------
     random, best : float
-        1 - R squared, and (sum W s) squared over theta (1 - theta): no method that uses this judge
+        1 - R squared, and (sum W s) squared over the whole variance: no method that uses this judge
         alone gets below it.
 
     Examples
@@ -584,48 +590,66 @@ def label_bounds(shares: Floats, rates: Floats) -> tuple[float, float]:
     >>> [round(v, 2) for v in label_bounds(np.array([.5, .5]), np.array([.1, .9]))]
     [0.36, 0.36]
     """
-    theta = float(np.sum(shares * rates))
-    whole = theta * (1 - theta)
-    if whole <= 0:
+    inside = means * (1 - means) if variances is None else variances
+    if variances is None:
+        theta = float(np.sum(shares * means))
+        whole = theta * (1 - theta)
+    if not whole > 0:
         return math.nan, math.nan
-    inside = rates * (1 - rates)
     return (
         float(np.sum(shares * inside)) / whole, float(np.sum(shares * np.sqrt(inside))) ** 2 / whole
     )  # fmt: skip
 
 
-def stratified_rate(
-    sizes: Ints, labels: Ints, passes: Ints, level: float = 0.95
+def pass_variances(labels: Ints, passes: Ints) -> Floats:
+    """Variances of pass / fail labels with one pass and one fail more.
+
+    Examples
+    --------
+    >>> pass_variances(np.array([8]), np.array([8])).tolist()
+    [0.09]
+    """
+    smooth = (passes + 1) / (labels + 2)
+    return np.asarray(smooth * (1 - smooth))
+
+
+def stratified_mean(
+    sizes: Ints, labels: Ints, means: Floats, variances: Floats, level: float = 0.95
 ) -> tuple[float, float, float]:
     """Stratified mean of labels over all items, with limits.
 
     Parameters
     ----------
-    sizes, labels, passes : ndarray of int
-        Items, labels and labelled passes of each stratum.
+    sizes, labels : ndarray of int
+        Items and labels of each stratum.
+    means, variances : ndarray
+        Of its labels; variances with two prior labels, so that a stratum of equal labels varies.
     level : float
 
     Returns
     -------
     estimate, low, high : float
-        NaN where a stratum has no label. Variances take one pass and one fail more; t with
-        Satterthwaite's degrees of freedom, and the finite population.
+        NaN where a stratum has no label, limits also where nothing varies. t with Satterthwaite's
+        degrees of freedom, and the finite population.
 
     Examples
     --------
-    >>> made = stratified_rate(np.array([50, 50]), np.array([10, 10]), np.array([2, 9]))
+    >>> labels, passes = np.array([10, 10]), np.array([2, 9])
+    >>> made = stratified_mean(
+    ...     np.array([50, 50]), labels, passes / labels, pass_variances(labels, passes))
     >>> [round(v, 2) for v in made]
     [0.55, 0.38, 0.72]
     """
     if np.any(labels == 0):
         return math.nan, math.nan, math.nan
     weights = sizes / sizes.sum()
-    smooth = (passes + 1) / (labels + 2)
-    spread = np.where(labels < sizes, smooth * (1 - smooth), 0.0)
+    estimate = float(np.sum(weights * means))
+    if not np.any(variances > 0):
+        return estimate, math.nan, math.nan
+    spread = np.where(labels < sizes, variances, 0.0)
     parts = weights**2 * spread / labels * np.maximum(0.0, 1 - labels / sizes)
     variance = float(parts.sum())
     below = float((parts**2 / np.maximum(labels - 1, 1)).sum())
     df = variance**2 / below if below > 0 else 1e9
     half = float(special.stdtrit(max(df, 2.0), (1 + level) / 2)) * math.sqrt(variance)
-    estimate = float(np.sum(weights * passes / labels))
     return estimate, estimate - half, estimate + half

@@ -46,6 +46,28 @@ def _rho2(alpha: float) -> float:
     return (a + math.log(a + 1)) / TUNED_TO
 
 
+def sequence_bound(t: float, alpha: float = 0.05) -> float:
+    r"""Bound for z after t clusters in an asymptotic confidence sequence; infinite below 20.
+
+    Notes
+    -----
+    :math:`\sqrt{\frac{2(r+1)}{r} \log\frac{\sqrt{r+1}}{\alpha}}`, :math:`r = t \rho^2`.
+
+    References
+    ----------
+    Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), Ann. Statist. 52, 2613-2640.
+
+    Examples
+    --------
+    >>> round(sequence_bound(100), 3), sequence_bound(10)
+    (3.064, inf)
+    """
+    if t < FIRST_LOOK:
+        return math.inf
+    r = t * _rho2(alpha)
+    return math.sqrt(2 * (r + 1) / r * math.log(math.sqrt(r + 1) / alpha))
+
+
 @dataclasses.dataclass(frozen=True)
 class RunningAverage:
     r"""An asymptotic confidence sequence that keeps sums only: for a stream without an end.
@@ -138,11 +160,8 @@ class RunningAverage:
         """Limits that hold at every update; NaN before 20 clusters."""
         if self.t < FIRST_LOOK:
             return math.nan, math.nan
-        alpha = (1 - level) / n_quantities
-        r = self.t * _rho2(alpha)
-        half = self._sd(PRIOR) * math.sqrt(
-            2 * (r + 1) / (self.t * r) * math.log(math.sqrt(r + 1) / alpha)
-        )
+        bound = sequence_bound(self.t, (1 - level) / n_quantities)
+        half = self._sd(PRIOR) * bound / math.sqrt(self.t)
         return max(self.average - half, 0.0), min(self.average + half, 1.0)
 
     def fixed_limits(self, *, level: float = 0.95) -> tuple[float, float]:

@@ -300,3 +300,40 @@ def test_a_strict_cascade_rarely_certifies_what_errs_more():
         for _ in range(40)
     ]  # fmt: skip
     assert sum(false) <= 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "source"),
+    [
+        (lambda p, v: {"logprob": np.log(p)}, "logprob"),
+        (lambda p, v: {"sure": np.log(p)}, "logprob"),
+        (
+            lambda p, v: {
+                "logprob_pass": np.log(np.where(v, p, 1 - p)),
+                "logprob_fail": np.log(np.where(v, 1 - p, p)),
+            },
+            "logprob",
+        ),
+        (lambda p, v: {"p_pass": np.where(v, p, 1 - p)}, "mapped"),
+        (lambda p, v: {"probability": p}, "mapped"),
+        (lambda p, v: {"confidence": np.where(p > 0.75, "high", "low")}, "mapped"),
+    ],
+)
+def test_probabilities_of_the_verdict_serve_as_confidence(tmp_path, capsys, columns, source):
+    rng = np.random.default_rng(8)
+    n = 900
+    y, p = rng.random(n) < 0.6, 0.5 + 0.5 * rng.random(n)
+    v = np.where(rng.random(n) < np.where(p > 0.75, 0.01, 0.4), ~y, y)
+    words = np.array(["fail", "pass"])
+    label = np.where(np.arange(n) < 700, words[y.astype(int)], "")
+    made = columns(p, v)
+    file = tmp_path / "f.csv"
+    pd.DataFrame(
+        {"item": range(n), "verdict": words[v.astype(int)], "label": label, **made}
+    ).to_csv(file, index=False)
+    mapped = ["--map", "confidence=sure"] if "sure" in made else []
+    assert main(["decide", "automate", str(file), *mapped, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["certified"], found["confidence_source"]) == (True, source)
+    assert found["share"] == pytest.approx(0.5, abs=0.06)
+    assert found["auroc"]["estimate"] > 0.7

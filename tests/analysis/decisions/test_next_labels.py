@@ -29,11 +29,11 @@ def test_reference_values():
     h = strata.label_strata(f, c)
     sizes = np.bincount(h)
     have, passes = counted(h, y, D["batch"].to_numpy() == 1)
-    smooth = (passes + 1) / (have + 2)
     least = np.maximum(have, 8).tolist()
-    wanted = stats.allocate_labels(
-        120, sizes / 1000, np.sqrt(smooth * (1 - smooth)), available=sizes.tolist(), least=least
-    )
+    spread = np.sqrt(strata.pass_variances(have, passes))
+    wanted = stats.allocate_labels(120, sizes / 1000, spread, available=sizes.tolist(), least=least)
+    labels, sums = counted(h, y, D["batch"].isin([1, 2]).to_numpy())
+    variances = strata.pass_variances(labels, sums)
     random, best = strata.label_bounds(sizes / 1000, np.bincount(h, y) / sizes)
     of_verdict = strata.label_bounds(
         *np.array([[(f == v).mean(), y[f == v].mean()] for v in (0, 1)]).T
@@ -41,9 +41,7 @@ def test_reference_values():
     agree("dec_labels", {
         "stratum_sizes": sizes, "labels_batch_1": have, "passes_batch_1": passes,
         "neyman_next": wanted, "one_minus_r2": random, "neyman_bound": best,
-        "estimate": strata.stratified_rate(
-            sizes, *counted(h, y, D["batch"].isin([1, 2]).to_numpy())
-        ),
+        "estimate": strata.stratified_mean(sizes, labels, sums / labels, variances),
         "one_minus_r2_verdict": of_verdict[0],
     })  # fmt: skip
 
@@ -114,7 +112,7 @@ def test_refusals():
     first = next_labels(f, c, budget=200)
     assert not first.certified
     assert np.isnan(first.bound.strata)
-    assert "known after the first batch" in first.screen()[0]
+    assert first.bound.assumed["0.9"] == pytest.approx(1 - np.corrcoef(f, f)[0, 1], abs=1)
 
 
 def test_the_command_writes_batches_until_the_width(tmp_path, capsys, monkeypatch):
@@ -143,3 +141,86 @@ def test_the_command_writes_batches_until_the_width(tmp_path, capsys, monkeypatc
     assert main([*command, "--labels", "edited.csv"]) == 2
     assert "column chance is not" in capsys.readouterr().err
     assert main([*command, "--until", "width<=0"]) == 2
+
+
+def scored(rng, n=600):
+    human = np.clip(np.round(rng.normal(6, 2, n)), 1, 10)
+    return np.clip(np.round(human + rng.normal(0, 1.2, n)), 1, 10), human
+
+
+def test_scores_take_strata_of_the_score_and_a_mean_with_its_interval():
+    score, human = scored(np.random.default_rng(4))
+    labels = np.full(600, np.nan)
+    for _ in range(4):
+        made = next_labels(score, None, labels, budget=160, seed=2)
+        labels[list(made.chosen)] = human[list(made.chosen)]
+    done = next_labels(score, None, labels, budget=160, seed=2)
+    assert (done.quantity, done.n_labels, done.chosen) == ("mean_score", 160, ())
+    assert done.estimate.low <= human.mean() <= done.estimate.high
+    assert {s.name.split()[0] for s in done.strata} == {"low", "middle", "high"}
+    assert all(s.passes is None and s.sd > 0 for s in done.strata)
+    every = next_labels(score, None, human, budget=600)
+    r2 = np.corrcoef(score, human)[0, 1] ** 2
+    assert every.bound.verdict == pytest.approx(1 - r2, abs=1e-12)
+    assert every.bound.neyman <= every.bound.strata < 1
+    first = next_labels(score, budget=160)
+    assert first.bound.assumed == pytest.approx({"0.5": 0.75, "0.7": 0.51, "0.9": 0.19})
+
+
+def test_two_prior_labels_at_the_pilot_sd_widen_a_stratum_of_equal_labels():
+    score, human = np.repeat([2.0, 9.0], 100), np.repeat([2.0, 9.0], 100)
+    labels = np.full(200, np.nan)
+    first = next_labels(score, None, labels, budget=64)
+    labels[list(first.chosen)] = human[list(first.chosen)]
+    made = next_labels(score, None, labels, budget=64)
+    pilot = labels[list(first.chosen)].std(ddof=1)
+    for stratum in made.strata:
+        assert stratum.sd == pytest.approx(pilot * np.sqrt(2 / (stratum.labels + 1)))
+    alike = np.where(np.isnan(labels), np.nan, 5.0)
+    same = next_labels(score, None, alike, budget=64)
+    assert (same.certified, same.reason) == (False, "labels do not vary")
+
+
+def test_before_the_first_label_the_bound_is_stated_by_tpr_and_tnr():
+    rng = np.random.default_rng(5)
+    y = rng.random(200_000) < 0.6
+    v = np.where(rng.random(y.size) < 0.9, y, ~y).astype(float)
+    made = next_labels(v, budget=200)
+    assert made.bound.assumed["0.9"] == pytest.approx(1 - np.corrcoef(v, y)[0, 1] ** 2, abs=0.01)
+    assert "no bound can be estimated" in made.screen()[0]
+    assert (
+        "0.8" not in next_labels((rng.random(500) < 0.95).astype(float), budget=200).bound.assumed
+    )
+
+
+def test_the_command_takes_scores_of_judge_and_people(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    score, human = scored(np.random.default_rng(6))
+    pd.DataFrame({"item": range(600), "score": score.astype(int)}).to_csv("s.csv", index=False)
+    assert main(["labels", "next", "s.csv", "--budget", "100", "--out", "b.csv"]) == 0
+    assert "--choices 1,2,3,4,5,6,7,8,9,10" in capsys.readouterr().out
+    batch = pd.read_csv("b.csv", dtype=str, keep_default_na=False)
+    batch["label"] = human[batch["item_id"].astype(int)].astype(int)
+    batch.to_csv("l.csv", index=False)
+    command = ["labels", "next", "s.csv", "--budget", "100", "--labels", "l.csv"]
+    assert main([*command, "--until", "width<=8"]) == 0
+    assert "Human mean score" in capsys.readouterr().out
+    batch.assign(label=np.where(batch["label"] >= 6, "pass", "fail")).to_csv("l.csv", index=False)
+    assert main([*command, "--until", "width<=8"]) == 2
+    assert "below 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["gut", "schlecht"], "--pass gut"), (["a", "b"], "judgestats analyze j.csv")],
+)
+def test_verdicts_in_other_words_are_refused_with_the_way_on(
+    tmp_path, capsys, monkeypatch, words, said
+):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"item": range(90), "verdict": words[:1] * 60 + words[1:] * 30}).to_csv(
+        "j.csv", index=False
+    )
+    for command in (["labels", "next"], ["decide", "automate"]):
+        assert main([*command, "j.csv"]) == 2
+        assert said in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from judgestats import stats
 from judgestats.decisions import StoppingRule
 from judgestats.errors import InputError
 from judgestats.stats.inference import multiplicity as spending
+from judgestats.stats.validity.sequential import sequence_bound
 from tests.analysis.decisions.reference import agree, data
 
 
@@ -80,6 +83,18 @@ def test_verdicts_spend_the_error_over_looks():
     last = rule.decide(200, known=False)
     assert last.screen()[0].startswith("ENDED")
     assert rule.decide(200, known=True).reached
+
+
+def test_without_a_maximum_the_error_is_that_of_a_confidence_sequence():
+    rule = StoppingRule.parse("difference!=0", max_items=200, step=90, is_bounded=False)
+    assert rule.planned == (20, 110, 200)
+    rule = rule.look(20, 0.4, 0.05, 0.75)
+    assert (rule.looks[0].bound, rule.reached) == (sequence_bound(20), False)
+    verdict = StoppingRule.parse("verdict", max_items=400, is_bounded=False)
+    several = replace(verdict, claims=4)
+    assert several.next_error / 4 < verdict.next_error < 0.05
+    with pytest.raises(InputError, match="State the maximum"):
+        StoppingRule.parse("verdict", max_items=400, first=10, is_bounded=False)
 
 
 def test_limits_at_the_bound_are_taken_as_they_are():
