@@ -48,7 +48,7 @@ NEEDED: dict[str, tuple[int, float, float]] = {
 
 @dataclass(frozen=True)
 class LabelSet:
-    """A finite set: human labels, the judge's verdicts, and their confidence; or scores of both."""
+    """A finite set: human labels, the judge's verdicts, and their confidence; or scores."""
 
     name: str
     human: np.ndarray
@@ -57,7 +57,7 @@ class LabelSet:
 
     @property
     def is_scored(self) -> bool:
-        """Whether judge and people give scores."""
+        """Whether judge and labels are scores."""
         return self.confidence is None
 
 
@@ -77,13 +77,13 @@ def simulated_sets() -> Iterator[LabelSet]:
 
 
 def scored_sets(folder: Path | None) -> Iterator[LabelSet]:
-    """Scores of judges and of people: simulated, and SummEval with simulated judges."""
+    """Scores of judges and human labels: simulated, and SummEval with simulated judges."""
     for name, noise, uneven in (
         ("scores, r .9", 0.9, False), ("scores, r .7", 2.0, False), ("scores, r .5", 3.4, False),
-        ("scores, errors at the low end", 1.3, True), ("scores, half of people say 10", 1.5, False),
+        ("scores, errors at the low end", 1.3, True), ("scores, half are 10", 1.5, False),
     ):  # fmt: skip
         rng = np.random.default_rng(24)
-        quality = rng.normal(10 if name.endswith("10") else 6, 2, 3000)
+        quality = rng.normal(10 if name.endswith("are 10") else 6, 2, 3000)
         human = np.clip(np.round(quality), 1, 10)
         sd = noise * (np.where(quality < 5, 2.0, 0.4) if uneven else 1.0)
         yield LabelSet(name, human, np.clip(np.round(quality + sd * rng.normal(size=3000)), 1, 10))

@@ -63,7 +63,7 @@ def read_decidable(arguments: Args) -> tuple[pd.DataFrame, list[ItemJudgments]]:
             )
         raise InputError(
             f"{arguments.file}: verdicts are {', '.join(words) or 'all unparsed'}, not pass / "
-            f"fail. Name the words that pass, e.g. --pass {words[0] if words else 'yes'}."
+            f"fail. State which of them pass, e.g. --pass {words[0] if words else 'yes'}."
         )
     return frame, found
 

@@ -39,7 +39,7 @@ _QUANTITIES = {"pass_rate": "pass rate", "mean_score": "mean score"}
 _NAMES = {False: {0.0: "fail", 1.0: "pass"}, True: {0.0: "low", 0.5: "middle", 1.0: "high"}}
 """Names of strata by the judge's verdict, or by the third of its scores."""
 _ASSUMED = {False: (0.8, 0.9, 0.95), True: (0.5, 0.7, 0.9)}
-"""TPR and TNR, or correlations with people, for the bound before the first label."""
+"""TPR and TNR, or correlations with human scores, for the bound before the first label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +145,10 @@ class NextLabels(Decision):
         if not self.bound.assumed:
             return ""
         is_scored = any(one.name.startswith(tuple(_NAMES[True].values())) for one in self.strata)
-        what = "its r with people is" if is_scored else "its TPR and TNR are"
+        what = "its r with human scores is" if is_scored else "its TPR and TNR are"
         values = ", ".join(number(float(k)) for k in self.bound.assumed)
         shares = ", ".join(map(percent, self.bound.assumed.values()))
-        return f" With this judge, if {what} {values}: {shares} of the labels of people alone."
+        return f" With this judge, if {what} {values}: {shares} of the labels needed without it."
 
 
 def next_labels(
@@ -395,7 +395,7 @@ def _bounds(
 
 
 def _assumed(judge: Floats, is_scored: bool) -> dict[str, float]:
-    """1 - R squared before the first label, by TPR and TNR, or by the correlation with people."""
+    """1 - R squared before the first label, by TPR and TNR, or by r with human scores."""
     out = {}
     passed = float(np.nanmean(judge)) if np.isfinite(judge).any() else math.nan
     for value in _ASSUMED[is_scored]:

@@ -84,7 +84,7 @@ class StoppingRule(Decision):
     References
     ----------
     Anscombe (1952), Proc. Camb. Phil. Soc. 48, 600-607; Chow & Robbins (1965), Ann. Math. Stat. 36,
-    457-462; Lan & DeMets (1983), Biometrika 70, 659-663; Jennison & Turnbull (1989), JRSS B 51;
+    457-462; Lan & DeMets (1983), Biometrika 70, 659-663. Jennison & Turnbull (1989), JRSS B 51.
     Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), Ann. Statist. 52, 2613-2640.
 
     Examples

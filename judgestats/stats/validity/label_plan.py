@@ -629,7 +629,7 @@ def stratified_mean(
     Returns
     -------
     estimate, low, high : float
-        NaN where a stratum has no label, limits also where nothing varies. t with Satterthwaite's
+        NaN if a stratum has no label; limits also if labels do not vary. t with Satterthwaite's
         degrees of freedom, and the finite population.
 
     Examples
