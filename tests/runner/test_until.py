@@ -11,7 +11,7 @@ from judgestats.errors import InputError
 from judgestats.runner import load_design, run, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.runner.stopping import part_of
-from judgestats.stats.validity.sequential import sequence_bound
+from judgestats.stats.validity import sequential
 
 GIVEN = {
     "judges": "sim-typical", "temperatures": "0.7,1", "repeats": "3", "resamples": "99",
@@ -110,7 +110,7 @@ def test_without_a_maximum_a_verdict_stop_takes_a_confidence_sequence(workplace)
     assert (stop["method"], stop["is_bounded"]) == ("asymptotic confidence sequence", False)
     level = 1 - 0.05 / 2  # two temperatures share the error
     first = stop["looks"][0]
-    assert first["bound"] == pytest.approx(sequence_bound(first["items"], 1 - level))
+    assert first["bound"] == pytest.approx(sequential.sequence_bound(first["items"], 1 - level))
     with pytest.raises(InputError, match="Another rule on the same answers"):
         stopped({**given, "max_items": "157"}, "s.sqlite")
 

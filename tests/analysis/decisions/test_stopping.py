@@ -11,7 +11,7 @@ from judgestats import stats
 from judgestats.decisions import StoppingRule
 from judgestats.errors import InputError
 from judgestats.stats.inference import multiplicity as spending
-from judgestats.stats.validity.sequential import sequence_bound
+from judgestats.stats.validity import sequential
 from tests.analysis.decisions.reference import agree, data
 
 
@@ -89,7 +89,7 @@ def test_without_a_maximum_the_error_is_that_of_a_confidence_sequence():
     rule = StoppingRule.parse("difference!=0", max_items=200, step=90, is_bounded=False)
     assert rule.planned == (20, 110, 200)
     rule = rule.look(20, 0.4, 0.05, 0.75)
-    assert (rule.looks[0].bound, rule.reached) == (sequence_bound(20), False)
+    assert (rule.looks[0].bound, rule.reached) == (sequential.sequence_bound(20), False)
     verdict = StoppingRule.parse("verdict", max_items=400, is_bounded=False)
     several = replace(verdict, claims=4)
     assert several.next_error / 4 < verdict.next_error < 0.05
