@@ -31,7 +31,7 @@ from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import PROBES, Probe
-from judgestats.protocols.probes.pairs import FEWEST_OPTIONS
+from judgestats.protocols.probes.protocols import FEWEST_OPTIONS
 from judgestats.protocols.template import pair_name, pairs_of, response_names
 from judgestats.results import About, Drawing, Headline, Row
 from judgestats.stats.inference.result import Estimate, Sample

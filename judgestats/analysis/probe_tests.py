@@ -23,7 +23,7 @@ from judgestats.protocols import probes
 from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import ORIGINAL, PAIRS, Kind, Probe
 from judgestats.protocols.probes.base import REVERSED, WORDS
-from judgestats.protocols.probes.pointwise import SCALE_WORDS
+from judgestats.protocols.probes.protocols import SCALE_WORDS
 from judgestats.protocols.template import pair_name
 from judgestats.results import About, Headline
 from judgestats.results.records import Role

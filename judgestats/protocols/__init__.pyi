@@ -50,8 +50,8 @@ from judgestats.protocols.strategies import KeyPointStrategy as KeyPointStrategy
 from judgestats.protocols.strategies import StageReply as StageReply
 from judgestats.protocols.strategies import Wording as Wording
 from judgestats.protocols.strategies import strategy as strategy
-from judgestats.protocols.strategies.key_points import bounded as bounded
-from judgestats.protocols.strategies.key_points import framed as framed
+from judgestats.protocols.strategies.base import bounded as bounded
+from judgestats.protocols.strategies.base import framed as framed
 from judgestats.protocols.template import PromptTemplate as PromptTemplate
 from judgestats.protocols.template import addresses_judge as addresses_judge
 from judgestats.protocols.template import answers_in as answers_in

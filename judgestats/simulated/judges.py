@@ -11,8 +11,7 @@ from statistics import NormalDist
 
 from judgestats.errors import InputError
 from judgestats.protocols.pairwise import unpadded
-from judgestats.protocols.probes.attacks import KEYS, OFF_TOPIC, strip_injection
-from judgestats.protocols.probes.wording import ALONE
+from judgestats.protocols.probes.edits import ALONE, KEYS, OFF_TOPIC, strip_injection
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from judgestats.data.request_fields import FIELDS
 from judgestats.errors import InputError
-from judgestats.protocols.probes.pointwise import SCALE_WORDS
+from judgestats.protocols.probes.protocols import SCALE_WORDS
 from judgestats.simulated.faults import RefusedError
 from judgestats.simulated.judges import normal_of, quality_of, stated_quality, uniform_of
 from judgestats.simulated.request_reader import Requested

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgestats.protocols.probes.attacks import notes
-from judgestats.protocols.probes.pairs import pair_notes
-from judgestats.protocols.probes.pointwise import SCALE_WORDS
+from judgestats.protocols.probes.edits import notes
+from judgestats.protocols.probes.protocols import SCALE_WORDS, pair_notes
 from judgestats.protocols.template import GUIDELINE, QUESTION, answers_in
 from judgestats.simulated.judges import reference_shown
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgestats.errors import InputError
-from judgestats.items.records import Item, Response
+from judgestats.items.records import Item
 from judgestats.protocols.base import Unit
 from judgestats.protocols.template import PromptTemplate
 
@@ -145,6 +145,15 @@ class Probe:
         return ORIGINAL if self.against is None else self.against.name
 
 
+def probe(
+    name: str, does: str, edit: Edit, advice: str = "", *, kind: Kind = "fair",
+    against: Variant | None = None, needs: str = "", asks: Asks = "scores", scale: str = "",
+) -> Probe:  # fmt: skip
+    """A probe whose change bears its name."""
+    changed = Variant(name=name, edit=edit, needs=needs, asks=asks, scale=scale)
+    return Probe(name=name, kind=kind, does=does, changed=changed, against=against, advice=advice)
+
+
 def probe_answer(unit: Unit, other: Unit | None) -> ProbeAnswer:
     """What a unit shows, with what another unit shows next to it; of a pair the earlier answer."""
     item, place = unit.item, min(unit.shown)
@@ -175,22 +184,17 @@ def check_need(template: PromptTemplate, variant: Variant) -> None:
 def changed_unit(unit: Unit, before: ProbeAnswer, after: ProbeAnswer) -> Unit:
     """The unit as an edit left it, under the same name, so that both are paired."""
     item = unit.item
-    response = item.responses[before.place]
-    shown = replace(response, turns=(*response.turns[:-1], after.answer))
+    responses = list(item.responses)
+    turns = responses[before.place].turns
+    responses[before.place] = replace(responses[before.place], turns=(*turns[:-1], after.answer))
     changed: Item = replace(
         item,
         turns=(*item.turns[:-1], after.question),
-        responses=_replace_response(item.responses, before.place, shown),
+        responses=tuple(responses),
         context="\n\n".join(p for p in (item.context, after.note) if p),
         reference=(*item.reference[:-1], after.reference) if item.reference else (),
     )
     return unit if after == before else replace(unit, item=changed)
-
-
-def _replace_response(
-    responses: tuple[Response, ...], at: int, one: Response
-) -> tuple[Response, ...]:
-    return (*responses[:at], one, *responses[at + 1 :])
 
 
 def seeded(*parts: str) -> int:
@@ -239,7 +243,7 @@ _DONE = {
     "other tone": ("the same answer in another tone", "say in the prompt whether tone counts"),
 }
 
-PROBES = tuple(
+WRITTEN_PROBES = tuple(
     Probe(
         name=name,
         kind="fair",

@@ -1,22 +1,195 @@
-"""Contract, wording, and one-call judging strategies."""
+"""Judging strategies: their contract, key points, one call, votes, and plans before verdicts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from judgestats.errors import InputError, one_of
 from judgestats.items.records import Item
-from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit, Verdict
-from judgestats.protocols.explained import Writing
+from judgestats.protocols.base import (
+    JudgingProtocol,
+    Prompted,
+    ReplyMode,
+    ReplySchema,
+    Status,
+    Unit,
+    Verdict,
+)
+from judgestats.protocols.explained import Writing, prompted
 from judgestats.protocols.pairwise import ORDERS, Pairwise
-from judgestats.protocols.strategies.key_points import MAX_INSERTED, KeyPoints
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.replies import (
+    MAX_REPLY_CHARS,
+    is_cut,
+    is_withheld,
+    no_verdict,
+    reply_object,
+    strip_reasoning,
+)
+from judgestats.protocols.replies.decision import Object
+from judgestats.protocols.template import PromptTemplate, framed_text, seal_of
+
+MAX_INSERTED = 8_000
+"""Characters of one judgment that a further prompt shows; what is cut is counted."""
+
+_CUT = "\n[... shortened here ...]"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def bounded(text: str, *, limit: int = MAX_INSERTED) -> tuple[str, bool]:
+    """A text of at most this many characters (beginning and end are kept), and whether it was cut.
+
+    Examples
+    --------
+    >>> bounded("short"), bounded("x" * 100, limit=50)[1]
+    (('short', False), True)
+    """
+    text = text.strip()
+    if len(text) <= limit:
+        return text, False
+    room = max(limit - len(_CUT) - 1, 2)
+    head = room * 2 // 3
+    return f"{text[:head]}{_CUT}\n{text[len(text) - (room - head) :]}", True
+
+
+def framed(blocks: Iterable[tuple[str, str, str]], *, limit: int = MAX_INSERTED) -> tuple[str, int]:
+    """Blocks of (name, our own line above, a judge's text) for a prompt, and how many were cut.
+
+    Examples
+    --------
+    >>> print(framed([("Judgment 1", "", "B is shorter.")])[0])
+    [The Start of Judgment 1]
+    B is shorter.
+    [The End of Judgment 1]
+    """
+    blocks = [(name, above, _CONTROL.sub(" ", text)) for name, above, text in blocks]
+    seal = seal_of(text for _, _, text in blocks)
+    parts, cut = [], 0
+    for name, above, text in blocks:
+        shown, shortened = bounded(text, limit=limit)
+        cut += shortened
+        parts.append("\n".join(filter(None, (above, framed_text(name, shown or "(empty)", seal)))))
+    return "\n\n".join(parts), cut
+
+
+_ASPECT = re.compile(r"^\s{0,3}(?:\d{1,3}[.)]|#{1,4}|\*\*)\s*\S", re.MULTILINE)
+_POINT = re.compile(r"^\s*[-*\u2022]\s+\S", re.MULTILINE)
+_MOST = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyPoints:
+    """Ask a model for the aspects and points of an explanation; the score is the number of points.
+
+    Parameters
+    ----------
+    template : PromptTemplate
+
+    Examples
+    --------
+    >>> reply = '{"aspects": [{"aspect": "accuracy", "points": ["A is right", "B is wrong"]}]}'
+    >>> found = KeyPoints().read_text(ReplyMode.JSON_SCHEMA, reply)
+    >>> found.score, found.extra["aspects"]
+    (2.0, 1)
+    """
+
+    name: ClassVar[str] = "key_points"
+
+    template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("key_points"))
+
+    def units(self, items: object) -> tuple[Unit, ...]:
+        """None: points are counted in the explanation of a verdict that was given before."""
+        del items
+        return ()
+
+    def schema(self) -> ReplySchema:
+        """The reply's JSON schema, also the parameters of the tool ``submit_key_points``."""
+        aspect: dict[str, Any] = {
+            "type": "object",
+            "properties": {
+                "aspect": {"type": "string"},
+                "points": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["aspect", "points"],
+            "additionalProperties": False,
+        }
+        return ReplySchema(
+            name="submit_key_points",
+            description="Submit the aspects and their key points.",
+            schema={
+                "type": "object",
+                "properties": {"aspects": {"type": "array", "items": aspect}},
+                "required": ["aspects"],
+                "additionalProperties": False,
+            },
+        )
+
+    def build_prompt(self, explanation: str, *, limit: int, mode: ReplyMode) -> Prompted:
+        """The prompt about one explanation."""
+        return self._prompt(mode, framed([("Judgment", "", explanation)], limit=limit)[0])
+
+    def prompt(
+        self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] | None = None
+    ) -> Prompted:
+        """The prompt, with the framed explanation as ``more["judgments"]``."""
+        del unit  # the explanation says all that is needed
+        return self._prompt(mode, (more or {}).get("judgments", ""))
+
+    def _prompt(self, mode: ReplyMode, judgments: str) -> Prompted:
+        how = {
+            ReplyMode.JSON_SCHEMA: 'Reply as a JSON object with the field "aspects".',
+            ReplyMode.TOOL: "Call the tool submit_key_points.",
+            ReplyMode.TEXT: "Reply with the key points only: each aspect as a numbered line, each "
+            "point under it as a line that begins with a dash.",
+        }[mode]
+        values = {"judgments": judgments, "reply": how}
+        return prompted(self.template, values, mode=mode, schema=self.schema())
+
+    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """The number of points, or the reason why there is none."""
+        del unit  # read the same way for every unit
+        return self.read_text(mode, text, finish_reason=finish_reason)
+
+    def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+        """As `read`, without a unit."""
+        del mode  # read the same way in every mode
+        if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
+            return no_verdict(text, finish_reason, "the reply is too long")
+        reply = reply_object(text, "aspects", tool=self.schema().name)
+        text = strip_reasoning(text.strip())
+        if reply is not None or text.startswith("{"):
+            values = reply.values("aspects") if reply is not None else []
+            listed = values[0] if len(values) == 1 else None
+            if not isinstance(listed, list):
+                return no_verdict(text, finish_reason, "the reply's JSON has no list 'aspects'")
+            points = [_points(aspect) for aspect in listed[:_MOST]]
+            return _point_verdict(sum(points), len(points), text)
+        points_said = len(_POINT.findall(text))
+        if not points_said:
+            return no_verdict(text, finish_reason, "no list of points was found in the reply")
+        return _point_verdict(points_said, len(_ASPECT.findall(text)), text)
+
+
+def _points(aspect: Any) -> int:
+    listed = aspect.values("points") if isinstance(aspect, Object) else []
+    points = listed[0] if len(listed) == 1 else None
+    if not isinstance(points, list):
+        return 0
+    return len({str(p).strip().lower() for p in points[:_MOST]})
+
+
+def _point_verdict(points: int, aspects: int, text: str) -> Verdict:
+    return Verdict(
+        status=Status.OK, score=float(points), explanation=text, extra={"aspects": aspects}
+    )
+
 
 FINAL = "final"
 CROWD = "crowd"
@@ -496,3 +669,210 @@ class KeyPointStrategy:
 
 def _ask(points: KeyPoints, explanation: str, limit: int, mode: ReplyMode) -> Prompted:
     return points.build_prompt(explanation, limit=limit, mode=mode)
+
+
+def _votes(wording: Wording, unit: Unit, k: int) -> tuple[Call, ...]:
+    """The first k votes on a pair in one order; strategies and values of k share them."""
+    build = partial(wording.ask, "vanilla", unit)
+    return tuple(
+        Call(stage=f"vote-{i + 1:02d}", unit=unit, build=build, pool=VOTES, raised=True)
+        for i in range(k)
+    )
+
+
+def with_verdict(reply: StageReply) -> str:
+    """A judgment's text with its verdict, which a structured reply keeps apart from its text."""
+    place = str(reply.verdict.extra.get("position", ""))
+    letter = {"first": "Assistant A is better", "second": "Assistant B is better", "tie": "a tie"}
+    verdict = f"\nVerdict: {letter[place]}." if place in letter else ""
+    return f"{reply.text.strip()}{verdict}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Majority(PairStrategy):
+    """The choice that most of k judgments at the raised temperature make.
+
+    Judgments that could not be read have no vote; where none can be read there is no verdict. An
+    even split is decided by the first vote, which is as good as any: the votes are exchangeable.
+
+    Parameters
+    ----------
+    k : int
+    wording : Wording
+    """
+
+    k: int
+
+    @property
+    def name(self) -> str:
+        """As in ``majority@16``."""
+        return f"majority@{self.k}"
+
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
+        """The votes."""
+        del heard, draw
+        return _votes(self.wording, unit, self.k)
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+        """The majority of the votes that could be read."""
+        replies = [heard[c.key] for c in self.calls(unit, heard, draw)]
+        votes = [h.verdict for h in replies if h.read]
+        if not votes:
+            return Settled(
+                verdict=failed_verdict(f"none of the {self.k} votes could be read"),
+                wanted=self.k,
+                left_out=len(replies),
+            )
+        counts = Counter(v.choice for v in votes)
+        top = max(counts.values())
+        winner = next(v for v in votes if counts[v.choice] == top)
+        even = sum(n == top for n in counts.values()) > 1
+        return Settled(
+            verdict=replace(
+                winner, extra={**winner.extra, "votes": top, "even_split": str(even).lower()}
+            ),
+            wanted=self.k,
+            used=len(votes),
+            left_out=len(replies) - len(votes),
+        )
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates("vanilla")
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt of a vote: there is no final call."""
+        return self.wording.ask("vanilla", unit, mode)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate(PairStrategy):
+    """k judgments at the raised temperature, fed back for one verdict.
+
+    Judgments that could not be read are left out and counted; where none is left no verdict is
+    asked for.
+
+    Parameters
+    ----------
+    k : int
+    wording : Wording
+    """
+
+    k: int
+
+    @property
+    def name(self) -> str:
+        """As in ``aggregate@16``."""
+        return f"aggregate@{self.k}"
+
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
+        """The votes; then, if any could be read, the verdict."""
+        del draw
+        votes = _votes(self.wording, unit, self.k)
+        replies = [heard[c.key] for c in votes if c.key in heard]
+        if len(replies) < len(votes) or not any(h.read for h in replies):
+            return votes
+        return (*votes, self._final(unit, replies))
+
+    def _final(self, unit: Unit, replies: list[StageReply]) -> Call:
+        texts = tuple(with_verdict(h) for h in replies if h.read)
+        return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, texts))
+
+    def _ask(self, unit: Unit, texts: tuple[str, ...], mode: ReplyMode) -> Prompted:
+        blocks = [(f"Judgment {i}", "", text) for i, text in enumerate(texts, start=1)]
+        shown, _ = framed(blocks, limit=self.wording.limit)
+        return self.wording.ask("judge_aggregate", unit, mode, shown)
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+        """What it said, or why it was not asked."""
+        del draw
+        replies = [heard[c.key] for c in _votes(self.wording, unit, self.k)]
+        texts = [with_verdict(h) for h in replies if h.read]
+        left = len(replies) - len(texts)
+        if not texts:
+            why = f"none of the {self.k} judgments to be aggregated could be read"
+            return Settled(verdict=failed_verdict(why), wanted=self.k, left_out=left)
+        return Settled(
+            verdict=heard[self._final(unit, []).key].verdict,
+            wanted=self.k,
+            used=len(texts),
+            left_out=left,
+            cut=sum(bounded(text, limit=self.wording.limit)[1] for text in texts),
+        )
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates("vanilla", "judge_aggregate")
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The final prompt with no judgment in it."""
+        return self._ask(unit, (), mode)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalPlan(PairStrategy):
+    """Write a plan for the question (once for all its pairs and orders), then follow it.
+
+    A plan that could not be read, or was refused or cut, gives no verdict: without it this would be
+    another strategy.
+
+    Parameters
+    ----------
+    wording : Wording
+    """
+
+    name: str = "plan"
+    k: int = 0
+
+    def calls(
+        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
+    ) -> tuple[Call, ...]:
+        """The plan; then, if there is one, the verdict."""
+        del draw
+        plan = self._plan(unit)
+        reply = heard.get(plan.key)
+        if reply is None or not reply.read:
+            return (plan,)
+        return (plan, self._final(unit, reply.text))
+
+    def _plan(self, unit: Unit) -> Call:
+        item = unit.item
+        about = Unit(
+            item_id=item.id, cluster=unit.cluster, item=item, shown=(), category=unit.category
+        )
+        more = {"aspects": self.wording.aspects_of(unit)}
+        build = partial(self.wording.writing("plan").prompt, about, more=more)
+        return Call(stage="plan", unit=about, build=build)
+
+    def _final(self, unit: Unit, plan: str) -> Call:
+        shown, _ = framed([("Plan", "", plan)], limit=self.wording.limit)
+        return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, shown))
+
+    def _ask(self, unit: Unit, shown: str, mode: ReplyMode) -> Prompted:
+        return self.wording.ask("judge_plan", unit, mode, shown)
+
+    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+        """What it said, or why it was not asked."""
+        del draw
+        plan = heard[self._plan(unit).key]
+        if not plan.read:
+            why = f"there is no plan ({plan.verdict.status.value}), so no verdict was asked for"
+            return Settled(verdict=failed_verdict(why), left_out=1)
+        cut = bounded(plan.text, limit=self.wording.limit)[1]
+        final = heard[self._final(unit, "").key]
+        return Settled(verdict=final.verdict, cut=int(cut))
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates("evaluation_plan", "judge_plan")
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The final prompt without a plan in it."""
+        return self._ask(unit, "", mode)

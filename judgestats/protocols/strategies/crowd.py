@@ -18,18 +18,22 @@ from judgestats.protocols.strategies.base import (
     CROWD,
     FINAL,
     ONE_CALL,
+    Aggregate,
     Call,
     CallKey,
+    EvalPlan,
+    Majority,
     OneCall,
     PairStrategy,
     Settled,
     StageReply,
     Strategy,
     Wording,
+    bounded,
     failed_verdict,
+    framed,
+    with_verdict,
 )
-from judgestats.protocols.strategies.key_points import bounded, framed
-from judgestats.protocols.strategies.votes import Aggregate, EvalPlan, Majority, with_verdict
 from judgestats.protocols.template import PromptTemplate, pair_name
 
 SELECTIONS = ("criticising", "praising", "balanced", "random")
