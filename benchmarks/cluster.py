@@ -26,8 +26,7 @@ from judgestats.data.columns import Condition, Task
 from judgestats.engine import Engine, parse_engine
 from judgestats.items.records import Item, Response
 from judgestats.protocols.pointwise import Pointwise
-from judgestats.simulated.app import SimulatedServer, run_server
-from judgestats.simulated.faults import Faults
+from judgestats.simulated.app import Faults, SimulatedServer, run_server
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 
 ITEMS, REPLICATES, LATENCY_S = 24, 10, 0.05

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.simulated.judges import quality_of, simulated_judge, simulated_judges
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import quality_of, simulated_judge, simulated_judges, truth
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data" / "llmasjudge"
@@ -118,7 +117,7 @@ A score of answer *a* is drawn with probability proportional to
 T. `centre` grows with the answer's quality (the bundled bank's designed quality, a simulated
 answer's stated one; any other text has a fixed pseudo-quality from its hash), `variance` differs
 from answer to answer.
-`judgestats.simulated.truth.truth(name)` gives all probabilities exactly, so that a study of
+`judgestats.simulated.judges.truth(name)` gives all probabilities exactly, so that a study of
 a simulated judge can be checked against the truth.
 
 `sim-answerer-1` (weakest) to `sim-answerer-11` (strongest) answer questions instead of judging
@@ -154,7 +153,7 @@ in the order of arrival.
 
 ## Misbehaviour on request
 
-`judgestats.simulated.faults.Faults` lists it: latency distribution, 429 with and without
+`judgestats.simulated.app.Faults` lists it: latency distribution, 429 with and without
 `Retry-After`, 500, 503, resets, stalled replies, truncated or huge JSON, HTML instead of JSON,
 refusals, a content filter, replies cut at the token limit, a capacity, quota headers, refused or
 ignored temperature, `n`, schema, tools and seed, a required key. Options of the server

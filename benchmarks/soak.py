@@ -96,7 +96,7 @@ def soak(count: int) -> list[dict]:
     """All legs: capped at 30%, killed on the way, and to the end; then once more, for nothing."""
     code = (
         "import sys\n"
-        "from judgestats.simulated.faults import Faults\n"
+        "from judgestats.simulated.app import Faults\n"
         "from judgestats.simulated.app import serve\n"
         "serve(0, faults=Faults.parse(sys.argv[1]))"
     )

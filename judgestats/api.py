@@ -248,7 +248,7 @@ def _results_to_check(data: Any, options: dict[str, Any], decision: DecisionOpti
     if not isinstance(data, (str, Path)) or not is_run(str(data)):
         found = audit(data, **options).run
         return measured_results(found.records, found.judgments, decision)
-    from judgestats.tracking.fetch import results_of_run, run_judgments
+    from judgestats.tracking.runs import results_of_run, run_judgments
 
     results = results_of_run(str(data))
     if not results.facts.get("complete", True):
@@ -399,7 +399,7 @@ def _load_judgments(data: Any, words: dict[str, Any]) -> pd.DataFrame:
     if isinstance(data, Findings):
         return data.run.judgments
     if _is_own_run(data):
-        from judgestats.tracking.fetch import run_judgments
+        from judgestats.tracking.runs import run_judgments
 
         return run_judgments(str(data))
     return read_judgments(data, **words)
@@ -407,7 +407,7 @@ def _load_judgments(data: Any, words: dict[str, Any]) -> pd.DataFrame:
 
 def _simulated(*given: Any) -> dict[str, Any]:
     """Facts of what compares runs of which one was simulated; files and frames do not say."""
-    from judgestats.tracking.fetch import simulated_in
+    from judgestats.tracking.runs import simulated_in
 
     return simulated_in(facts for facts in map(_recorded, given) if facts)
 
@@ -415,7 +415,7 @@ def _simulated(*given: Any) -> dict[str, Any]:
 def _recorded(data: Any) -> Mapping[str, Any]:
     """What a run says next to its results; nothing of a file or frame."""
     from judgestats.reporting.notebook import Findings
-    from judgestats.tracking.fetch import facts_of_run
+    from judgestats.tracking.runs import facts_of_run
 
     if isinstance(data, Findings):
         return data.run.facts

@@ -98,6 +98,7 @@ REPORT_PARTS: Mapping[str, str] = MappingProxyType(
         "findings": "results",
         "measures": "conditions",
         "methods": "closing",
+        "pairs": "results",
         "missing": "checks",
         "null_figure": "figures",
         "opinion": "checks",
@@ -108,7 +109,7 @@ REPORT_PARTS: Mapping[str, str] = MappingProxyType(
         "sensitivity": "checks",
         "study_tests": "studies",
         "summary_page": "summary",
-        "systems": "pairs",
+        "systems": "results",
         "verdicts": "summary",
     }
 )

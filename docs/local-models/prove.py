@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from tiny import lines, make_bart, make_causal, mt_bench, questions, served, stand_ins
 
 from judgestats.cli import main
-from judgestats.commands.export import run_source
+from judgestats.commands.requests import run_source
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.strategies import Wording
 from judgestats.training import LocalJudge

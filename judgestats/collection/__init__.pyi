@@ -6,11 +6,6 @@ from judgestats.collection.answers import collect_answers as collect_answers
 from judgestats.collection.answers import foreseen_answers as foreseen_answers
 from judgestats.collection.answers import price_answers as price_answers
 from judgestats.collection.ask import CollectionRequest as CollectionRequest
-from judgestats.collection.batch_store import BatchRecord as BatchRecord
-from judgestats.collection.batch_store import BatchRequest as BatchRequest
-from judgestats.collection.batch_store import BatchStore as BatchStore
-from judgestats.collection.batch_store import Limits as Limits
-from judgestats.collection.batch_store import split_keys as split_keys
 from judgestats.collection.batches.client import BatchClient as BatchClient
 from judgestats.collection.batches.client import BatchState as BatchState
 from judgestats.collection.batches.client import read_line as read_line
@@ -36,6 +31,11 @@ from judgestats.collection.journal import Journal as Journal
 from judgestats.collection.journal import journal_view as journal_view
 from judgestats.collection.journal_file import VERSION as VERSION
 from judgestats.collection.journal_file import Answer as Answer
+from judgestats.collection.journal_file import BatchRecord as BatchRecord
+from judgestats.collection.journal_file import BatchRequest as BatchRequest
+from judgestats.collection.journal_file import BatchStore as BatchStore
+from judgestats.collection.journal_file import Limits as Limits
+from judgestats.collection.journal_file import split_keys as split_keys
 from judgestats.collection.journal_file import store_error as store_error
 from judgestats.collection.ledger import Budget as Budget
 from judgestats.collection.ledger import Charge as Charge

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from judgestats.collection import journal_file
-from judgestats.collection.batch_store import BATCH_SCHEMA, BatchStore, split_keys
+from judgestats.collection.journal_file import BATCH_SCHEMA, BatchStore, split_keys
 from judgestats.collection.ledger import LEDGER_SCHEMA, Charge, Ledger, sign_lines
 from judgestats.collection.response import Abilities, SentRequest
 from judgestats.deadlines import scratch_folder

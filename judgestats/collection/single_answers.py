@@ -15,8 +15,8 @@ import pandas as pd
 
 from judgestats.collection.account import Collected
 from judgestats.collection.ask import CollectionRequest
+from judgestats.collection.collector import collect_online
 from judgestats.collection.journal import Journal
-from judgestats.collection.online import collect_online
 from judgestats.collection.spec import read_judges
 from judgestats.data.columns import Condition, Task
 from judgestats.data.parse import read_judgment

@@ -156,7 +156,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
         return _untracked(arguments, judged, facts, name, formats)
-    from judgestats.runner.traces import rendering, report_code
+    from judgestats.runner.record import rendering, report_code
     from judgestats.tracking.runs import run_files
 
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false", **look}
@@ -296,7 +296,7 @@ def _untracked(
         finish(results, following=following, further=judged.further(results))
         return 0
     from judgestats.reporting.renderer import render_report
-    from judgestats.runner.traces import write_explorer
+    from judgestats.runner.record import write_explorer
 
     folder = Path("judgestats-reports") / file_name(name)
     with guard_output(folder):

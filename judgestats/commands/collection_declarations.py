@@ -98,7 +98,7 @@ with the parameters that change. `judgestats run EXPERIMENT --help` lists them.
 )
 
 EXPORT = Command(
-    "Export judgments as training data", "export:export_command",
+    "Export judgments as training data", "requests:export_judgments_command",
     (
         Argument("runs", RUN, kind="file", many="some", metavar="RUN"),
         Option("--out", "Output", "Folder for the files, e.g. export", kind="folder",
@@ -145,7 +145,7 @@ ENDPOINT = Command(
 TRAINING: Mapping[str, Command] = MappingProxyType(
     {
         "train": Command(
-            "Fine-tune a judge on exported judgments (extra: train)", "export:train_command",
+            "Fine-tune a judge on exported judgments (extra: train)", "requests:train_command",
             (
                 Argument("data", "Folder that `judgestats export` wrote, or file of chats",
                     kind="file"),
@@ -166,7 +166,7 @@ TRAINING: Mapping[str, Command] = MappingProxyType(
             examples=("python -m judgestats.training train training --model NAME --out judge",),
         ),
         "coverage": Command(
-            "Measure what explanations attend to (extra: coverage)", "export:coverage_command",
+            "Measure what explanations attend to (extra: coverage)", "requests:coverage_command",
             (
                 Argument("run", RUN, kind="file"),
                 Option("--model", "Input", "Folder or name of an encoder-decoder", required=True),

@@ -210,7 +210,7 @@ _DRIFT = Command(
 )
 
 _COMPARE = Command(
-    "Compare runs or files with the first of them", "report:compare_command",
+    "Compare runs or files with the first of them", "show:compare_command",
     (
         Argument("run", "MLflow run ids (or their beginnings), folders of runs, or files of "
             "judgments; the first is the reference", many="some", kind="file"),
@@ -349,7 +349,7 @@ _LABELS = Command(
 )
 
 _REPORT = Command(
-    "Render the report of a run, or compare several runs", "report:report_command",
+    "Render the report of a run, or compare several runs", "show:report_command",
     (
         Argument("run", f"{RUN}; several are compared", kind="file", many="some"),
         Option("--document", "Input", "Name of a bundled document (brief, experiment, audit, "
@@ -363,7 +363,7 @@ _REPORT = Command(
         Option("--detail", "Output", "Summary with its evidence, or all results", default="brief",
             choices=("brief", "full")),
         Option("--methods", "Output", "Methods section and reporting checklist instead of the "
-            "report: printed, or written to FILE, e.g. methods.md (.md, .tex, .docx)", alone="-",
+            "show: printed, or written to FILE, e.g. methods.md (.md, .tex, .docx)", alone="-",
             metavar="[FILE]"),
         *SHOWN,
     ),

@@ -15,7 +15,7 @@ from judgestats.results import Results, write_results
 from judgestats.results.change_screen import change_outcome, change_sentences
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, finish, show
-from judgestats.tracking.fetch import facts_of_run, run_judgments, simulated_in
+from judgestats.tracking.runs import facts_of_run, run_judgments, simulated_in
 
 if TYPE_CHECKING:
     from pandas import DataFrame

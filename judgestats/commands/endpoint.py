@@ -108,8 +108,7 @@ def simulate_command(arguments: Args) -> int:
     int
         0.
     """
-    from judgestats.simulated.app import serve
-    from judgestats.simulated.faults import Faults
+    from judgestats.simulated.app import Faults, serve
 
     if not 0 <= arguments.port <= 65535:
         raise InputError(f"simulate: --port must lie in 0-65535, got {arguments.port}.")

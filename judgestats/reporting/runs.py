@@ -311,7 +311,7 @@ def load_run(run: str | os.PathLike[str]) -> Run:
     """
     folder = Path(run)
     if not (folder / "results.json").is_file():
-        from judgestats.tracking.fetch import run_folder
+        from judgestats.tracking.runs import run_folder
 
         scratch = make_scratch_folder("run")
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)

@@ -19,6 +19,8 @@ from judgestats.runner.parameter_types import parameters_of as parameters_of
 from judgestats.runner.prepare import draw_units as draw_units
 from judgestats.runner.prepare import tasks_of as tasks_of
 from judgestats.runner.prompts import rendered as rendered
+from judgestats.runner.record import rendering as rendering
+from judgestats.runner.record import report_code as report_code
 from judgestats.runner.record import session as session
 from judgestats.runner.record import write_json as write_json
 from judgestats.runner.record import write_results as write_results
@@ -29,5 +31,3 @@ from judgestats.runner.run import write_requests as write_requests
 from judgestats.runner.sources import BestOfParameters as BestOfParameters
 from judgestats.runner.sources import benchmarks as benchmarks
 from judgestats.runner.sources import source_name as source_name
-from judgestats.runner.traces import rendering as rendering
-from judgestats.runner.traces import report_code as report_code

@@ -152,7 +152,7 @@ def tasks_of(
 ) -> Iterator[Task]:
     """Every judgment of the plan, replication by replication.
 
-    Requests are sent in a random order (`judgestats.collection.online`); rows keep this one.
+    Requests are sent in a random order (`judgestats.collection.collector`); rows keep this one.
 
     Parameters
     ----------

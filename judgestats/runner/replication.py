@@ -131,7 +131,7 @@ def _log(
     analysis: Analysis,
 ) -> Outcome:
     """One MLflow run with the records, their report, and the claims on the terminal."""
-    from judgestats.runner.traces import rendering, report_code
+    from judgestats.runner.record import rendering, report_code
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import ADOPTED_RUN, open_store
 

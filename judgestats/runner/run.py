@@ -37,14 +37,14 @@ from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.judgments import ask_of, check_prices, judgments_of, readers_of
 from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered, request_records
-from judgestats.runner.traces import rendering, report_code
+from judgestats.runner.record import rendering, report_code
 from judgestats.studies.published import with_published
 from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
 
 if TYPE_CHECKING:
     from judgestats.collection.journal import Journal
     from judgestats.collection.spec import JudgeSpec
-    from judgestats.runner.traces import CallTraces
+    from judgestats.runner.record import CallTraces
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import Store
 
@@ -346,7 +346,7 @@ def _traces(prepared: Prepared, run: RunWriter | None) -> CallTraces | None:
     """What writes the calls as traces, where that is asked for."""
     if prepared.parameters.traces == "off":
         return None
-    from judgestats.runner.traces import CallTraces
+    from judgestats.runner.record import CallTraces
 
     if run is None:
         raise ValueError("traces=on: the run of MLflow is started before the first call.")

@@ -14,10 +14,17 @@ from typing import Any
 from judgestats.data.request_fields import FIELDS
 from judgestats.errors import InputError
 from judgestats.protocols.probes.protocols import SCALE_WORDS
-from judgestats.simulated.faults import RefusedError
-from judgestats.simulated.judges import normal_of, quality_of, stated_quality, uniform_of
+from judgestats.simulated.judges import Truth, normal_of, quality_of, stated_quality, uniform_of
 from judgestats.simulated.request_reader import Requested
-from judgestats.simulated.truth import Truth
+
+
+class RefusedError(Exception):
+    """A request that is answered with an error status."""
+
+    def __init__(self, status: int, message: str, *, param: str = "", code: str = "") -> None:
+        super().__init__(message)
+        self.status, self.message, self.param, self.code = status, message, param, code
+
 
 Distribution = tuple[tuple[Any, ...], tuple[float, ...]]
 """Verdicts and their cumulated probabilities."""

@@ -36,17 +36,15 @@ from judgestats.studies.claims import (
 )
 from judgestats.studies.paper_tables import PaperTable
 from judgestats.studies.schroeder2024_data import (
-    BENCHMARKS,
-    read_verdicts,
-)
-from judgestats.studies.schroeder2024_public import (
     BBH,
+    BENCHMARKS,
     FIVE,
     SQUAD,
     answers,
     application,
     is_above,
     printed_rows,
+    read_verdicts,
     short_name,
     three_digits,
 )

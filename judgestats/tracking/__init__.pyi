@@ -1,8 +1,5 @@
 """Public names of `judgestats.tracking`."""
 
-from judgestats.tracking.fetch import results_of_run as results_of_run
-from judgestats.tracking.fetch import run_folder as run_folder
-from judgestats.tracking.fetch import run_judgments as run_judgments
 from judgestats.tracking.runs import MOST_CHILDREN as MOST_CHILDREN
 from judgestats.tracking.runs import SHARED as SHARED
 from judgestats.tracking.runs import WHOLE_RUN as WHOLE_RUN
@@ -11,6 +8,9 @@ from judgestats.tracking.runs import answer_note as answer_note
 from judgestats.tracking.runs import artifact_path as artifact_path
 from judgestats.tracking.runs import declared_names as declared_names
 from judgestats.tracking.runs import key as key
+from judgestats.tracking.runs import results_of_run as results_of_run
+from judgestats.tracking.runs import run_folder as run_folder
+from judgestats.tracking.runs import run_judgments as run_judgments
 from judgestats.tracking.runs import verdict_metrics as verdict_metrics
 from judgestats.tracking.store import Store as Store
 from judgestats.tracking.store import make_blank as make_blank

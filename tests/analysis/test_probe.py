@@ -22,7 +22,7 @@ from judgestats.protocols import (
     variants_of,
 )
 from judgestats.simulated import distribution, read_request, stated_quality
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 from tests.null_judge.designs import claims, probed, seeded
 from tests.null_judge.worlds import World
 

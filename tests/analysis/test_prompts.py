@@ -14,7 +14,7 @@ from judgestats.protocols import Pointwise, ProbedPairwise, PromptTemplate, Repl
 from judgestats.runner import load_design
 from judgestats.runner.prepare import prepare
 from judgestats.simulated import distribution, read_request
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 from tests.null_judge.designs import claims, reworded, seeded
 from tests.null_judge.worlds import World
 

@@ -6,7 +6,7 @@ from judgestats.collection import collect_judgments, price_plan
 from judgestats.data import parse_judgments
 from judgestats.protocols import Pointwise, ReplyMode
 from judgestats.simulated import SimulatedServer
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 from tests.collection.conftest import make_items
 
 PROTOCOL = Pointwise()

@@ -22,7 +22,7 @@ from judgestats.runner.common_parameters import settings_of
 from judgestats.runner.prepare import prepare
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.simulated.app import SimulatedServer
-from judgestats.simulated.faults import Faults
+from judgestats.simulated.app import Faults
 from judgestats.simulated.app import run_server
 
 def asked(journal, **given):

@@ -6,7 +6,7 @@ import pytest
 
 from judgestats.items import load_bank
 from judgestats.protocols import padded, unpadded
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 
 
 def test_padding_can_be_taken_off_again():

@@ -11,7 +11,7 @@ from judgestats.analysis.alignment import analyse
 from judgestats.protocols import Pairwise
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 from judgestats.stats import friedman_test
 from judgestats.stats.comparison import blocked_f_test
 from tests.runner.report_cells import shown_by, words_of

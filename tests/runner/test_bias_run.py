@@ -12,7 +12,7 @@ from judgestats.protocols import Scale, padded
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.simulated import Truth, simulated_judge
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 from tests.runner.report_cells import shown_by, words_of
 
 GIVEN = {

@@ -10,7 +10,7 @@ from judgestats.collection import price_plan
 from judgestats.errors import InputError
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 from judgestats.tracking import artifact_path, open_store
 
 SMALL = {"resamples": "199", "report": "none", "concurrency": "16"}

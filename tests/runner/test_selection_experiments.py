@@ -9,7 +9,7 @@ from judgestats.errors import InputError
 from judgestats.items import load_bank
 from judgestats.runner import BestOfParameters, benchmarks, load_design, run_experiment, source_name
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 from judgestats.stats.agreement import chance_grade_score, grade_score_items
 from tests.runner.report_cells import shown_by
 

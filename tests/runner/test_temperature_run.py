@@ -30,7 +30,7 @@ def expected_variance(judge, temperature, outcome):
     """The truth: the average over the judged answers of the judge's variance of scores."""
     from judgestats.items import load_bank
     from judgestats.protocols import Pointwise
-    from judgestats.simulated.truth import truth
+    from judgestats.simulated.judges import truth
 
     judged = set(outcome.analysis.arrays["items"])
     units = [u for u in Pointwise().units(load_bank()) if u.item_id in judged]

@@ -16,7 +16,7 @@ from judgestats.items import load_bank
 from judgestats.protocols import response_names
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 
 SMALL = {"resamples": "99", "report": "none"}
 ANSWERS = [

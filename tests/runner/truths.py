@@ -4,7 +4,7 @@ import numpy as np
 
 from judgestats.items import load_bank
 from judgestats.protocols import Pointwise
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 
 
 def variance_of(judge, judged, *, temperature, **how):

@@ -13,7 +13,7 @@ from judgestats.errors import InputError
 from judgestats.items import load_bank
 from judgestats.protocols import Pointwise, Prompted, ReplyMode, ReplySchema, Scale
 from judgestats.simulated import quality_of, simulated_judge, simulated_judges
-from judgestats.simulated.truth import truth
+from judgestats.simulated.judges import truth
 
 PAIR = ReplySchema(
     name="choose",

@@ -10,8 +10,7 @@ from judgestats.errors import InputError
 from judgestats.runner import load_design, run_replication
 from judgestats.studies import Options, load_study, records, study_names
 from judgestats.studies.records import ABOUT, examined, shipped_records
-from judgestats.studies.schroeder2024_data import read_application
-from judgestats.studies.schroeder2024_public import application
+from judgestats.studies.schroeder2024_data import application, read_application
 from tests.studies.test_schroeder2024 import JUDGES, authors_json
 
 NAMES = ("Nexusflow_Starling-LM-7B-beta", "google_gemma-1.1-7b-it")

@@ -11,8 +11,7 @@ from judgestats.errors import InputError
 from judgestats.results import to_plain
 from judgestats.stats import published_omega_2412_12509
 from judgestats.studies import Options, load_study
-from judgestats.studies.schroeder2024_data import authors_verdict, read_verdicts
-from judgestats.studies.schroeder2024_public import answers
+from judgestats.studies.schroeder2024_data import answers, authors_verdict, read_verdicts
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "schroeder2024"
 JUDGES = (

@@ -9,17 +9,21 @@ from dataclasses import replace
 from typing import Any
 
 from judgestats.collection.account import Account, Collected, Stop
-from judgestats.collection.app_client import AsgiApp
 from judgestats.collection.ask import CollectionRequest
-from judgestats.collection.batch_store import Limits
-from judgestats.collection.batches.anthropic import AnthropicBatches, takes
-from judgestats.collection.batches.client import BatchClient
+from judgestats.collection.batches.client import AnthropicBatches, BatchClient, takes
 from judgestats.collection.batches.work import BatchWork, Shared, Wanted
-from judgestats.collection.client import JudgeClient
-from judgestats.collection.collector import following, grouped, refuse_repeated, signals
+from judgestats.collection.client import AsgiApp, JudgeClient
+from judgestats.collection.collector import (
+    collect_online,
+    collected_of,
+    following,
+    grouped,
+    refuse_repeated,
+    signals,
+)
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
-from judgestats.collection.online import collect_online, collected_of
+from judgestats.collection.journal_file import Limits
 from judgestats.collection.prices import UsageFaults
 from judgestats.collection.request import Ready
 from judgestats.collection.rows import FrameWriter, answer_row, failed_row, invalid_row

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from judgestats.collection.account import Account, Stop
-from judgestats.collection.batch_store import BatchRecord, BatchRequest, Limits
 from judgestats.collection.batches.client import (
     BatchCallError,
     BatchClient,
@@ -19,7 +18,7 @@ from judgestats.collection.batches.client import (
 )
 from judgestats.collection.endpoint import Endpoint, taught
 from judgestats.collection.journal import Journal
-from judgestats.collection.journal_file import Answer
+from judgestats.collection.journal_file import Answer, BatchRecord, BatchRequest, Limits
 from judgestats.collection.ledger import Budget, Charge, unknown_price
 from judgestats.collection.prices import Charged, charged
 from judgestats.collection.request import (

@@ -292,7 +292,7 @@ _PROBES = (
         "compare only answers of like length, or report length beside verdicts",
         against=_PAIRS,
         asks="pairs",
-    ),  # fmt: skip
+    ),
     probe(
         "pair off topic",
         "the answer to another question, in a pair",
@@ -300,7 +300,7 @@ _PROBES = (
         kind="control",
         against=_PAIRS,
         asks="pairs",
-    ),  # fmt: skip
+    ),
     *(
         probe(name, does, _same, _ONE_SCALE, kind="scale", scale=scale)
         for name, does, scale in _SCALES

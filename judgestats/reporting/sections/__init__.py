@@ -1,6 +1,6 @@
 """Parts of a report: each function takes a run and gives tables, figures or sentences.
 
-They are named after what a reader looks for: `summary`, `design`, `data`, `results`, `pairs`,
+They are named after what a reader looks for: `summary`, `design`, `data`, `results`,
 `checks`, `people`, `studies`, `figures`, `answer`, `closing`; `compare` shows several runs.
 """
 
@@ -20,7 +20,6 @@ __all__ = [
     "data",
     "design",
     "figures",
-    "pairs",
     "people",
     "results",
     "studies",
