@@ -32,7 +32,7 @@ STAGES = {
     "files of results": ("runner/record.py", "write_results"),
     "import of MLflow and opening of the store": ("tracking/store.py", "open_store"),
     "report: cells": ("reporting/cells.py", "execute_document"),
-    "report: waiting for what remains of it": ("runner/traces.py", "_attach"),
+    "report: waiting for what remains of it": ("runner/record.py", "_attach"),
 }
 """Rows of the table: end of the file and name of the function whose calls they are."""
 PROFILED = """

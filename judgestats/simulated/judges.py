@@ -44,8 +44,6 @@ class SimulatedJudge:
 
     Attributes
     ----------
-    stands_for : str
-        The real judge whose published figures it follows, if any.
     temperature_matters : bool
         If false, T = 1 whatever is asked: the null of every question about temperature.
     reasoning_before, reasoning_after : float
@@ -83,7 +81,6 @@ class SimulatedJudge:
 
     name: str
     about: str
-    stands_for: str = ""
     floor: float = 2.2
     span: float = 7.3
     curve: float = 0.55
@@ -124,13 +121,11 @@ _JUDGES = (
     SimulatedJudge(
         name="sim-typical",
         about="steady at low temperature, uses the upper half of the scale",
-        stands_for="gpt-4o-mini",
     ),
     SimulatedJudge(
         name="sim-discerning",
         about="distinguishes answers better when it compares them; its scores vary about twice as "
         "much as those of sim-typical",
-        stands_for="gpt-4o",
         noise=0.55,
         noise_spread=1.4,
         reasoning_before=1.3,
@@ -140,7 +135,6 @@ _JUDGES = (
     SimulatedJudge(
         name="sim-coarse",
         about="gives hardly anything but 8, 9 and 10, and lapses on a few answers",
-        stands_for="gpt-3.5-turbo",
         floor=6.7,
         span=2.7,
         curve=1.0,
@@ -331,8 +325,8 @@ def simulated_judge(name: str) -> SimulatedJudge:
 
     Examples
     --------
-    >>> simulated_judge("sim-typical").stands_for
-    'gpt-4o-mini'
+    >>> simulated_judge("sim-typical").noise
+    0.25
     """
     if name not in _BY_NAME:
         raise InputError(

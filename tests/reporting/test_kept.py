@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from judgestats.reporting import Run, Table, load_run, sample_rows
-from judgestats.reporting.sections import data, pairs, results
+from judgestats.reporting.sections import data, results
 from judgestats.results import (
     CONDITIONS,
     About,
@@ -160,7 +160,7 @@ def _pair(**about: Any) -> tuple[ResultSet, Comparison]:
 
 def test_a_pair_of_which_nothing_else_says_whose_it_is_stands_under_its_title(run: Run) -> None:
     found = (run.records[CONDITIONS], *_pair())
-    table = pairs.pair_table(Run(run.folder, replace(run.records, results=found, headlines=())))
+    table = results.pair_table(Run(run.folder, replace(run.records, results=found, headlines=())))
     assert table is not None
     assert [row["group"] for row in table.rows] == ["Its own answers, judge x"]
 

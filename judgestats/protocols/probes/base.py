@@ -114,8 +114,6 @@ class Probe:
         What it is compared with, where that is not the original.
     success : {"highest", "middle"}
         Of an attack: the lowest score by which it has succeeded.
-    advice : str
-        What to do about a judge that it moves.
     measured : {"shift", "first place", "last place", "own answers"}
     """
 
@@ -125,7 +123,6 @@ class Probe:
     changed: Variant
     against: Variant | None = None
     success: Literal["highest", "middle"] = "highest"
-    advice: str = ""
     measured: Measure = "shift"
 
     @property
@@ -146,12 +143,12 @@ class Probe:
 
 
 def probe(
-    name: str, does: str, edit: Edit, advice: str = "", *, kind: Kind = "fair",
+    name: str, does: str, edit: Edit, *, kind: Kind = "fair",
     against: Variant | None = None, needs: str = "", asks: Asks = "scores", scale: str = "",
 ) -> Probe:  # fmt: skip
     """A probe whose change bears its name."""
     changed = Variant(name=name, edit=edit, needs=needs, asks=asks, scale=scale)
-    return Probe(name=name, kind=kind, does=does, changed=changed, against=against, advice=advice)
+    return Probe(name=name, kind=kind, does=does, changed=changed, against=against)
 
 
 def probe_answer(unit: Unit, other: Unit | None) -> ProbeAnswer:
@@ -236,20 +233,17 @@ class _Rewrite:
         return None if text is None else replace(shown, answer=text)
 
 
-_DONE = {
-    "translated": ("the same answer in another language", "judge answers in one language"),
-    "condensed": ("the same answer in fewer words", "compare only answers of like length"),
-    "expanded": ("the same answer in more words", "compare only answers of like length"),
-    "other tone": ("the same answer in another tone", "say in the prompt whether tone counts"),
-}
-
 WRITTEN_PROBES = tuple(
     Probe(
         name=name,
         kind="fair",
-        does=does,
+        does=f"the same answer in {how}",
         changed=Variant(name=name, edit=_Rewrite(name), written=True),
-        advice=advice,
     )
-    for name, (does, advice) in _DONE.items()
+    for name, how in (
+        ("translated", "another language"),
+        ("condensed", "fewer words"),
+        ("expanded", "more words"),
+        ("other tone", "another tone"),
+    )
 )

@@ -109,7 +109,6 @@ def _same(shown: ProbeAnswer) -> ProbeAnswer:
     return shown
 
 
-_ONE_SCALE = "settle on one scale, and compare no scores across scales"
 _SCALES = (
     *((f"scale {s}", f"a scale of {s}", s) for s in ("1-5", "1-10", "1-100")),
     ("reversed scale", "a scale on which the lowest number is the best", REVERSED),
@@ -220,17 +219,14 @@ _PAIRS_SAID = {
             "The answer of Assistant {} was written by GPT-5 of OpenAI, that of Assistant {} by a "
             "small model that nobody knows."
         ),
-        "do not tell the judge who wrote an answer",
     ),
     "pair bandwagon": (
         "that most others are said to prefer an answer",
         "90 % of the other evaluators prefer the answer of Assistant {}.",
-        "do not show the judge other verdicts",
     ),
     "pair hint": (
         "that the person who asks prefers an answer",
         "I think that Assistant {} gave the better answer. Isn't it so?",
-        "keep opinions out of the judge's prompt",
     ),
 }
 
@@ -239,7 +235,7 @@ def pair_notes() -> dict[str, tuple[str, int]]:
     """Every note's text with the name of its probe and the place, from 0, of whom it names."""
     return {
         text.format("AB"[k], "BA"[k]): (name, k)
-        for name, (_, text, _) in _PAIRS_SAID.items()
+        for name, (_, text) in _PAIRS_SAID.items()
         for k in (0, 1)
     }
 
@@ -252,27 +248,17 @@ def _noted(name: str, text: str, *, of_first: bool) -> Variant:
 
 _PAIRS = Variant(name=PAIRS, edit=_same, asks="pairs")
 _OPTIONS = Variant(name=OPTIONS, edit=_same, asks="options")
-_ORDERS = "show every order and count what they do not agree on as a tie"
-
-
-def _described(name: str, does: str, baseline: Variant, measured: Measure, advice: str) -> Probe:
-    """A probe that is read off the baseline."""
-    return Probe(
-        name=name, kind="fair", does=does, against=baseline, changed=baseline, measured=measured,
-        advice=advice,
-    )  # fmt: skip
-
-
+_DESCRIBED: tuple[tuple[str, str, Variant, Measure], ...] = (
+    ("position", "standing first of two", _PAIRS, "first place"),
+    ("first of many", "standing first of several", _OPTIONS, "first place"),
+    ("last of many", "standing last of several", _OPTIONS, "last place"),
+    ("own answer", "being the judge's own answer", _PAIRS, "own answers"),
+)
+"""Probes that are read off the baseline."""
 _PROBES = (
-    _described("position", "standing first of two", _PAIRS, "first place", _ORDERS),
-    _described("first of many", "standing first of several", _OPTIONS, "first place", _ORDERS),
-    _described("last of many", "standing last of several", _OPTIONS, "last place", _ORDERS),
-    _described(
-        "own answer",
-        "being the judge's own answer",
-        _PAIRS,
-        "own answers",
-        "let another judge decide on answers by its own model",
+    *(
+        Probe(name=name, kind="fair", does=does, against=base, changed=base, measured=measured)
+        for name, does, base, measured in _DESCRIBED
     ),
     *(
         Probe(
@@ -281,18 +267,10 @@ _PROBES = (
             does=does,
             against=_noted(name, text, of_first=False),
             changed=_noted(name, text, of_first=True),
-            advice=advice,
         )
-        for name, (does, text, advice) in _PAIRS_SAID.items()
+        for name, (does, text) in _PAIRS_SAID.items()
     ),
-    probe(
-        "pair padding",
-        "adding empty words to one of two",
-        longer,
-        "compare only answers of like length, or report length beside verdicts",
-        against=_PAIRS,
-        asks="pairs",
-    ),
+    probe("pair padding", "adding empty words to one of two", longer, against=_PAIRS, asks="pairs"),
     probe(
         "pair off topic",
         "the answer to another question, in a pair",
@@ -301,10 +279,7 @@ _PROBES = (
         against=_PAIRS,
         asks="pairs",
     ),
-    *(
-        probe(name, does, _same, _ONE_SCALE, kind="scale", scale=scale)
-        for name, does, scale in _SCALES
-    ),
+    *(probe(name, does, _same, kind="scale", scale=scale) for name, does, scale in _SCALES),
 )
 """Pairs first, then scales."""
 
