@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 
 from judgestats import __version__
-from judgestats.runner.replication import write_records_of
+from judgestats.runner.run import write_records_of
 from judgestats.studies import Options, load_study, study_names
 from judgestats.studies.records import ABOUT, examined
 

@@ -502,7 +502,7 @@ def run(experiment: str, **parameters: Any) -> Findings | None:
     design = load_design(experiment)
     given = {k: _as_word(v) for k, v in parameters.items()}
     if isinstance(design, ReplicationDesign):
-        from judgestats.runner.replication import run_replication
+        from judgestats.runner.run import run_replication
 
         shown = _outside_loops(lambda: run_replication(design, given))
         place = shown.run_id

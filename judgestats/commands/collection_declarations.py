@@ -128,7 +128,7 @@ EXPORT = Command(
 )
 
 ENDPOINT = Command(
-    "Test what a model's endpoint supports", "endpoint:endpoint_command",
+    "Test what a model's endpoint supports", "run:endpoint_command",
     (
         Argument("model", "Model, e.g. gpt-4o-mini or llama3@http://host:8000/v1, or judges.yaml"),
         Option("--base-url", "Input", "Address of the server, e.g. http://localhost:8000/v1"),

@@ -541,7 +541,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             examples=("judgestats mcp --root .",),
         ),
         "simulate": Command(
-            "Serve the simulated judges over HTTP", "endpoint:simulate_command",
+            "Serve the simulated judges over HTTP", "run:simulate_command",
             (
                 Option("--port", "Advanced", "Port of the server", kind="whole", default=8099),
                 Option("--host", "Advanced", "Address to listen on", default="127.0.0.1"),

@@ -25,8 +25,8 @@ from judgestats.runner.record import session as session
 from judgestats.runner.record import write_json as write_json
 from judgestats.runner.record import write_results as write_results
 from judgestats.runner.record import write_tables as write_tables
-from judgestats.runner.replication import run_replication as run_replication
 from judgestats.runner.run import run_experiment as run_experiment
+from judgestats.runner.run import run_replication as run_replication
 from judgestats.runner.run import write_requests as write_requests
 from judgestats.runner.sources import BestOfParameters as BestOfParameters
 from judgestats.runner.sources import benchmarks as benchmarks
