@@ -8,12 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from judgestats.errors import InputError, nearest, printable
-from judgestats.results.metric_names import (
-    is_called,
-    metric_called,
-    quantities_of,
-    quantity_of_row,
-)
+from judgestats.results.metric_names import is_called, metric_called, quantities_of, quantity_of_row
 from judgestats.results.numbers import apa_number
 from judgestats.results.quantities import PUBLIC_NAMES, quantity_of
 from judgestats.results.records import Row

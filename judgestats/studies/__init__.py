@@ -12,13 +12,7 @@ import importlib
 from collections.abc import Mapping
 
 from judgestats.errors import InputError
-from judgestats.studies.claims import (
-    VERDICTS,
-    Claim,
-    Options,
-    Replication,
-    Study,
-)
+from judgestats.studies.claims import VERDICTS, Claim, Options, Replication, Study
 
 __all__ = [
     "STUDIES",

@@ -13,17 +13,12 @@ from judgestats.analysis.records import NamedResult
 from judgestats.results.numbers import apa_number, format_p
 from judgestats.results.quantities import name_of
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.comparison.groups import (
-    kruskal_test,
-    pairwise_mann_whitney,
-)
+from judgestats.stats.comparison.groups import kruskal_test, pairwise_mann_whitney
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.dispersion.condition_summary import kurtosis_change, normality_test
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
-from judgestats.stats.dispersion.equivalence import (
-    equivalence_of_spread,
-)
+from judgestats.stats.dispersion.equivalence import equivalence_of_spread
 from judgestats.stats.dispersion.ratios import variance_ratio
 from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Comparison, Estimate, TestResult

@@ -11,10 +11,7 @@ from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Floats
 from judgestats.results.numbers import bounds_of, format_p, with_bounds
 from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
-from judgestats.stats.comparison.groups import (
-    kruskal_test,
-    mann_whitney_test,
-)
+from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.dispersion.equivalence import (
     EquivalenceResult,
@@ -36,11 +33,7 @@ from judgestats.studies.claims import (
     paired_shift,
     then,
 )
-from judgestats.studies.llmasjudge_data import (
-    MINI,
-    NONE,
-    LLMasJudgeData,
-)
+from judgestats.studies.llmasjudge_data import MINI, NONE, LLMasJudgeData
 
 SPREAD_MARGIN = 1.5
 """Declared margin: a ratio of variances between 1/1.5 and 1.5 matters little."""

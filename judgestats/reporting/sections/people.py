@@ -19,11 +19,7 @@ from judgestats.reporting.numbers import (
     label,
 )
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.conditions import (
-    condition_table,
-    short_condition,
-    with_bounds,
-)
+from judgestats.reporting.sections.conditions import condition_table, short_condition, with_bounds
 from judgestats.reporting.sections.figures import effect_in, effect_of, extremes
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
 from judgestats.results import Estimate

@@ -13,13 +13,7 @@ from functools import cache
 from typing import TypeVar
 
 from judgestats.errors import InputError
-from judgestats.results.quantities import (
-    agreement,
-    comparison,
-    reliability,
-    robustness,
-    validity,
-)
+from judgestats.results.quantities import agreement, comparison, reliability, robustness, validity
 from judgestats.results.quantities.entry import UNITS, Quantity, TestKind
 
 __all__ = [
