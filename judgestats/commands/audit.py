@@ -322,24 +322,10 @@ def _untracked(
     return 0
 
 
-_NOT_STREAMED = (
-    "item",
-    "wide",
-    "explode",
-    "parse",
-    "as_shown",
-)
+_NOT_STREAMED = ("item", "wide", "explode", "parse", "as_shown")
 _STREAMED = (
-    "mapping",
-    "factors",
-    "judge",
-    "passes",
-    "fails",
-    "values",
-    "human",
-    "judge_rows",
-    "rows",
-)
+    "mapping", "factors", "judge", "passes", "fails", "values", "human", "judge_rows", "rows"
+)  # fmt: skip
 _IN_MEMORY = ("mix", "sensitivity", "specificity", "beside", "specs")
 CHECKED_ROWS = 500_000
 """Judgments up to which other packages recompute numbers without being asked: some 15 seconds."""
@@ -625,29 +611,26 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
+_REPEATED = (
+    "labels_drawn", "mix", "sensitivity", "specificity", "beside", "omega_model", "specs", "joint",
+    "duplicates", "texts", "crosscheck", "stream",
+)  # fmt: skip
+"""Options beyond those of the table that change the numbers or the report."""
+
+
 def _command(arguments: Args) -> str:
     path = Path(arguments.file)
     file = arguments.file if from_store(arguments, path) else path.name
     words = ["judgestats analyze", shlex.quote(file), *map(shlex.quote, arguments.further)]
     words += repeated_options(arguments)
-    if arguments.labels_drawn:
-        words.append(f"--labels-drawn {arguments.labels_drawn}")
-    for name in ("mix", "sensitivity", "specificity"):
-        if getattr(arguments, name):
-            words.append(f"--{name} {shlex.quote(getattr(arguments, name))}")
-    if arguments.beside:
-        words.append(f"--beside {shlex.quote(Path(arguments.beside).name)}")
-    if arguments.omega_model != "parallel":
-        words.append(f"--omega-model {arguments.omega_model}")
-    words += [f"--{name}" for name in ("specs", "joint") if getattr(arguments, name)]
-    if arguments.duplicates != "cluster":
-        words.append(f"--duplicates {arguments.duplicates}")
-    if arguments.texts != "on":
-        words.append(f"--texts {arguments.texts}")
-    if arguments.crosscheck != "auto":
-        words.append(f"--crosscheck {arguments.crosscheck}")
-    if arguments.stream != "auto":
-        words.append(f"--stream {arguments.stream}")
+    declared = {option.name: option for option in COMMANDS["analyze"].options}
+    for name in _REPEATED:
+        option, value = declared[name], getattr(arguments, name)
+        if value != option.default and option.kind == "switch":
+            words += [option.flag] if value else []
+        elif value != option.default:
+            text = Path(value).name if option.kind == "file" else value
+            words.append(f"{option.flag} {shlex.quote(text)}")
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]
     return " ".join(words)
 

@@ -246,23 +246,7 @@ def strategy_names(parameters: CrowdParameters) -> tuple[str, ...]:
     )
 
 
-@cache
-def _wording(
-    vanilla: str,
-    append: bool,
-    own: tuple[tuple[str, str], ...],
-    orders: str,
-    ties: bool,
-    labelled_only: bool,
-) -> Wording:
-    return Wording(
-        vanilla=vanilla,
-        append=append,
-        own=own,
-        orders=orders,
-        ties=ties,
-        labelled_only=labelled_only,
-    )
+_wording = cache(Wording)
 
 
 def strategy_protocol(
@@ -282,12 +266,12 @@ def strategy_protocol(
     Strategy
     """
     wording = _wording(
-        parameters.prompt or "judge_vanilla",
-        parameters.reply_instruction != "none",
-        tuple(parameters.prompts.items()),
-        parameters.orders,
-        parameters.get("ties", False),
-        labelled_only,
+        vanilla=parameters.prompt or "judge_vanilla",
+        append=parameters.reply_instruction != "none",
+        own=tuple(parameters.prompts.items()),
+        orders=parameters.orders,
+        ties=parameters.get("ties", False),
+        labelled_only=labelled_only,
     )
     one = strategy(name, k=parameters.k, seed=parameters.seed, wording=wording)
     points = parameters.get("key_points", 0)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.protocols.pairwise import unpadded
@@ -678,27 +679,9 @@ class Truth:
             return {low + high - score: p for score, p in chances.items()}
         return chances
 
-    def variance(
-        self,
-        question: str,
-        answer: str,
-        *,
-        temperature: float | None,
-        low: int = 1,
-        high: int = 10,
-        reasoning: str = "none",
-        guided: bool = False,
-    ) -> float:
+    def variance(self, question: str, answer: str, **asked: Any) -> float:
         """Variance of repeated scores of one answer: what a within-item variance estimates."""
-        chances = self.score_probabilities(
-            question,
-            answer,
-            temperature=temperature,
-            low=low,
-            high=high,
-            reasoning=reasoning,
-            guided=guided,
-        )
+        chances = self.score_probabilities(question, answer, **asked)
         mean = sum(score * p for score, p in chances.items())
         return sum((score - mean) ** 2 * p for score, p in chances.items())
 

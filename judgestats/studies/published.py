@@ -71,19 +71,12 @@ def published_tests(array: ScoreArray, cells: pd.DataFrame) -> list[NamedResult]
     cell_table = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
     results: list[NamedResult] = []
     for stratum in strata_of(cells, vary="temperature"):
-        judge = stratum.name
-        results.append(
-            _name_result(
-                f"spearman.{judge}",
-                f"Variance and temperature, {judge}",
-                _trend(cell_table, stratum),
-            )
-        )
-        scores = stratum.scores(array)
-        test = spread_published(scores, conditions=stratum.labels)
-        results.append(
-            _name_result(f"levene.{judge}", f"Levene on centred scores, {judge}", _marked(test))
-        )
+        judge, trend = stratum.name, _trend(cell_table, stratum)
+        test = _marked(spread_published(stratum.scores(array), conditions=stratum.labels))
+        results += [
+            _name_result(f"spearman.{judge}", f"Variance and temperature, {judge}", trend),
+            _name_result(f"levene.{judge}", f"Levene on centred scores, {judge}", test),
+        ]
     return [*results, *published_groups(array, strata_of(cells, vary="judge"), what="judges")]
 
 
@@ -110,29 +103,28 @@ def published_groups(
         groups = [_variances(cells, c) for c in stratum.conditions]
         if any(g.size < 2 for g in groups):
             continue
-        where, names = stratum.name, list(stratum.labels)
-        test = kruskal_test(groups, names=names, ties="exact")  # as the study counted ties
-        results.append(
-            _name_result(f"kruskal.{where}", f"Variances of the {what}, {where}", _marked(test))
-        )
-        pairs = _superiority(pairwise_mann_whitney(groups, names=names, adjust="none"))
-        results.append(
-            _name_result(
-                f"mann_whitney.{where}",
-                f"Variances of pairs of {what}, not adjusted, {where}",
-                pairs.replace(notes=(*pairs.notes, _UNPAIRED)),
-            )
-        )
+        titles = f"Variances of the {what}", f"Variances of pairs of {what}"
+        results += _of_groups(groups, stratum.labels, stratum.name, titles)
     return results
 
 
-def _superiority(pairs: Comparisons) -> Comparisons:
-    """The pairs with Vargha and Delaney's A as effect size: (1 + Cliff's delta) / 2."""
+def _of_groups(
+    groups: Sequence[Any], names: Sequence[str], where: str, titles: tuple[str, str],
+    *notes: Note, begun: str = "",
+) -> list[NamedResult]:  # fmt: skip
+    """Kruskal-Wallis, and Mann-Whitney of pairs with Vargha and Delaney's A: (1 + delta) / 2."""
+    test = _marked(kruskal_test(groups, names=names, ties="exact"))  # as the study counted ties
+    pairs = pairwise_mann_whitney(groups, names=list(names), adjust="none")
     rows = (
         dataclasses.replace(r, effect=(1 + r.effect) / 2, effect_name="probability_of_superiority")
         for r in pairs.rows
     )
-    return pairs.replace(rows=tuple(rows))
+    pairs = pairs.replace(rows=tuple(rows), notes=(*pairs.notes, _UNPAIRED, *notes))
+    test = dataclasses.replace(test, notes=(*test.notes, *notes))
+    return [
+        _name_result(f"{begun}kruskal.{where}", f"{titles[0]}, {where}", test),
+        _name_result(f"{begun}mann_whitney.{where}", f"{titles[1]}, not adjusted, {where}", pairs),
+    ]
 
 
 def _blocked_pairs(array: ScoreArray, strata: Sequence[Stratum]) -> list[NamedResult]:
@@ -238,20 +230,9 @@ def published_ratios(
         code="ratio_undefined",
         message=f"{lost} ratios are left out: the variance they divide by is 0 or missing.",
     )
-    test = kruskal_test(groups, names=names, ties="exact")  # as the study counted ties
-    pairs = _superiority(pairwise_mann_whitney(groups, names=names, adjust="none"))
-    return [
-        _name_result(
-            f"ratio_kruskal.{where}",
-            f"Item-wise ratios of variances between judges, {where}",
-            dataclasses.replace(_marked(test), notes=(*test.notes, _UNPAIRED, undefined)),
-        ),
-        _name_result(
-            f"ratio_mann_whitney.{where}",
-            f"Item-wise ratios of variances of pairs of judges, not adjusted, {where}",
-            pairs.replace(notes=(*pairs.notes, _UNPAIRED, undefined)),
-        ),
-    ]
+    whose = "Item-wise ratios of variances"
+    titles = f"{whose} between judges", f"{whose} of pairs of judges"
+    return _of_groups(groups, names, where, titles, undefined, begun="ratio_")
 
 
 def _variances(cells: Cells, condition: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -282,7 +263,7 @@ _FIVE = ("least", "lower quartile", "median", "upper quartile", "most")
 
 def _table(identity: str, title: str, source: str, rows: pd.DataFrame, text: str) -> NamedResult:
     table = PaperTable(source=source, table=rows, caption=text, how="on this run")
-    return NamedResult(id=f"published.{identity}", title=title, role="replicated", result=table)
+    return _name_result(identity, title, table)
 
 
 def centred_distances(array: ScoreArray) -> NamedResult:
@@ -301,16 +282,11 @@ def centred_distances(array: ScoreArray) -> NamedResult:
     for k, condition in enumerate(array.conditions):
         cell = array.scores[:, k]
         away = (cell - np.nanmean(cell, axis=1, keepdims=True)).round(2) + 0.0
-        for value, count in zip(
-            *np.unique(away[np.isfinite(away)], return_counts=True), strict=True
-        ):
-            rows.append(
-                {
-                    "condition": str(condition),
-                    "score_less_item_mean": float(value),
-                    "count": int(count),
-                }
-            )
+        values, counts = np.unique(away[np.isfinite(away)], return_counts=True)
+        rows += [
+            {"condition": str(condition), "score_less_item_mean": float(v), "count": int(n)}
+            for v, n in zip(values, counts, strict=True)
+        ]
     text = (
         "Scores less the mean of their item under their condition, counted. The study calls their "
         "shape normal and flatter at high temperature; scores are whole numbers on few points."
@@ -357,14 +333,8 @@ def _omegas(rows: pd.DataFrame) -> list[NamedResult]:
         omega = published_omega_2412_12509(
             wide.to_numpy(object), n_permutations=_SHUFFLINGS, seed=0
         )
-        results.append(
-            NamedResult(
-                id=f"published.omega.{condition}.{benchmark}",
-                title=f"Omega as the study computed it, {condition}, {benchmark}",
-                role="replicated",
-                result=omega,
-            )
-        )
+        title = f"Omega as the study computed it, {condition}, {benchmark}"
+        results.append(_name_result(f"omega.{condition}.{benchmark}", title, omega))
     return results
 
 

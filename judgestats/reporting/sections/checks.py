@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -250,18 +250,18 @@ _OF_VERDICTS = {
 }
 
 
+def _coefficients(labels: Mapping[str, str], kept: Container[str]) -> list[Column]:
+    return [Column(key=k, label=v, format="coefficient:3") for k, v in labels.items() if k in kept]
+
+
 def _condition_policies(run: Run, labels: Mapping[str, str], caption: str) -> Table:
     rows = [
         row | {"lost": int(number_of(row.get("n")) - number_of(row.get("n_ok")))}
         for row in run.described
     ]
-    columns = [
-        Column(key=key, label=text, format="coefficient:3")
-        for key, text in labels.items()
-        if key in run.conditions
-    ]
     lost = Column(key="lost", label="Unparsed", format="integer")
-    return condition_table(run, [lost, *columns], rows, caption=caption, label="tbl-missing")
+    columns = [lost, *_coefficients(labels, run.conditions)]
+    return condition_table(run, columns, rows, caption=caption, label="tbl-missing")
 
 
 def _score_policies(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -295,7 +295,7 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
         columns=(
             Column(key="condition", label="Condition"),
             Column(key="unparsed", label="No verdict", format="integer"),
-            *(Column(key=k, label=_OF_VERDICTS[k], format="coefficient:3") for k in known),
+            *_coefficients(_OF_VERDICTS, known),
         ),
         rows=tuple(rows),
         caption=(

@@ -279,38 +279,25 @@ def _file_names(run: Run) -> dict[str, str]:
     out = {"tests": "", "pairs": "", "estimates": "", "conditions": ""}
     kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in out}
     for record in run.records.results:
-        common = {
-            "id": record.id, "hypothesis": record.hypothesis, "role": record.role,
-            "title": record.title,
-        }  # fmt: skip
+        common: dict[str, Any] = {
+            name: getattr(record, name) for name in ("id", "hypothesis", "role", "title")
+        }
         interval = getattr(record, "interval", None)
         ends = {"low": interval.low, "high": interval.high} if interval else {}
         if isinstance(record, Test):
-            kinds["tests"].append(
-                common | {
-                    "method": record.method, "statistic": record.statistic.symbol,
-                    "value": record.statistic.value,
-                    "df": "; ".join(f"{k} {v:g}" for k, v in record.statistic.df.items()),
-                    "p": record.p, "p_adjusted": record.p_adjusted,
-                }
-            )  # fmt: skip
+            test = record.statistic
+            common |= {"method": record.method, "statistic": test.symbol, "value": test.value}
+            common |= {"df": "; ".join(f"{k} {v:g}" for k, v in test.df.items())}
+            kinds["tests"].append(common | {"p": record.p, "p_adjusted": record.p_adjusted})
         elif isinstance(record, Comparison):
-            kinds["pairs"].append(
-                common | {
-                    "a": record.a, "b": record.b, "estimand": record.estimand,
-                    "estimate": record.estimate, "low": math.nan, "high": math.nan, **ends,
-                    "p": record.p, "p_adjusted": record.p_adjusted,
-                }
-            )  # fmt: skip
+            common |= {"a": record.a, "b": record.b, "estimand": record.estimand}
+            common |= {"estimate": record.estimate, "low": math.nan, "high": math.nan} | ends
+            kinds["pairs"].append(common | {"p": record.p, "p_adjusted": record.p_adjusted})
         elif isinstance(record, Estimate):
-            null = record.null
-            kinds["estimates"].append(
-                common | {
-                    "estimand": record.estimand, "estimate": record.estimate, "low": math.nan,
-                    "high": math.nan, **ends, "chance_mean": null.mean if null else math.nan,
-                    "chance_95": null.q95 if null else math.nan,
-                }
-            )  # fmt: skip
+            common |= {"estimand": record.estimand, "estimate": record.estimate}
+            common |= {"low": math.nan, "high": math.nan} | ends
+            mean, q95 = (record.null.mean, record.null.q95) if record.null else (math.nan, math.nan)
+            kinds["estimates"].append(common | {"chance_mean": mean, "chance_95": q95})
         elif isinstance(record, TableRecord) and record.id == CONDITIONS:
             kinds["conditions"] = run.table(CONDITIONS)
     for name, rows in kinds.items():
