@@ -17,10 +17,7 @@ from judgestats.errors import InputError
 from judgestats.files.text import decode_json
 from judgestats.stats.agreement.kappa import krippendorff_alpha
 from judgestats.stats.inference.result import Estimate
-from judgestats.stats.validity.annotators import (
-    AlternativeAnnotator,
-    alternative_annotator_test,
-)
+from judgestats.stats.validity.annotators import AlternativeAnnotator, alternative_annotator_test
 from judgestats.studies.claims import (
     Claim,
     Finding,

@@ -18,7 +18,7 @@ from judgestats.items.answers import holds_target
 from judgestats.items.files import read_source
 from judgestats.protocols.selection import best_response_letters
 from judgestats.stats.agreement.raw_agreement import mean_share, vote_share_reliability
-from judgestats.stats.inference.estimate import Estimate, Sample
+from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.studies.claims import Finding, Options, bounded, each, low_high, now, then
 from judgestats.studies.paper_tables import omega_tables
 
