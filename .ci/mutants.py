@@ -56,7 +56,11 @@ MODULES = {
         "tests/cli/test_no_tracebacks.py",
     ],
     "files/label_state.py": ["tests/commands/test_labels.py"],
-    "files/text.py": ["tests/files", "tests/collection/test_outcomes.py"],
+    "files/text.py": [
+        "tests/files/test_guarded.py",
+        "tests/data/test_reader_fuzz.py",
+        "tests/collection/test_outcomes.py",
+    ],
     "files/guarded.py": ["tests/files", "tests/cli/test_no_tracebacks.py"],
     "commands/monitor.py": ["tests/commands/test_labels.py", "tests/cli/test_no_tracebacks.py"],
     "collection/ledger.py": ["tests/collection/test_money.py", "tests/collection/test_usage.py"],

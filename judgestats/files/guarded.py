@@ -153,11 +153,11 @@ class Meter:
                 "file."
             )
 
-    def columns(self, count: int) -> None:
-        """Hold the columns of the first row against the limit."""
+    def columns(self, count: int, where: str = "first row") -> None:
+        """Hold the columns of the first row, or of what was read, against the limit."""
         if count > self.limits.columns:
             raise InputError(
-                f"{self.path} has {count:,} columns in its first row; at most "
+                f"{self.path} has {count:,} columns in its {where}; at most "
                 f"{self.limits.columns:,} are read. Keep those with the item, the judge and the "
                 "verdict."
             )

@@ -11,7 +11,6 @@ from xml.parsers import expat
 
 from judgestats.errors import InputError
 from judgestats.files.guarded import (
-    LIMITS,
     Archive,
     Limits,
     Meter,
@@ -34,10 +33,13 @@ _DATES = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 5
 _DAY_0 = datetime(1899, 12, 30)
 _DAYS_TO_1904 = 1462
 
+_SHEET = Limits(rows=1 << 20)
+"""A sheet of Excel has no more rows."""
+
 Handler = Callable[[str, Mapping[str, str]], None]
 
 
-def workbook_sheets(path: Path, sheet: str = "", limits: Limits = LIMITS) -> dict[str, list[Any]]:
+def workbook_sheets(path: Path, sheet: str = "", limits: Limits = _SHEET) -> dict[str, list[Any]]:
     """The rows of each sheet that holds something, values as they were last calculated.
 
     Parameters
@@ -207,7 +209,9 @@ class _Book:
     def value(self, kind: str, style: str, text: str) -> Any:
         """A cell's value by its type."""
         if kind == "s":
-            return self.texts[int(text)]
+            shared = self.texts[int(text)]
+            self.meter.expand(len(shared))
+            return shared
         if kind in {"str", "inlineStr", "e"}:
             return clean(text)
         if kind == "b":
@@ -283,8 +287,8 @@ class _Sheet:
                     self._book.meter.columns(len(self._row))
                 self.rows.append(self._row)
                 self._last = self._number
-            if len(self.rows) > self._book.meter.limits.rows:
-                self._book.meter.rows(len(self.rows))
+            if (last := max(len(self.rows), self._number)) > self._book.meter.limits.rows:
+                self._book.meter.rows(last)
 
 
 def _column(letters: str) -> int:

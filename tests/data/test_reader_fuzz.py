@@ -330,3 +330,20 @@ def test_an_interrupted_log_is_read_as_far_as_it_was_written(tmp_path):
     found = js.read_judgments(path)
     assert found["choice"].tolist() == ["correct"]
     assert any("interrupted" in note for note in found.attrs["notes"])
+
+
+def test_keys_of_json_are_counted_over_all_records(tmp_path):
+    path = tmp_path / "t.jsonl"
+    own = [{f"a{i}_{k}": 1 for k in range(54)} for i in range(37)]
+    rows = [{"item_id": f"q{i}", "score": i % 9} | keys for i, keys in enumerate(own)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert len(js.read_judgments(path)) == 37
+    path.write_text("\n".join(map(json.dumps, [*rows, {"c": 1}])))
+    with pytest.raises(InputError, match="2,001 columns in its first records; at most 2,000"):
+        js.read_judgments(path)
+
+
+def test_a_text_of_json_is_kept_to_200_000_characters(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"item_id": "q" * 200_001, "score": 1}))
+    assert js.read_judgments(path)["item_id"].tolist() == ["q" * 200_000]

@@ -20,6 +20,7 @@ from judgestats.files import (
     Limits,
     NestedError,
     archive,
+    clean_json,
     decode_json,
     foreign,
     json_document,
@@ -191,6 +192,7 @@ def test_the_limits_are_those_that_are_documented():
         "member_bytes": 201_326_592,
         "remedy": "Split it, or convert it to Parquet and use --stream.",
     }
+    assert inspect.signature(decode_json).parameters["max_items"].default == 5_000_000
     logs = inspect.signature(archive).parameters["limits"].default
     assert logs == Limits(members=200_000, expanded_bytes=20_971_520_000)
 
@@ -310,6 +312,13 @@ def test_json_is_refused_by_its_shape(raw, said):
     with pytest.raises(ValueError, match=said) as refused:
         decode_json(raw, nan=False, max_items=100)
     assert isinstance(refused.value, NestedError) == ("nested" in said)
+
+
+def test_keys_that_differ_only_outside_of_text_are_refused_unless_the_last_counts():
+    pair = {"a" + chr(0): 1, "a" + chr(0xD800): 2}
+    with pytest.raises(ValueError, match="differ only in characters that are not text"):
+        clean_json(pair)
+    assert clean_json([pair], keep_last=True) == [{"a" + chr(0xFFFD): 2}]
 
 
 def test_json_that_only_looks_large_is_read():
@@ -510,6 +519,23 @@ def test_a_cell_of_a_database_has_a_length(tmp_path, made):
 def test_cells_and_tags_of_a_workbook_have_a_length(workbook, old, new, said):
     rewritten(workbook, "sheet1.xml", lambda data: data.replace(old, new, 1))
     with pytest.raises(InputError, match=said):
+        workbook_table(workbook)
+
+
+def test_a_text_that_cells_of_a_workbook_share_counts_as_often_as_it_stands(workbook):
+    cells = b"<row><c t='s'><v>0</v></c></row>" * 30 + b"</sheetData>"
+    rewritten(workbook, "sheet1.xml", lambda data: data.replace(b"</sheetData>", cells, 1))
+    with zipfile.ZipFile(workbook, "a", zipfile.ZIP_DEFLATED) as file:
+        text = b"x" * 10_000_000
+        file.writestr("xl/sharedStrings.xml", b"<sst><si><t>%s</t></si></sst>" % text)
+    with pytest.raises(InputError, match=r"expands to more than 256 MiB .XLSX"):
+        workbook_table(workbook)
+
+
+def test_a_sheet_has_at_most_as_many_rows_as_excel_writes(workbook):
+    row = b"<row r='1048577'><c><v>1</v></c></row></sheetData>"
+    rewritten(workbook, "sheet1.xml", lambda data: data.replace(b"</sheetData>", row, 1))
+    with pytest.raises(InputError, match="more than 1,048,576 rows"):
         workbook_table(workbook)
 
 

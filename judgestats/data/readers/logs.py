@@ -6,7 +6,7 @@ import codecs
 import hashlib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice, pairwise
@@ -23,6 +23,7 @@ from judgestats.data.readers.json_paths import projected
 from judgestats.errors import InputError
 from judgestats.files.guarded import (
     LIMITS,
+    Meter,
     NoTableError,
     Records,
     base_name,
@@ -507,7 +508,7 @@ def table_of(
     if name.endswith((".jsonl", ".ndjson")) or (opening == b"{" and open_log(path).kind == "jsonl"):
         if any("[]" in p for p in paths):
             return pd.DataFrame(projected([row for _, row in records(path)], paths))
-        return pd.DataFrame([_cells(row) for _, row in records(path)])
+        return _frame(path, (row for _, row in records(path)))
     value = json_document(path)
     if any("[]" in p for p in paths):
         return pd.DataFrame(projected(value, paths))
@@ -516,7 +517,20 @@ def table_of(
     value = _unpack_records(value)
     if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
         raise NoTableError(f"{path}: expected a JSON list of objects, one per judgment.")
-    return pd.DataFrame([_cells(row) for row in value])
+    return _frame(path, value)
+
+
+def _frame(path: Path, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Objects of JSON as a table, its columns and cells counted before it is made."""
+    meter = Meter(path, "JSON")
+    cells: list[dict[str, Any]] = []
+    names: set[str] = set()
+    for row in rows:
+        cells.append(_cells(row))
+        names.update(cells[-1])
+        meter.columns(len(names), "first records")
+    meter.cells(len(cells) * len(names))
+    return pd.DataFrame(cells)
 
 
 def _unpack_records(value: Any) -> Any:
@@ -541,7 +555,7 @@ def _is_columns(value: Mapping[str, Any]) -> bool:
 def _refuse_others(path: Path, start: bytes) -> None:
     """Name what is saved under a table's name now and then."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or (
-        len(start) > 3 and start[1:4:2] == b"\x00\x00"
+        len(start) > 3 and start[0] and start[1:4:2] == b"\x00\x00"
     ):
         raise InputError(f"{path} is not UTF-8 but UTF-16. Save it as UTF-8 (CSV UTF-8 in Excel).")
     if start.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
