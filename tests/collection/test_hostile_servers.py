@@ -136,6 +136,66 @@ HOSTILE = {
         b"",
         collection.Kind.OVERLOADED,
     ),
+    "events without end": (
+        OK.replace(b"application/json", b"text/event-stream")
+        + b"Transfer-Encoding: chunked\r\n\r\n",
+        b"10000\r\ndata: " + b"x" * 65528 + b"\r\n\r\n",
+        collection.Kind.TOO_LARGE,
+    ),
+    "a change of protocol": (
+        b"HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+        b"x" * 65536,
+        collection.Kind.BAD_REQUEST,
+    ),
+    "no content": (b"HTTP/1.1 204 x\r\n\r\n", b"", collection.Kind.MALFORMED),
+    "a connection that is closed": (b"", b"", collection.Kind.BROKEN),
+    "two lengths": (
+        body(REPLY, OK + b"Content-Length: 5\r\n"),
+        b"",
+        collection.Kind.BROKEN,
+    ),
+    "a length and chunks": (
+        body(REPLY, OK + b"Transfer-Encoding: chunked\r\n"),
+        b"",
+        collection.Kind.BROKEN,
+    ),
+    "a negative length": (OK + b"Content-Length: -5\r\n\r\n" + REPLY, b"", collection.Kind.BROKEN),
+    "a header of a megabyte": (
+        body(REPLY, OK + b"X: " + b"a" * 1_000_000 + b"\r\n"),
+        b"",
+        collection.Kind.BROKEN,
+    ),
+    "10,000 headers": (
+        body(REPLY, OK + b"".join(b"X%d: a\r\n" % k for k in range(10_000))),
+        b"",
+        collection.Kind.BROKEN,
+    ),
+    "headers behind the body": (
+        OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(REPLY) + REPLY + b"\r\n0\r\n",
+        b"X: a\r\n" * 1_000,
+        collection.Kind.BROKEN,
+    ),
+    "a reply compressed twice": (
+        body(gzip.compress(gzip.compress(REPLY)), OK + b"Content-Encoding: gzip, gzip\r\n"),
+        b"",
+        collection.Kind.MALFORMED,
+    ),
+    "words behind the reply": (body(REPLY + b" done"), b"", collection.Kind.MALFORMED),
+    "100,000 empty choices": (
+        body(b'{"choices": [' + b"{}," * 99_999 + b"{}]}"),
+        b"",
+        collection.Kind.MALFORMED,
+    ),
+    "a redirect to a file": (
+        b"HTTP/1.1 302 x\r\nLocation: file:///etc/hostname\r\nContent-Length: 0\r\n\r\n",
+        b"",
+        collection.Kind.BAD_REQUEST,
+    ),
+    "a redirect to itself": (
+        b"HTTP/1.1 308 x\r\nLocation: /v1/chat/completions\r\nContent-Length: 0\r\n\r\n",
+        b"",
+        collection.Kind.BAD_REQUEST,
+    ),
     "the key, in what is no HTTP": (
         b"HTTP/9 Bearer " + PLANTED.encode() + b"\r\n\r\n",
         b"",
@@ -160,14 +220,45 @@ async def test_a_hostile_reply_is_one_bounded_outcome(name, monkeypatch):
     assert PLANTED not in outcome.detail
 
 
-async def test_a_slow_drip_ends_at_the_time_limit():
-    start = OK + b"Content-Length: 1000\r\n\r\n"
+@pytest.mark.parametrize(
+    ("start", "forever"),
+    [
+        (OK + b"Content-Length: 1000\r\n\r\n", b" "),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n1;", b"a"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
+    ids=["body", "chunk", "information"],
+)
+async def test_a_slow_drip_ends_at_the_time_limit(start, forever):
     async with (
-        answering(start, b" ", every_s=0.01) as url,
+        answering(start, forever, every_s=0.01) as url,
         collection.JudgeClient(collection.parse_judge(f"m@{url}"), timeout_s=0.2) as client,
     ):
         outcome = await client.ask(b"{}", request_id="1")
     assert outcome.kind is collection.Kind.TIMED_OUT
+
+
+async def test_a_second_reply_to_one_request_answers_no_other():
+    two = body(REPLY) + body(REPLY.replace(b"7", b"9"))
+    async with (
+        answering(two) as url,
+        collection.JudgeClient(collection.parse_judge(f"m@{url}"), timeout_s=20.0) as client,
+    ):
+        outcomes = [await client.ask(b"{}", request_id=str(k)) for k in range(3)]
+    assert [o.choices[0].text for o in outcomes] == ['{"score": 7}'] * 3
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("86400", 86_400.0), ("1000000000", None), ("0", 0.0), ("-5", None), ("1e9", None), ("nan", None), ("inf", None),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None), ("9" * 400, None),
+    ],
+)  # fmt: skip
+def test_any_wait_that_a_server_asks_for_is_a_number_or_nothing(header, seconds):
+    outcome = collection.read_error(429, b"", {"retry-after": header}, 0.0)
+    assert outcome.kind is collection.Kind.RATE_LIMITED
+    assert outcome.retry_after_s == seconds
 
 
 json_values = st.recursive(
