@@ -44,27 +44,33 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 STATE = ROOT / "build" / "mutants.json"
 FLOOR, FLOOR_ALL, MOST_EQUIVALENT = 0.90, 0.95, 0.03
+STATE_TESTS = [
+    "tests/files/test_shared_state.py",
+    *(
+        f"tests/cli/test_no_tracebacks.py::{name}"
+        for name in (
+            "test_a_file_that_is_no_state_of_monitor_is_refused",
+            "test_a_damaged_state_of_monitor_raises_no_alarm_and_none_is_missed",
+            "test_a_state_of_monitor_with_flipped_bytes_is_refused",
+            "test_monitor_prints_no_look_that_it_cannot_keep",
+        )
+    ),
+]
 MODULES = {
     "deadlines.py": ["tests/test_deadlines.py"],
     "sinks.py": ["tests/test_sinks.py", "tests/reporting/test_escape.py"],
-    "files/shared_state.py": [
-        "tests/files/test_shared_state.py",
-        "tests/cli/test_no_tracebacks.py",
-    ],
-    "files/monitor_state.py": [
-        "tests/files/test_shared_state.py",
-        "tests/cli/test_no_tracebacks.py",
-    ],
+    "files/shared_state.py": STATE_TESTS,
+    "files/monitor_state.py": STATE_TESTS,
     "files/label_state.py": ["tests/commands/test_labels.py"],
     "files/text.py": [
         "tests/files/test_guarded.py",
         "tests/data/test_reader_fuzz.py",
         "tests/collection/test_outcomes.py",
     ],
-    "files/guarded.py": ["tests/files", "tests/cli/test_no_tracebacks.py"],
-    "commands/monitor.py": ["tests/commands/test_labels.py", "tests/cli/test_no_tracebacks.py"],
+    "files/guarded.py": ["tests/files/test_guarded.py"],
+    "commands/monitor.py": ["tests/commands/test_labels.py", *STATE_TESTS],
     "collection/ledger.py": ["tests/collection/test_money.py", "tests/collection/test_usage.py"],
-    "collection/prices.py": ["tests/collection/test_usage.py", "tests/collection/test_money.py"],
+    "collection/prices.py": ["tests/collection/test_usage.py", "tests/collection/test_policies.py"],
     "collection/retry.py": [
         "tests/collection/test_policies.py",
         "tests/collection/test_outcomes.py",
@@ -73,9 +79,20 @@ MODULES = {
     "terminal.py": ["tests/test_terminal.py"],
     "results/verdict.py": ["tests/results/test_verdict.py"],
     "results/gate.py": ["tests/commands/test_check.py"],
-    "stats/reliability/intraclass.py": ["tests/stats/reliability"],
-    "stats/reliability/omega.py": ["tests/stats/reliability"],
-    "stats/inference/multiplicity.py": ["tests/stats/inference"],
+    "stats/reliability/intraclass.py": [
+        "tests/stats/reliability/test_intraclass.py",
+        "tests/stats/reliability/test_mean_square_ratio.py",
+        "tests/stats/reliability/test_two_way_sums.py",
+    ],
+    "stats/reliability/omega.py": [
+        "tests/stats/reliability/test_omega.py",
+        "tests/stats/reliability/test_one_factor_solvers.py",
+    ],
+    "stats/inference/multiplicity.py": [
+        "tests/stats/inference/test_adjust.py",
+        "tests/stats/inference/test_step_down.py",
+        "tests/analysis/decisions/test_stopping.py",
+    ],
 }
 # Not MLflow: it imports the installed judgestats.
 LIBRARIES = (
@@ -452,7 +469,7 @@ def trial(job: tuple[Mutant, list[str], float, bool, float]) -> tuple[Mutant, st
 def digest(tests: list[str]) -> str:
     """Of the text of a module's tests."""
     found = hashlib.sha256()
-    for place in map(ROOT.joinpath, tests):
+    for place in (ROOT / test.partition("::")[0] for test in tests):
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             found.update(path.read_bytes())
     return found.hexdigest()[:8]

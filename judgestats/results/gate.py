@@ -35,8 +35,8 @@ class Gate:
     """
 
     results: Results
-    strict: bool = False
-    allow_cannot_tell: bool = False
+    strict: bool
+    allow_cannot_tell: bool
 
     def __repr__(self) -> str:
         """The screen: the records behind it are thousands of numbers."""

@@ -251,7 +251,8 @@ async def test_a_second_reply_to_one_request_answers_no_other():
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
-        ("86400", 86_400.0), ("1000000000", None), ("0", 0.0), ("-5", None), ("1e9", None), ("nan", None), ("inf", None),
+        ("86400", 86_400.0), ("1000000000", None), ("0", 0.0), ("-5", None), ("1e9", None),
+        ("nan", None), ("inf", None),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None), ("9" * 400, None),
     ],
 )  # fmt: skip

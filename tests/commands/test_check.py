@@ -55,6 +55,18 @@ def test_limits_decide(tmp_path, required, status, code):
     assert (status_of(gate), gate.exit_code) == ({"a": status}, code)
 
 
+def test_a_screen_names_three_subjects_and_nine_requirements(tmp_path):
+    runs = {f"c{k:02}": {ICC: 0.9, LO: 0.8, HI: 0.95} for k in range(12)}
+    text = repr(js.check(run_of(tmp_path, runs), require=f"{ICC}>=.5"))
+    assert [line for line in text.splitlines() if "more: --all" in line] == [
+        "9 more: --all",
+        "3 more: --all",
+    ]
+    assert sum(line.startswith("PASS") for line in text.splitlines()) == 3
+    exact = {name: runs[name] for name in ("c00", "c01", "c02")}
+    assert "more: --all" not in repr(js.check(run_of(tmp_path, exact), require=f"{ICC}>=.5"))
+
+
 def test_a_condition_without_the_number_does_not_pass_unseen(tmp_path):
     runs = {"a": {ICC: 0.9, LO: 0.8, HI: 0.95}, "mute": {}}
     gate = js.check(run_of(tmp_path, runs), require=f"{ICC}>=.5")
