@@ -16,6 +16,8 @@ from judgestats.arrays import too_large
 from judgestats.data.columns import JUDGMENT, KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
+from judgestats.files.guarded import Limits
+from judgestats.files.tables import parquet_table
 from judgestats.files.text import decode_json
 from judgestats.protocols.base import Scale, Status
 from judgestats.protocols.replies import ScoreForm, read_reply
@@ -34,6 +36,8 @@ BECAME: Mapping[Status, str] = {
 
 TRANSPORT = ("answered", "failed", "invalid_condition")
 _SHOWN = 8
+_OWN = Limits(ratio=5_000, expanded_bytes=16 << 30)
+"""A run's own frame repeats its texts more than a table of others may."""
 _NOT_EMPTY = {"condition", "judge", "item_id", "cluster", "stage"}
 
 
@@ -424,7 +428,7 @@ def read_artifact(run: Path, name: str, *, is_checked: bool = True) -> pd.DataFr
     if name == "judgments":
         frame = read_frame(path)
     else:
-        frame = validate_raw(pd.read_parquet(path), what=str(path))
+        frame = validate_raw(parquet_table(path, _OWN), what=str(path))
     known = dict(noted.get("sha256") or {}).get(path.name)
     if known and hashlib.sha256(path.read_bytes()).hexdigest() != known:
         why = "is not the file that the run wrote"
@@ -463,12 +467,11 @@ def read_frame(path: Path) -> pd.DataFrame:
         The file is not a frame of judgments.
     """
     try:
-        frame = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        why = " ".join(str(error).split())[:200]
+        frame = parquet_table(path, _OWN)
+    except InputError as error:
         raise InputError(
-            f"{path}: it cannot be read as judgments ({why}). Only a finished run holds them; "
-            "repeat the run, which takes its answers from the journal."
+            f"{error} Only a finished run holds judgments; repeat the run, which takes its answers "
+            "from the journal."
         ) from None
     return brought_up(frame, what=str(path))
 

@@ -32,7 +32,7 @@ def test_what_is_no_frame_is_named(tmp_path):
     with pytest.raises(InputError, match="it lacks condition, judge"):
         data.read_frame(wrong)
     wrong.write_bytes(FILE.read_bytes()[:3000])
-    with pytest.raises(InputError, match="it cannot be read as judgments"):
+    with pytest.raises(InputError, match="Only a finished run holds judgments"):
         data.read_frame(wrong)
 
 

@@ -41,7 +41,6 @@ ALLOWED = {
     ("reporting/pandoc.py", "zipfile.ZipInfo"): "the same",
     ("collection/account.py", "pandas.read_parquet"): "parts of this run, in its scratch folder",
     ("reporting/explorer/page.py", "gzip.compress"): "the data of a page: written, not read",
-    ("data/schema.py", "pandas.read_parquet"): "a run's own frame, in the types of its schema",
 }
 
 
