@@ -77,7 +77,7 @@ MODULES = {
     ],
     "redaction.py": ["tests/collection/test_secrets.py"],
     "terminal.py": ["tests/test_terminal.py"],
-    "results/verdict.py": ["tests/results/test_verdict.py"],
+    "results/verdict.py": ["tests/results/test_verdict.py", "tests/results/test_decide.py"],
     "results/gate.py": ["tests/commands/test_check.py"],
     "stats/reliability/intraclass.py": [
         "tests/stats/reliability/test_intraclass.py",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from judgestats.results import (
     ORDER,
@@ -207,6 +208,76 @@ def test_limits_of_clustered_verdicts_are_korn_and_graubards() -> None:
     ):
         assert made.n_effective(level) == pytest.approx(n_eff, abs=5e-7)
         assert made.limits(level) == pytest.approx(limits, abs=5e-7)
+
+
+FARTHER = 1.5
+"""Limits this many times as far from the estimate, on the scale of the shape."""
+
+
+@pytest.mark.parametrize(
+    ("shape", "ends", "scaled"),
+    [
+        ("log", (0.5, 0.4, 0.9), math.log),
+        ("correlation", (0.6, -0.1, 0.8), math.atanh),
+        ("variance_ratio", (0.5, -0.1, 0.7), lambda r: math.log((1 + 3 * r) / (1 - r))),
+        ("plain", (0.5, -3.0, 4.0), lambda x: x),
+    ],
+)
+def test_other_levels_move_limits_on_the_scale_of_the_shape(shape, ends, scaled) -> None:
+    made = Measure(
+        key="a", estimate=ends[0], low=ends[1], high=ends[2], shape=shape, df=12, parts=4
+    )
+    assert made.limits(0.025) == ends[1:]
+    level = float(t.sf(FARTHER * t.isf(0.025, 12), 12))
+    found = [scaled(limit) - scaled(ends[0]) for limit in made.limits(level)]
+    assert found == pytest.approx([FARTHER * (scaled(end) - scaled(ends[0])) for end in ends[1:]])
+
+
+@pytest.mark.parametrize(
+    ("shape", "low", "high", "limits"),
+    [
+        ("log", 0.0, 2.0, (0.0, 4.0)),
+        ("correlation", -1.0, 1.0, (-1.0, 1.0)),
+        ("variance_ratio", -0.5, 1.0, (-0.5, 1.0)),
+    ],
+)
+def test_limits_at_the_end_of_their_scale_stay_there(shape, low, high, limits) -> None:
+    centre = 0.0 if shape != "log" else 1.0
+    made = Measure(key="a", estimate=centre, low=low, high=high, shape=shape, df=12, parts=3)
+    assert made.limits(float(t.sf(2 * t.isf(0.025, 12), 12))) == pytest.approx(limits)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "status", "side", "limit"),
+    [
+        (0.2, 0.4, "holds", "lower", 0.2),
+        (0.5, 0.8, "holds", "upper", 0.8),
+        (0.1, 0.2, "open", "lower", 0.1),
+        (0.1, 0.19, "fails", "upper", 0.19),
+        (0.8, 0.9, "open", "upper", 0.9),
+        (0.81, 0.9, "fails", "lower", 0.81),
+    ],
+)
+def test_limits_on_the_edge_of_a_margin_decide(low, high, status, side, limit) -> None:
+    made = Measure(key="a", estimate=(low + high) / 2, low=low, high=high, n_clusters=50)
+    demand = Demand(key="a", threshold=0.2, top=0.8, direction="within")
+    found = decide([(demand, made)])
+    [one] = found.requirements
+    assert (one.status, one.limit_side, one.limit) == (status, side, limit)
+    assert not found.simulated
+
+
+@pytest.mark.parametrize(
+    ("direction", "ends", "status"),
+    [
+        ("min", (0.5, 0.7), "holds"), ("min", (0.3, 0.5), "open"), ("min", (0.3, 0.49), "fails"),
+        ("max", (0.3, 0.5), "holds"), ("max", (0.5, 0.7), "open"), ("max", (0.51, 0.7), "fails"),
+    ],
+)  # fmt: skip
+def test_a_limit_that_equals_the_threshold_keeps_it(direction, ends, status) -> None:
+    made = Measure(key="a", estimate=sum(ends) / 2, low=ends[0], high=ends[1], n_clusters=50)
+    [one] = decide([(Demand(key="a", threshold=0.5, direction=direction), made)]).requirements
+    assert one.status == status
 
 
 def test_a_share_of_none_or_all_counts_its_clusters_and_one_cluster_has_no_limit() -> None:
