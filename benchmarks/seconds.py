@@ -90,7 +90,7 @@ another checkout by the same script. Medians of commands that took turns, each i
 (turns: {turns_taken}); the ratio is to `{BESIDE}` in the same run.
 {heading(columns)}
 Where the load is above the number of cores, read the CPU seconds and their ratio. A command is
-one Python process, and typst's for a PDF. Every command makes a store of its own; its tables are
+one Python process, and typst's for a PDF. Every command makes a new store; its tables are
 copied from the user's cache but for a machine's first run, which makes them there (some four CPU
 seconds more).
 

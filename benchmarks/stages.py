@@ -89,7 +89,7 @@ def page(columns: dict[str, dict[str, float]]) -> str:
             "# What takes what",
             "",
             "`python benchmarks/stages.py --write` makes this page: CPU seconds under the profiler",
-            "(about twice those without), and shares of all that the process itself does. Stages",
+            "(about twice those without), and shares of the total of the process. Stages",
             "overlap: what a stage is the first to import counts in its row and in the imports'.",
             "The seconds that a user waits are in [seconds](seconds.md).",
             "",

@@ -113,7 +113,7 @@ Where a peer is not installed, a time that `tests/reference/README.md` gives for
 on another machine of the same kind, without this run's load, hence the brackets round its ratio. A
 peer's bootstrap loop is timed on 50 resamples and scaled to 1,000. reliabilipy 0.0.36 by
 itself fails with scikit-learn 1.9 (through factor_analyzer); a time stands here only where
-judgestats has mended factor_analyzer in the same process.
+judgestats has patched factor_analyzer in the same process.
 
 {chr(10).join(lines)}
 

@@ -83,8 +83,8 @@ TOLD: Mapping[str, PageText] = {
         licence="MIT and CC BY 4.0, by set",
     ),
     "arena_pairs": PageText(
-        lesson="A judge's win rate is not people's. A hundred labels correct it.",
-        data="877 pairs of answers with a person's winner and one judge's pick.",
+        lesson="A judge's win rate differs from the human win rate. A hundred labels correct it.",
+        data="877 pairs of answers with the winner named by a human rater and one judge's pick.",
         licence="MIT, Chen Lab",
     ),
 }

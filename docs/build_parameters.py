@@ -61,7 +61,7 @@ def section(design: Design | ReplicationDesign) -> str:
 
 def common_section() -> str:
     """What all experiments that ask a judge take."""
-    said = "An experiment's page names those of its own, and where its defaults differ."
+    said = "An experiment's page lists its own parameters and the defaults that differ."
     return "\n".join(
         [BEGIN, "", "## Parameters", "", *table(parameters_of(CommonParameters)), "", said, "", END]
     )
@@ -70,7 +70,7 @@ def common_section() -> str:
 def probes() -> str:
     """The catalogue of probes, as it is declared."""
     rows = [f"| `{p.name}` | {p.kind} | {p.does} |" for p in PROBES.values()]
-    return "\n".join(["| probe | kind | what is done |", "|---|---|---|", *rows])
+    return "\n".join(["| probe | kind | change |", "|---|---|---|", *rows])
 
 
 def _with_probes(text: str) -> str:

@@ -2,7 +2,7 @@
 
 Run ``python docs/build_public_list.py`` after adding an entry to judgestats/results/quantities: the
 function that it names becomes public (judgestats/stats/__init__.pyi) and is listed on the page of
-its room. ``--check`` writes nothing and says which position is missing.
+its area. ``--check`` writes nothing and names each missing entry.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGES = {
     "robustness": "instrument",
     "validity": "validity",
 }
-"""The API page of a room's statistics, where none lists them yet."""
+"""The API page of an area's statistics, where none lists them yet."""
 INTERNAL = {
     "blocked_f_test",
     "cell_statistics",
@@ -51,7 +51,7 @@ def registered(root: Path) -> set[str]:
 
 
 def defined(root: Path) -> dict[str, str]:
-    """The modules of all functions in the rooms of stats."""
+    """The modules of all functions in the packages of stats."""
     homes = {}
     for path in sorted((root / "judgestats" / "stats").glob("*/*.py")):
         module = ".".join(path.relative_to(root).with_suffix("").parts)
@@ -105,7 +105,7 @@ def problems(root: Path) -> Iterator[str]:
 
 
 def write(root: Path) -> None:
-    """Export what is registered and list it on the page of its room."""
+    """Export what is registered and list it on the page of its area."""
     homes, public = defined(root), exported(root)
     new = {name: homes[name] for name in sorted(registered(root)) if name in homes}
     path = root / "judgestats" / "stats" / "__init__.pyi"

@@ -150,13 +150,13 @@ def omega_cells() -> list[str]:
     lines = [
         (
             "Table 2, cell by cell: what is printed, what the same procedure gives on the authors' verdicts, what it gives "
-            "when each question's replications are shuffled (there is no signal), and the reliability "
-            "of one verdict, which ignores the order of letters."
+            "when each question's replications are shuffled (there is no signal), and the vote-share "
+            "reliability, which ignores the order of letters."
         ),
         "",
     ]
     return lines + table(
-        ["cell", "printed omega", "ours", "shuffled: mean", "95th percentile", "reliability of one verdict", "95% interval"],
+        ["cell", "printed omega", "ours", "shuffled: mean", "95th percentile", "vote-share reliability", "95% interval"],
         (
             [
                 r["condition"],
@@ -229,9 +229,9 @@ def grade_score() -> list[str]:
     )
     lines = [
         (
-            f"`judgestats run grade_score -P preset=paper` asks ten judges again ({len(wide)} cells, each with and "
-            "without the random option; keys of five providers) and shows each printed cell next to your run's, as the "
-            "paper computes it and corrected for chance; `-P preset=repeats` repeats a whole run. The printed cells, "
+            f"`judgestats run grade_score -P preset=paper` repeats the study with ten judges ({len(wide)} cells, each with and "
+            "without the random option). It needs keys of five providers. It shows each printed cell next to your run's, as the "
+            "paper computes it and corrected for chance. `-P preset=repeats` repeats a complete run. The printed cells, "
             "with the most that the average of items can be by the printed averages of its two parts (**bold**: exceeded):"
         ),
         "",
@@ -314,7 +314,7 @@ def simulated(study: str) -> list[str]:
     columns = [(judge, what) for what in asked for judge in judges]
     return [
         (
-            f"{_SIMULATED[study]} The default run of `judgestats run {cells[0]['experiment']}`, nothing paid "
+            f"{_SIMULATED[study]} The default run of `judgestats run {cells[0]['experiment']}`, at no cost "
             "([script](simulations/simulated_studies.py), [all figures](simulations/simulated_studies.csv)), 95% intervals:"
         ),
         "",

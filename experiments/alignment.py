@@ -40,7 +40,7 @@ def protocol(parameters: MethodParameters, condition: Condition) -> Pairwise | P
 
 DESIGN = Design(
     name="alignment",
-    title="Agreement of judging methods with people",
+    title="Agreement of judging methods with human labels",
     question=(
         "Which way of asking a judge agrees best with human labels? Does temperature matter, and "
         "does more consistency cost bias?"

@@ -1,4 +1,4 @@
-"""What moves a judge besides quality: length, place, its own answers, the scale.
+"""Biases of a judge: length, position, self-preference, and the scale.
 
 A selection of the probes of ``probe``, on labelled pairs, with what else their data tell: the place
 apart from repetition, length among real answers, the spread and shape of scores on every scale.
@@ -12,9 +12,9 @@ from judgestats.runner.sources import STUDY_PAIRS
 
 DESIGN = Design(
     name="bias",
-    title="What moves a judge besides quality",
+    title="Biases of a judge",
     question=(
-        "Do length, place, authorship or the scale move a judge's verdicts, and are its scores "
+        "Do length, position, authorship, or the scale change a judge's verdicts? Are its scores "
         "normally distributed?"
     ),
     conditions=probe_conditions,

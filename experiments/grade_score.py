@@ -39,10 +39,10 @@ _STUDY = {"items": "oasst", "reply": "text", "judges": "grade_score_judges.yaml"
 
 DESIGN = Design(
     name="grade_score",
-    title="Selection apart from position: the Grade Score",
+    title="Position bias among several options (Grade Score)",
     question=(
-        "Does a judge select an option for what it says or for where it stands, and do the judge "
-        "prompt and an unrelated option change that?"
+        "Does a judge select an option by its content or by its position, and do the judge prompt "
+        "and an unrelated option change that?"
     ),
     conditions=conditions,
     protocol=protocol,

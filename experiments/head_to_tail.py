@@ -30,7 +30,7 @@ def protocol(parameters: Parameters, condition: Condition) -> Correctness:
 
 DESIGN = Design(
     name="head_to_tail",
-    title="Accuracy as judged, with the true answer in the prompt",
+    title="Accuracy of answers, judged against the true answer",
     question=(
         "What share of answers does a judge that knows the true answer call correct, how sure is "
         "that share, and how reliable is one verdict?"

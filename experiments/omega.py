@@ -44,7 +44,7 @@ DESIGN = Design(
     title="Reliability of choosing the best of several answers",
     question=(
         "How reliable is one choice of the best answer, how reliable are the shares of many, and "
-        "how does that depend on judge, temperature and benchmark?"
+        "do judge, temperature, and benchmark matter?"
     ),
     protocol=protocol,
     analysis="best_of_n",

@@ -1,4 +1,4 @@
-"""The judge as an instrument: what must not move it, what must not succeed, what must move it.
+"""Robustness of a judge: irrelevant changes, attacks, and negative controls.
 
 Every answer is also judged as each probe changes it: padded, cited, set as a list, praised by
 others, with an order to the judge in it, cut off. Pairs and options are judged in every position,
@@ -12,10 +12,10 @@ from judgestats.runner.prompts import ProbeParameters, probe_conditions, probe_p
 
 DESIGN = Design(
     name="probe",
-    title="The judge as an instrument",
+    title="Robustness to irrelevant changes and attacks",
     question=(
-        "Which changes that should not matter move the judge, which attacks on it succeed, and "
-        "does it see an answer that is worse?"
+        "Which irrelevant changes shift the judge's scores, which attacks succeed, and does it "
+        "detect a worse answer?"
     ),
     conditions=probe_conditions,
     protocol=probe_protocol,

@@ -1,8 +1,7 @@
 """How much of a judge's variance is due to the wording of its prompt, and how much to repeats?
 
-Every answer, or every pair in both orders, is judged under several prompts that ask for the same
-in other words, repeatedly. The prompts are a sample of wordings: their variance is reported next to
-that of repeats.
+Every answer, or every pair in both orders, is judged repeatedly under several wordings of one
+prompt. The prompts are a sample of wordings: their variance is reported next to that of repeats.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ def protocol(parameters: WordingParameters, condition: Condition) -> JudgingProt
 
 DESIGN = Design(
     name="prompts",
-    title="The wording of the judge's prompt",
+    title="Effect of the prompt's wording",
     question=(
-        "How far does a judgment move when the judge's prompt is worded otherwise, beyond asking "
-        "again, and is it better to ask in several wordings?"
+        "How much does a judgment change with the wording of the prompt, beyond repeat noise, "
+        "and is it better to use several wordings?"
     ),
     conditions=conditions,
     protocol=protocol,

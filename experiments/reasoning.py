@@ -41,8 +41,8 @@ DESIGN = Design(
     name="reasoning",
     title="Reasoning and the consistency of scores",
     question=(
-        "Does asking for an explanation, before or after the score, change how much a judge's "
-        "scores for the same answer scatter, and does it do so alike for all judges?"
+        "Does asking for an explanation, before or after the score, change the variation of a "
+        "judge's scores for the same answer, and is the change equal for all judges?"
     ),
     conditions=conditions,
     protocol=protocol,
@@ -59,7 +59,7 @@ DESIGN = Design(
             parameter="reasoning",
             fewest=1,
             count=lambda p: p.reasoning.count("none"),
-            lost="Nothing is judged without reasoning: only ways of reasoning are compared.",
+            lost="There is no arm without reasoning: only ways of reasoning are compared.",
         ),
     ),
     study="llmasjudge",

@@ -45,7 +45,7 @@ def protocol(parameters: Parameters, condition: Condition) -> Strategy:
 
 DESIGN = Design(
     name="rejection_sampling",
-    title="Rejection sampling by round robin",
+    title="Choice of the best answer by round robin",
     question=(
         "Which of several candidate responses wins a round robin of pairwise judgments, how often "
         "is it the one that labels prefer, and do the other candidates help as a crowd?"

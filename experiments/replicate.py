@@ -27,8 +27,8 @@ DESIGN = ReplicationDesign(
     name="replicate",
     title="A published study, re-examined",
     question=(
-        "Which claims of a published study stand when the test is the one that the question calls "
-        "for, and what did its own test say?"
+        "Which claims of a published study hold under the test that the question requires, and "
+        "what was the result of its own test?"
     ),
     parameters=Parameters,
 )

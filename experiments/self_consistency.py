@@ -25,7 +25,7 @@ def protocol(parameters: Parameters, condition: Condition) -> Pointwise:
 
 DESIGN = Design(
     name="self_consistency",
-    title="Repetition, and asking several judges",
+    title="Averaging of repeats, and panels of judges",
     question=(
         "How much reliability and agreement with human labels does the mean, median, or mode of "
         "several judgments gain? How much does a panel of judges gain, and at what cost?"

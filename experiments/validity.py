@@ -34,10 +34,10 @@ def protocol(parameters: Parameters, condition: Condition) -> JudgingProtocol:
 
 DESIGN = Design(
     name="validity",
-    title="Is the judge accurate, and what is true given the judge?",
+    title="Validity against human labels, and corrected rates",
     question=(
         "How often do the judge's verdicts and scores equal those of human raters? Where does it "
-        "err, and what would human raters say of all items that it judged?"
+        "err, and what is the human pass rate or mean of all judged items?"
     ),
     conditions=conditions,
     protocol=protocol,

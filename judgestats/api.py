@@ -57,8 +57,8 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     Parameters
     ----------
     data : path, DataFrame, list of dict, or MLflow run id(s)
-        A log or table; a pandas or polars frame; one dict a judgment; a run id, or several as
-        repetitions of one another, or an experiment of them (``"experiments:/NAME"``).
+        A log or table, a pandas or polars frame, one dict per judgment, a run id, several run ids
+        as repetitions of one another, or an experiment of them (``"experiments:/NAME"``).
     **options
         As `judgestats.data.readers.read_judgments` takes them: ``mapping``, ``item``,
         ``factors``, ``kind``, ``values``, ``wide``, ``labels``, ``scale``, ``judge`` ...
@@ -113,15 +113,20 @@ def audit(data: Any, **options: Any) -> Findings:
     data : path, DataFrame, list of dict, or MLflow run id(s)
         As `read_judgments` takes it, or what that returned.
     **options
-        ``n_resamples`` (999), ``seed`` (0) and ``level`` (.95) of intervals and tests;
-        ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
-        ``by-verdict``, ``convenience``); ``mix``, the categories' shares in the traffic that
-        corrected rates are for (``chat=.8,code=.2``); ``omega_model``, whose omega is reported next
-        to the parallel one (``tau-equivalent``, ``congeneric``); ``sensitivity`` and
-        ``specificity``, the judge's rates in another study (``137/149``), which correct the pass
-        rate where there are no labels; ``duplicates``, the handling of items that repeat another
-        one (``cluster``, ``drop``, ``keep``, ``refuse``); ``specs`` (``yes``, ``joint``), each
-        comparison under every declared choice; all others as `read_judgments` takes them.
+        All others as `read_judgments` takes them, and:
+
+        - ``n_resamples`` (999), ``seed`` (0), and ``level`` (.95) of intervals and tests,
+        - ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
+          ``by-verdict``, ``convenience``),
+        - ``mix``, the categories' shares in the traffic that corrected rates are for
+          (``chat=.8,code=.2``),
+        - ``omega_model``, whose omega is reported next to the parallel one (``tau-equivalent``,
+          ``congeneric``),
+        - ``sensitivity`` and ``specificity``, the judge's rates in another study (``137/149``),
+          which correct the pass rate where there are no labels,
+        - ``duplicates``, the handling of items that repeat another one (``cluster``, ``drop``,
+          ``keep``, ``refuse``),
+        - ``specs`` (``yes``, ``joint``), each comparison under every declared choice.
 
     Returns
     -------

@@ -102,7 +102,7 @@ def _end(group: int) -> None:
 
 @contextlib.contextmanager
 def announce_wait(what: str) -> Iterator[None]:
-    """Say on standard error what is waited for, once a call takes `SAY_SECONDS`."""
+    """Name the awaited resource on standard error if a call takes `SAY_SECONDS`."""
     said = f"Waiting for {printable(what, one_line=True)} ({SAY_SECONDS:.0f} s).\n"
     timer = threading.Timer(SAY_SECONDS, emit, [said], {"error": True})
     timer.daemon = True

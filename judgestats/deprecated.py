@@ -179,7 +179,7 @@ RENAMED_COMMANDS: Mapping[str, RenamedCommand] = MappingProxyType(
         "train": RenamedCommand(f"{_TRAINING} train", ("train",), _TRAINING),
     }
 )
-"""Commands that an earlier version had, with what takes their place."""
+"""Commands of an earlier version, each with its replacement."""
 
 RENAMED_OPTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {

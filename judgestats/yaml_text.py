@@ -46,8 +46,9 @@ def read_yaml(text: str) -> Any:
     Raises
     ------
     YamlTextError
-        No YAML; longer than 200,000 characters, deeper than 40 levels, more than 20,000 values
-        with every alias written out; an alias within itself; a key twice.
+        The text is not YAML, is longer than 200,000 characters, is deeper than 40 levels, or has
+        more than 20,000 values with every alias expanded. An alias contains itself, or a key
+        occurs twice.
 
     Examples
     --------

@@ -85,8 +85,8 @@ def repeated_section(data: Path) -> str:
 {markdown(lines)}
 
 Every rank correlation of an item's mean and variance is negative: items near the top of the scale
-have no room to vary. A condition that raises means lowers spread by that alone, so that mean, SEM
-and ICC stand beside every comparison of spread.
+cannot vary (ceiling effect). A condition that raises means thereby lowers spread, so that mean,
+SEM, and ICC accompany every comparison of spread.
 
 ### Does the spread grow with temperature?
 
@@ -102,9 +102,9 @@ and has no interval:
 
 ### What the scores look like
 
-Scores less their item's mean. Whole numbers are never normal; the moments describe, and a test
-rejects whatever the judge does. A mixture of quiet and noisy items has a positive excess kurtosis
-even if each item alone is flat.
+The figures describe the deviation of scores from their item's mean. Whole numbers are never normal:
+the moments describe them, and a test of normality always rejects. A mixture of quiet and noisy
+items has a positive excess kurtosis even if each item alone is flat.
 
 {markdown(shapes)}
 """
@@ -180,7 +180,7 @@ def temperature_section(data: Path) -> str:
     return f"""## Eleven temperatures, 80 items: the published trend
 
 The study's claim is that spread grows with temperature (Spearman over all cells, p < .0001), from
-population variances of about ten scores an item. Its test takes the eleven cells of an item as
+population variances of about ten scores per item. Its test treats the eleven cells of an item as
 independent. With the item as block (Page's L within items; Spearman with cells exchanged within
 items) the claim stands for every judge, also without T = 0, where the published variances are 0
 throughout. "Trend within items" is the mean over items of Spearman's rho of temperature and

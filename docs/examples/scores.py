@@ -1,6 +1,6 @@
 """Worked examples on public judgments: reliability and spread of repeated scores.
 
-Run ``python docs/examples/scores.py --data ../shared/data``: it writes scores.md beside itself
+Run ``python docs/examples/scores.py --data ../shared/data``: it writes scores.md next to itself
 (about two minutes on one core). Every figure there is computed by this script.
 """
 
@@ -57,7 +57,7 @@ def credit_of_first(scores: np.ndarray, clusters: np.ndarray) -> pd.DataFrame:
     table = scores.reshape(-1, RESPONSES, scores.shape[1])
     by_question = clusters.reshape(-1, RESPONSES)
     if not np.all(by_question == by_question[:, :1]):
-        raise ValueError("the responses of a question must stand in consecutive rows")
+        raise ValueError("the responses of a question must be in consecutive rows")
     questions = by_question[:, 0]
     complete = ~np.isnan(table).any(axis=(1, 2))
     table, questions = table[complete], questions[complete]
@@ -138,8 +138,8 @@ def question_table(frame: pd.DataFrame) -> list[dict[str, object]]:
 def contrast_reliability(table: np.ndarray) -> float:
     """ICC(1) of score differences within a question, pooled over its three contrasts.
 
-    A question's answers less their mean have n - 1 = 3 independent contrasts; the mean squares of
-    items and of error are therefore formed with 3 degrees of freedom a question.
+    Deviations of a question's answers from their mean have n - 1 = 3 independent contrasts. The
+    mean squares of items and of error therefore have 3 degrees of freedom per question.
     """
     n, m, r = table.shape
     means = table.mean(axis=2)
@@ -264,14 +264,14 @@ are, omega leaves such items out.
 
 ### How reliable is one score, and the mean of eight?
 
-Intervals are over questions, of which an item is one of four responses. ICC(1,1) is the reliability
-of one judgment; omega (parallel model, the one that exchangeable replications imply) that of the
-mean of eight. The standard error of measurement is in points of the scale and tells more than the
-coefficients: between items these judges' scores differ by several points.
+Intervals are over questions, and each of a question's four responses is an item. ICC(1,1) is the
+single-rating reliability. Omega (parallel model, the one that exchangeable replications imply) is
+the reliability of the mean of eight. The standard error of measurement is in points of the scale
+and says more than the coefficients: between items these judges' scores differ by several points.
 
 {markdown(reliability_table(frame))}
 
-These coefficients are high because the items are easy to tell apart: good and bad answers, easy and
+These coefficients are high because the items differ clearly: good and bad answers, easy and
 hard questions. Whoever ranks answers to *one* question needs the reliability of differences within
 the question, which is lower (ICC(1) of a response's deviation from its question's mean, questions
 with all scores):
@@ -298,7 +298,7 @@ the same score to the same content in another wording.
 
 ### Does the judge find the correct response?
 
-Response 0 is the correct one of four; guessing earns .250. A judgment earns 1 when the correct
+Response 0 of the four is correct. Guessing earns .250, and a judgment earns 1 when the correct
 response alone has the highest score and 1/m when m responses share it. "One judgment" is the mean
 over the eight replications; "mean of 8" ranks the mean scores:
 

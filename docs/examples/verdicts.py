@@ -1,6 +1,6 @@
-"""Worked examples on public judgments: reliability of verdicts, order, agreement with people.
+"""Worked examples on public judgments: reliability of verdicts, order, agreement with humans.
 
-Run ``python docs/examples/verdicts.py --data ../shared/data``: it writes verdicts.md beside itself
+Run ``python docs/examples/verdicts.py --data ../shared/data``: it writes verdicts.md next to itself
 (about a minute on one core). Every figure there is computed by this script.
 """
 
@@ -68,7 +68,7 @@ def schroeder_table(data: Path, judge: str, temperature: float, benchmark: str) 
 
 
 def schroeder(data: Path) -> str:
-    """Label-free reliability beside the published omega."""
+    """Label-free reliability next to the published omega."""
     frame = pd.read_csv(data / "schroeder2024" / "verdicts.csv.gz")
     published = pd.read_csv(data / "schroeder2024" / "published_omega.csv")
     rows, unread, compared = [], [], []
@@ -104,9 +104,9 @@ def schroeder(data: Path) -> str:
                             "judge": name,
                             "T": f"{t:g}",
                             "set": benchmark,
-                            "unread": f"{np.mean(np.isin(letters, UNREAD)):.3f}",
-                            "unread = a category": cell(one),
-                            "unread = missing": cell(vote_share_reliability(read)),
+                            "unparsed": f"{np.mean(np.isin(letters, UNREAD)):.3f}",
+                            "unparsed = a category": cell(one),
+                            "unparsed = missing": cell(vote_share_reliability(read)),
                             "items with two letters": vote_share_reliability(read).sample.n_items,
                             "AC1 (A-E, missing)": cell(gwet_ac1(read, categories=LETTERS)),
                         }
@@ -122,10 +122,10 @@ def schroeder(data: Path) -> str:
 Letters have no order, so the reliability here needs no coding: how much do items differ in the
 shares of letters they draw, compared with chance? "One judgment" is the reliability of a single
 verdict (ANOVA estimator, 95% interval over items), "100 votes" that of the shares of all 100.
-A reply that names no letter is a category of its own here, as in the paper. The null permutes each
+A reply that names no letter is a separate category here, as in the paper. The null permutes each
 replication's verdicts over the items: what the same number gives when the item does not matter.
 The published omega is a different estimand (questions as indicators, replications as cases): over
-the {len(warm)} cells with T > 0 its Spearman correlation with the reliability of one judgment is
+the {len(warm)} cells with T > 0 its Spearman correlation with the column "one judgment" is
 {rank:.2f}.
 
 {markdown(rows)}
@@ -179,7 +179,7 @@ def llmbar_section(data: Path) -> str:
                 "kappa of the orders": f"{swap.details['kappa']:.3f}",
                 "leans first, of those that lean": cell(lean.effects[0]),
                 "p": format_p(lean.p_value).lstrip("= "),
-                "share for the first place": cell(lean.effects[1]),
+                "share for the first position": cell(lean.effects[1]),
                 "accuracy": cell(right),
             }
         )
@@ -187,7 +187,7 @@ def llmbar_section(data: Path) -> str:
 
 Swap consistency has the exact (Clopper-Pearson) interval; the preference for a place is McNemar's
 exact test on the pairs whose verdict follows the order. Accuracy is over both orders, clustered by
-pair. One judgment in each order cannot tell position from noise: see the next section.
+pair. One judgment in each order cannot separate position from noise: see the next section.
 
 {markdown(rows)}
 """
@@ -233,9 +233,9 @@ def position_section(data: Path) -> str:
                     "swap consistency": cell(swap_consistency(first, second, cluster=question)),
                     "noise: same order differs": cell(noise),
                     "swapped order differs": cell(between),
-                    "order adds": cell(position),
+                    "position effect": cell(position),
                     "p": format_p(position.null.p_value).lstrip("= "),
-                    "share for the first place": cell(lean.effects[1]),
+                    "share for the first position": cell(lean.effects[1]),
                     "p (first = second)": format_p(lean.p_value).lstrip("= "),
                 }
             )
@@ -249,7 +249,7 @@ def position_section(data: Path) -> str:
         """## Position apart from noise (both orders, three repetitions, nine judges)
 
 "Same order differs" is plain noise: two judgments of the same prompt disagree. "Swapped order
-differs" holds noise *and* position; the difference is what order adds. Its p-value exchanges an
+differs" holds noise *and* position; the difference is the position effect. Its p-value exchanges an
 item's six verdicts between the orders. A judge can be perfectly repeatable and still follow the
 order, and the swap inconsistency of a noisy judge is not all position.
 
@@ -314,13 +314,13 @@ def pandalm_section(data: Path) -> str:
                     accuracy(judge, human, ties="exclude", cluster=where)
                 ),
                 "Cohen's kappa": cell(cohen_kappa(judge, human, cluster=where)),
-                "unread": score.sample.n_excluded // 3,
+                "unparsed": score.sample.n_excluded // 3,
             }
         )
     return f"""## People and two judges on the PandaLM test set (999 pairs, three annotators)
 
 Intervals are over the {len(np.unique(question))} instructions: pairs of one instruction share
-answers. Among people:
+answers. Agreement between human raters:
 
 {markdown(among)}
 
@@ -346,7 +346,7 @@ def arena_section(data: Path) -> str:
             {
                 "pairs of models": path.stem.split("_gpt-4o")[0].replace("_", " "),
                 "pairs": len(frame),
-                "unread": int(len(frame) - len(read)),
+                "unparsed": int(len(frame) - len(read)),
                 "accuracy": cell(right),
                 "Cohen's kappa": cell(cohen_kappa(judge, human)),
                 "judge says A": f"{np.mean(read == 'a'):.3f}",
@@ -355,7 +355,7 @@ def arena_section(data: Path) -> str:
         )
     return f"""## One judge against arena votes (gpt-4o-mini, one order)
 
-No ties, one vote a pair: accuracy .5 is chance, and the ceiling is unknown because nobody voted
+No ties, one vote per pair: accuracy .5 is chance, and the ceiling is unknown because nobody voted
 twice. One order only: how much of "judge says A" is position cannot be determined from these files.
 
 {markdown(rows)}
@@ -371,7 +371,7 @@ def main() -> None:
     sections += [pandalm_section(data), arena_section(data)]
     head = (
         "<!-- generated by docs/examples/verdicts.py -->\n\n"
-        "# Verdicts, order and agreement with people: worked examples\n\n"
+        "# Verdicts, order, and agreement with humans: worked examples\n\n"
         "Generated by `docs/examples/verdicts.py` from public judgments. Every interval is 95%; "
         "`[low, high]`.\n\n"
     )

@@ -3,8 +3,8 @@
 Run ``python docs/simulations/coverage_grade_score.py``: it writes coverage_grade_score.csv next to
 this file (about a minute on one core).
 
-Model: option o of item i has a worth, normal with standard deviation `content`; the first position
-adds `first`; each selection adds independent Gumbel noise to every option and takes the largest
+Model: option o of item i has a worth, normal with standard deviation `content`. The first position
+adds `first`. Each selection adds independent Gumbel noise to every option and takes the largest
 sum. Every item is shown in all its cyclic rotations. The truth of a cell is the mean over 200,000
 items drawn apart from the data sets, so coverage is of the mean of a population of items.
 """
@@ -84,7 +84,7 @@ def row(what, judge, n_options, n_items, repetitions, method, true, found):
 
 
 def one_judge(judge, n_options, n_items, repetitions):
-    """Rows of one judge's Grade Score, and of the score above chance."""
+    """Rows of one judge's Grade Score, raw and chance-corrected."""
     rng = np.random.default_rng([n_options, n_items, repetitions, list(JUDGES).index(judge)])
     cluster = np.repeat(np.arange(n_items), repetitions)
     seen = [

@@ -3,9 +3,10 @@
 Run ``python docs/simulations/coverage_scores.py``: it writes coverage_scores.csv next to this file
 in a few minutes. The defaults of `omega_total` and `icc` follow from the table.
 
-Scores are item + error (true ICC .5), in three kinds: ``normal``; ``ties``: the same, cut so that
-nearly all scores are 8 or 9 (the errors then differ by item, as a judge's do); ``clusters``: four
-answers to each question, 40% of the item variance between questions, normal.
+Scores are item + error (true ICC .5), in three kinds: ``normal``, ``ties``, and ``clusters``.
+``ties`` is cut so that nearly all scores are 8 or 9 (the errors then differ by item, as a judge's
+do). ``clusters`` has four answers to each question, 40% of the item variance between questions,
+normal.
 """
 
 from __future__ import annotations

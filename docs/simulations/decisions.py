@@ -56,7 +56,7 @@ def add_row(
 
 
 def add_share(part: str, cell: str, measure: str, values: ArrayLike, bound: str) -> None:
-    """A mean over replicates, its Monte Carlo error, and whether it keeps its bound."""
+    """A mean over replicates, its Monte Carlo error, and whether it meets its limit."""
     x = np.asarray(values, dtype=float)
     value, error = float(x.mean()), math.sqrt(max(float(x.var()), 1e-9) / x.size)
     limit = float(bound[2:])

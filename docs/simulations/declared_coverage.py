@@ -153,7 +153,7 @@ def runs(shift: float, n: int) -> Cell:
 
 
 def judges(n: int, *, other: bool) -> Cell:
-    """ICC(2,1) of other judges, ICC(A,1) of these, where items scatter unequally."""
+    """ICC(2,1) of other judges, ICC(A,1) of these, where items vary unequally."""
 
     def drawn(rng: np.random.Generator) -> Found:
         level = 0.5 * (rng.normal(size=n) if other else np.linspace(-1, 1, n))
@@ -226,7 +226,7 @@ def gains(labels: int, *, passes: bool) -> Cell:
 
 
 def shorter(items: int, n: int) -> Cell:
-    """Loss by neighbours in pairs, and whether five levels are said to do."""
+    """Loss by neighbours in pairs, and the share of claims that five levels suffice."""
     big = recoding_loss(repeats_of("mid", np.random.default_rng(4), MANY, 10))
 
     def drawn(rng: np.random.Generator) -> Found:
@@ -239,7 +239,7 @@ def shorter(items: int, n: int) -> Cell:
 
 
 def no_copies(judges_: int, n: int, shift: float) -> Cell:
-    """Items that are no copies."""
+    """Items that are not copies."""
 
     def drawn(rng: np.random.Generator) -> Found:
         x = scores(rng, judges_, n, shift=shift)

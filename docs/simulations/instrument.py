@@ -8,7 +8,7 @@ Nominal level .95. Estimates are compared with the truth (bias, coverage of the 
 with .05 under the null hypothesis (size) and where something differs (power).
 
 - ``strength``: Bradley-Terry, strengths .6, .2, 0, -.8 that vary by question (SD .8).
-- ``dif``: a source lifted by 0 or .8 logits; quality known; questions with a halo of SD .7.
+- ``dif``: a source lifted by 0 or .8 logits, with known quality and a halo of SD .7 per question.
 - ``levels``: five levels used unequally, 4 scores per item that resemble each other.
 - ``crossed``: items x 3 judges x 4 prompts x 2 repeats, eight components; those that items carry.
 - ``scales``: the same answers on 1-10 and 1-5; ``moved`` by 1 SD on the second scale.

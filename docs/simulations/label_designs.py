@@ -43,7 +43,7 @@ NEEDED: dict[str, tuple[int, float, float]] = {
     "cebab_aspects, middle": (200, 0.481, 0.329),
     "cebab_aspects, far": (200, 0.309, 0.250),
 }
-"""Labels, and their share of those of people only (random, chosen) in the study of the design."""
+"""Labels, and their share of human labels alone (random, chosen) in the study of the design."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def response_scores(folder: Path, judge: str) -> Iterator[tuple[int, int, list[f
 
 
 def public_sets(folder: Path) -> Iterator[LabelSet]:
-    """Recorded judgments with labels of people or gold."""
+    """Recorded judgments with human or gold labels."""
     for judge in JUDGES:
         known = [(place, v) for _, place, v in response_scores(folder, judge) if len(v) >= 4]
         s, y = np.array([np.mean(v) for _, v in known]), np.array([p == 0 for p, _ in known])
@@ -209,7 +209,7 @@ def draws(found: LabelSet, n: int, replicates: int) -> dict[str, np.ndarray]:
 
 
 def needed_share(estimates: np.ndarray, n: int, human: np.ndarray) -> float:
-    """Labels as a share of those of people only, drawn at random, with the same variance."""
+    """Labels as a share of random human labels alone with the same variance."""
     size = human.size
     whole = human.astype(float).var(ddof=1)
     equal = 1 / (np.nanvar(estimates) / whole + 1 / size)

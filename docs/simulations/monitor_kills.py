@@ -5,10 +5,10 @@ Writes monitor_kills.csv next to this file; under a minute on one core (Linux an
     python docs/simulations/monitor_kills.py             # 200 kills
     python docs/simulations/monitor_kills.py --kills 20  # a glance
 
-Each child adds a period to a copy of the same state, and tells when its transaction begins and when
-it commits. Three quarters of the children are killed at a random moment between the two, the others
-at a random moment of the commit, which writes the file; a child that had ended is asked again. The
-state must then be that before or that after the period, and every e-value equal to one computed
+Each child adds a period to a copy of the same state, and reports when its transaction begins and
+when it commits. Three quarters of the children are killed at a random moment between the two, the
+others at a random moment of the commit, which writes the file; a child that had ended is restarted.
+The state must then be that before or that after the period, and every e-value equal to one computed
 afresh from a state that nobody killed, within 1e-12.
 """
 
@@ -36,7 +36,7 @@ Period = tuple[list[tuple[str, int]], list[int]]
 
 
 def judgments(rng: np.random.Generator, period: int) -> Period:
-    """Anchors judged again, and new answers, of one period."""
+    """Repeated anchors and new answers of one period."""
     names = rng.choice(ANCHORS, AGAIN, replace=False)
     again = [(f"a{i}", int(rng.random() < 0.7)) for i in names]
     return again, [int(rng.random() < 0.6 - 0.02 * period) for _ in range(NEW)]
@@ -81,7 +81,7 @@ def durations(path: Path, period: Period) -> tuple[float, float]:
 
 
 def killed(path: Path, period: Period, seconds: float, after: bytes) -> str:
-    """Kill a child so many seconds after a mark; where its transaction stood then."""
+    """Kill a child this number of seconds after a mark; return the stage of its transaction."""
     child, pipe = add_in_child(path, period)
     seen = b""
     while not seen.endswith(after):

@@ -233,7 +233,7 @@ def write(path: Path, tallies: Mapping[tuple[str, ...], Tally]) -> None:
 
 
 def main() -> None:
-    """Run what is missing of every cell, some seeds of each in turn."""
+    """Run the missing seeds of every cell, some of each in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seeds", type=int, default=0)

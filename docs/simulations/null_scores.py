@@ -1,9 +1,9 @@
 """What alpha and ICC(1,1) yield under the null hypothesis, and the size of their tests.
 
 Run ``python docs/simulations/null_scores.py``: it writes null_scores.csv next to this file in about
-two minutes. Scores have no item effect: ``normal``; ``ties`` (nearly all 8 or 9); ``unequal``: each
-item has its own error variance, as a judge's items do. `permutation` shuffles each replication's
-column over items; `F` is the analysis of variance's test.
+two minutes. Scores have no item effect: ``normal``, ``ties`` (nearly all 8 or 9), or ``unequal``
+(each item has its own error variance, as a judge's items do). `permutation` shuffles each
+replication's column over items; `F` is the analysis of variance's test.
 """
 
 from __future__ import annotations

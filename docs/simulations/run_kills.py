@@ -50,7 +50,7 @@ def command(url: str, items: int) -> list[str]:
 
 @contextlib.contextmanager
 def counting_server(asked: Path) -> Iterator[str]:
-    """A judge in a process of its own that notes each request in a file; its address."""
+    """A judge in a separate process that notes each request in a file; its address."""
     here, there = os.pipe()
     child = os.fork()
     if not child:
@@ -74,7 +74,7 @@ def counting_server(asked: Path) -> Iterator[str]:
 
 
 def start(words: list[str], folder: Path) -> int:
-    """Run a command in a child with a session of its own; its process id."""
+    """Run a command in a child with its own session; return its process id."""
     if child := os.fork():
         return child
     os.setsid()

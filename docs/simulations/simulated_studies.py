@@ -2,9 +2,9 @@
 
     python docs/simulations/simulated_studies.py     # half a minute; writes the table next to it
 
-The judges are built so that the answer is known: `sim-positional` prefers what stands first and
-`sim-typical` hardly does; other judgments help `sim-crowd` and not `sim-crowd-deaf`; none of them
-minds an unrelated option. ``docs/build_studies.py`` puts the table into docs/studies.md.
+The judges are built so that the answer is known. `sim-positional` prefers the first position and
+`sim-typical` hardly does. Other judgments help `sim-crowd` and not `sim-crowd-deaf`. An unrelated
+option affects none of them. ``docs/build_studies.py`` puts the table into docs/studies.md.
 """
 
 from __future__ import annotations

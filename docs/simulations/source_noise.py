@@ -4,10 +4,11 @@ Writes source_noise.csv next to this file, a row per setting, 200 draws each:
 
     python -m docs.simulations.source_noise
 
-40 questions, an answer of each source; judge and people see every answer with noise of their own.
-`gap`: points between one source and the next better one; `bias`: points that the judge adds to the
-last source; `noise`: standard deviation of human noise (the judge's is .6). `test`: the share in
-which `dif_test` rejects, `claimed`: in which it does and noise in the labels cannot be why.
+40 questions with one answer of each source. Judge and humans see every answer with independent
+noise. `gap`: points between one source and the next better one. `bias`: points that the judge adds
+to the last source. `noise`: standard deviation of human noise (the judge's is .6). `test`: the
+share in which `dif_test` rejects, `claimed`: in which it does and noise in the labels cannot be
+why.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ def ratings_results(
         )
         groups = None if cluster is None else cluster[both]
         value = _with_null(value, scores[both], people[both], method, groups, declared)
-        results.append((f"people.{method}", f"{label} with people's ratings", value))
+        results.append((f"people.{method}", f"{label} with human ratings", value))
     if int(both.sum()) >= 2 and not of_passes:
         shift = mean_shift(
             np.column_stack([people, scores]),
@@ -282,7 +282,7 @@ def ratings_results(
             cluster=array.clusters,
             level=declared.level,
         )
-        results.append(("people.shift", "Scores against people's ratings, mean difference", shift))
+        results.append(("people.shift", "Scores minus human ratings, mean difference", shift))
     return results
 
 
@@ -514,7 +514,7 @@ def _slot_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str
     )
     yield (
         "people.slots",
-        "Accuracy by the place of the right response",
+        "Accuracy by the position of the correct response",
         accuracy_by_slot(
             chosen,
             (decided["label"] != first).to_numpy(int),
@@ -545,7 +545,7 @@ def _rating_correlations(own: pd.DataFrame, level: float) -> Iterator[tuple[str,
         return
     yield (
         "people.levels",
-        "Correlation with people's ratings, pooled, within questions and between systems",
+        "Correlation with human ratings, pooled, within questions and between systems",
         correlation_by_level(
             items["score"].to_numpy(float), items["human"].to_numpy(float),
             source=items["source"].to_numpy(object), system=items["system"].to_numpy(object),
@@ -690,7 +690,7 @@ def _slots(
         labelled = own[own["gold"] >= 0]
         yield (
             "slots.accuracy",
-            "Accuracy and choices by the place of the right option",
+            "Accuracy and choices by the position of the correct option",
             accuracy_by_slot(
                 labelled["place"].to_numpy(float),
                 labelled["gold"].to_numpy(int),
@@ -837,7 +837,7 @@ def preference_share(verdicts: Objects) -> Floats:
 def position_shares(ab: Objects, ba: Objects) -> Floats:
     """Share of each pair's verdicts for the second and for the first position, shape (n_pairs, 2).
 
-    Each order weighs the same; a tie counts half; NaN where an order was not read.
+    Each order weighs the same, and a tie counts half. NaN where an order was not parsed.
     """
     first = (preference_share(ab) + 1 - preference_share(ba)) / 2
     return np.column_stack([1 - first, first])

@@ -37,7 +37,7 @@ _DEPENDENT = Note(
     message="The conditions judged the same pairs, so they are not independent: the coefficient "
     "describes them, without p-value or interval.",
 )
-_SCORES = "alignment scores (1, .5 or 0 a pair)"
+_SCORES = "alignment scores (1, .5, or 0 per pair)"
 _METRICS = {
     "alignment": "agreement/alignment",
     "kappa": "agreement/kappa",
@@ -58,7 +58,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     declared = families.planned(
         "alignment", parameters,
         families.Hypothesis(
-            "methods", f"Do the methods differ in their agreement with people (T = {at})?",
+            "methods", f"Do the methods differ in their agreement with human labels (T = {at})?",
             "blocked F on credit, pairs as blocks, p by exchanging the methods of a question's "
             "pairs jointly", "one test per judge", "primary",
         ),
@@ -67,7 +67,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "difference of mean alignment scores, interval over questions", within,
         ),
         families.Hypothesis(
-            "equivalence", "Where no difference is seen: is it shown to be small?",
+            "equivalence", "Where no difference is significant: are the methods equivalent?",
             f"two one-sided tests, difference within {pair_methods.MARGIN}",
             "pairs, within a judge (and a method, over temperatures)",
         ),
@@ -75,12 +75,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "ranks_of_credit", "And by ranks, with the baselines among the methods, as the study "
             "tested it?",
             "Friedman and Nemenyi's comparisons on credit, pairs as blocks, p by permuting a "
-            "question's pairs jointly. Ranks also tell a mean of several verdicts from a single "
-            "one that agrees equally often, so they do not decide", within,
+            "question's pairs jointly. Ranks also differ between a mean of several verdicts and a "
+            "single one that agrees equally often, so they do not decide", within,
             adjustment="single step",
         ),
         families.Hypothesis(
-            "temperature", "Does temperature change the agreement with people?",
+            "temperature", "Does temperature change the agreement with human labels?",
             "blocked F on credit over temperatures, and differences of means",
             "methods and judges",
         ),
@@ -88,29 +88,29 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         families.Hypothesis(
             "consistency", "Is consistency bought with bias?",
             "agreement of replications, share of pairs judged the same every time and wrong, "
-            "consistency between orders, preference for the first place; Spearman over conditions "
-            "(described, not tested)",
+            "consistency between orders, preference for the first position; Spearman over "
+            "conditions (described, not tested)",
         ),
         families.Hypothesis(
-            "alignment", "How often does each method agree with people?",
-            "mean credit with interval over questions, beside always-tie, random and what people "
-            "score against one another", role="descriptive",
+            "alignment", "How often does each method agree with human labels?",
+            "mean credit with interval over questions, next to always-tie, random, and the human "
+            "ceiling", role="descriptive",
         ),
         families.published("Friedman and Nemenyi with pairs as independent blocks"),
         families.Hypothesis(
             "agreement", "Is the agreement better than chance, and better on decided pairs?",
-            "Cohen's kappa with the labels beside its null, accuracy without ties",
+            "Cohen's kappa with the labels next to its null, accuracy without ties",
             role="descriptive",
         ),
         margins={"alignment_score": pair_methods.MARGIN},
         options={"methods_at": at, "disagreement": rule, **pair_methods.pair_option(parameters)},
         blocks="The pair is the block: all methods judge the same labelled pairs. Its value is the "
-        "credit (1 as the person, .5 exactly one says tie, 0 otherwise), averaged over its "
-        "labels and replications: the alignment to be expected of one verdict. Pairs of one "
+        "credit (1 as the human label, .5 exactly one says tie, 0 otherwise), averaged over its "
+        "labels and replications: the expected alignment of one verdict. Pairs of one "
         "question are kept together.",
-        missing="A verdict that could not be read earns no credit and is left out, and is counted "
-        "as wrong in the column beside; a pair without credit under one method is left out of the "
-        "comparison of methods, and counted. Where a pair's two orders disagree the declared rule "
+        missing="An unparsed verdict earns no credit and is left out; the next column counts it as "
+        "wrong. A pair without credit under one method is left out of the comparison of methods, "
+        "and counted. Where a pair's two orders disagree the declared rule "
         f"is: {rule}. Equal scores are a tie.",
     )  # fmt: skip
     asked = {str(c.factors["method"]) for c in conditions}
@@ -171,8 +171,8 @@ def analyse(
         question=declared.question,
         drawing=ranked(
             "alignment",
-            caption="Agreement with people by method, beside what people reach among themselves "
-            "and what says nothing.",
+            caption="Agreement with human labels by method, next to the human ceiling and the "
+            "baselines.",
             results=results,
             compared="difference.",
             lines=("alignment.people", "alignment.always_tie", "alignment.random"),
@@ -238,12 +238,13 @@ def _describe(
     kappa = pair_methods.kappa_with_people(method.verdicts, pairs, **declared.resampling)
     results += selections.entered(
         row, label,
-        ("kappa", "descriptive", "agreement.kappa", "Kappa with people", kappa),
+        ("kappa", "descriptive", "agreement.kappa", "Kappa with human labels", kappa),
         ("self_agreement", "descriptive", "consistency.repeated", "Agreement of replications",
          again),
         ("swap_consistency", "secondary", "consistency.orders", "Both orders agree",
          swap_consistency(*orders, **common) if orders else None),
-        ("first_preference", "secondary", "consistency.position", "Preference for the first place",
+        ("first_preference", "secondary", "consistency.position",
+         "Preference for the first position",
          first_position_preference(*orders, **common) if orders else None),
     )  # fmt: skip
     return row, results
@@ -320,7 +321,7 @@ def _compared(
     results = [
         *selections.entered(
             {}, judge,
-            ("", "primary", "methods", "Agreement with people by method", test),
+            ("", "primary", "methods", "Agreement with human labels by method", test),
             ("", "secondary", "difference", "Differences of alignment scores", shifts),
             **of,
         ),
@@ -394,7 +395,7 @@ def _compare_methods(
                 if result.id.startswith("difference."):
                     by_judge[judge] = replace(one, shifts=held)
     if len(by_judge) > 1:
-        title = "Agreement with people by method, adjusted"
+        title = "Agreement with human labels by method, adjusted"
         results.append(records.NamedResult("methods.family", title, "primary", family))
     return by_judge, results
 
@@ -563,5 +564,5 @@ def _best(
             [r for _, r in usable],
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
         ),
-        margin=pair_methods.MARGIN, level=level, what="agreement with people",
+        margin=pair_methods.MARGIN, level=level, what="agreement with human labels",
     ) if len(usable) > 1 else ()  # fmt: skip

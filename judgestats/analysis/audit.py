@@ -349,7 +349,7 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
                 id="reliability",
                 role="primary",
                 question="How reliable is one judgment, and the mean of all replications?",
-                test="ICC(1) and Cronbach's alpha with intervals, each beside its null",
+                test="ICC(1) and Cronbach's alpha with intervals, each next to its null",
             ),
             Hypothesis(
                 id="spread",
@@ -558,7 +558,7 @@ def audit_read(
         raise InputError(
             f"audit: none of the {len(frame)} judgments could be read "
             f"({', '.join(f'{n} {s}' for s, n in frame['status'].value_counts().items())}), so "
-            "nothing can be described. Look at their reason column; verdicts in words need a "
+            "nothing can be described. Look at their reason column. Verdicts as text need a "
             "choice column: read_judgments(..., mapping={'choice': 'COLUMN'})."
         )
     audits = _audits(frame, options, scale)
@@ -569,9 +569,9 @@ def audit_read(
         and len(audits.conditions) > 1
     ):
         read_notes.append(
-            "Labels drawn by verdict are weighted in each condition by its own verdicts, which is "
-            "right for the judge that they were drawn by and for no other: a column chance beside "
-            "the labels serves all."
+            "Labels drawn by verdict are weighted in each condition by its own verdicts. That is "
+            "correct only for the judge whose verdicts drew them. A column chance next to the "
+            "labels serves all judges."
         )
     audits = with_systems(_with_criteria(audits, frame), frame)
     warned = label_warnings(audits.results)

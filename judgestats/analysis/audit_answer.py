@@ -304,7 +304,7 @@ def _repeated(frame: pd.DataFrame) -> Question:
     return Question(
         asked="ICC(1,1), SEM" if frame["score"].notna().any() else "Flip rate",
         answered=n > 2,
-        grounds=f"{n:,} items judged {_times(several)}" if n else "nothing was judged twice",
+        grounds=f"{n:,} items judged {_times(several)}" if n else "no item has repeats",
         needs="3 repeats of 50 items" if few else "",
     )
 

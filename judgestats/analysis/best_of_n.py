@@ -51,7 +51,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         "omega", parameters,
         families.Hypothesis(
             "reliability", "How reliable is one choice, and how reliable are the shares of all?",
-            "vote-share reliability (ANOVA estimator), beside its permutation null", _ESTIMATED,
+            "vote-share reliability (ANOVA estimator), next to its permutation null", _ESTIMATED,
             "primary",
         ),
         families.Hypothesis(
@@ -62,7 +62,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         ),
         families.Hypothesis(
             "judges", "Do the judges choose alike?",
-            "share of pairs of judges that agree, per replication and overall, beside its "
+            "share of pairs of judges that agree, per replication and overall, next to its "
             "permutation null",
         ),
         families.Hypothesis(
@@ -70,26 +70,26 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             f"as the reliability, for benchmarks of at least {FEWEST} questions", _ESTIMATED,
         ),
         families.Hypothesis(
-            "right", "Are the answers right, and do choices fall on right or preferred ones?",
+            "right", "Are the answers correct, and do choices fall on correct or preferred ones?",
             "share of answers that name the target, by author and benchmark; share of choices that "
-            "do, or that fall on the preferred answer, beside a random choice", _ESTIMATED,
+            "do, or that fall on the preferred answer, next to a random choice", _ESTIMATED,
         ),
         families.Hypothesis(
-            "accuracy", "Are choices repeated less where more of the answers are right?",
+            "accuracy", "Are choices repeated less where more of the answers are correct?",
             "Spearman's correlation, over questions, of the share of disagreeing pairs with the "
-            "share of right answers, T = 0 left out", "one test per condition",
+            "share of correct answers, T = 0 left out", "one test per condition",
         ),
         families.Hypothesis(
-            "repetition", "How often does asking again change the choice?",
-            "flip rate and AC1; the reliability by the kappa estimator (biased downwards for few "
-            "questions); replies without a verdict as a category; McDonald's omega of hits (the "
-            "right answer, else the preferred one), which are numbers", role="descriptive",
+            "repetition", "How often do two repeats differ in the choice?",
+            "flip rate and AC1. The reliability by the kappa estimator (biased downwards for few "
+            "questions). Replies without a verdict as a category. McDonald's omega of hits (the "
+            "correct answer, else the preferred one), which are numbers", role="descriptive",
         ),
         blocks="The question is the block: all judges see the same options in the same order, "
         "drawn by seed, in all replications. Letters have no order and are not turned into "
         "numbers.",
-        missing="A reply without one verdict has a status and no choice. Primary: missing. Beside "
-        "it: a category of its own, as the replicated study counts it.",
+        missing="A reply without one verdict has a status and no choice. Primary: missing. Next to "
+        "it: a separate category, as in the replicated study.",
     )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         rows=(
             *choice_rows(table["condition"]),
             results_row(
-                "right", "Right answer chosen", "Right", "chosen_answers_that_are_right",
+                "right", "Correct answer chosen", "Correct", "chosen_answers_that_are_right",
                 "right.target.{}", table["condition"],
             ),
             declared_row(
@@ -189,7 +189,7 @@ def repeated_choices(
         ("vote_share", "primary", "reliability.one", f"One {one}", single),
         ("vote_share_all", "primary", "reliability.all", "Shares of all replications",
          vote_share_reliability(choices.values, k=None, **tested)),
-        ("vote_share_unread_a_category", "descriptive", unread, "Unread as a category",
+        ("vote_share_unread_a_category", "descriptive", unread, "Unparsed as a category",
          vote_share_reliability(choices.with_status, **tested)),
         ("ac1", "descriptive", "repetition.ac1", "Agreement of repetitions",
          gwet_ac1(choices.values, categories=categories, **tested)),
@@ -348,8 +348,8 @@ def _choices_right(
     """
     results = []
     known = {
-        "right": ("target", "chosen_right", "Chosen answers right",
-                  "Chosen answers that are right"),
+        "right": ("target", "chosen_right", "Chosen answers correct",
+                  "Chosen answers that name the target"),
         "preferred": ("preferred", "chosen_preferred", "Choices of the preferred answer",
                       "Choices of the preferred answer"),
     }  # fmt: skip
@@ -522,7 +522,7 @@ def _accuracy_relation(
             level=declared.level,
             seed=declared.seed,
         )
-    title = "Disagreement of repetitions with the share of right answers"
+    title = "Disagreement of repetitions with the share of correct answers"
     results = results_by_subject("accuracy", title, "secondary", tests)
     family = "disagreement with accuracy, one test per condition"
     return [*results, *families.family_of_tests("accuracy.family", tests, family)]

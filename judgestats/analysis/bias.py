@@ -61,7 +61,11 @@ def _positions(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Na
         ab, ba = judge.verdicts[PAIRS]
         common: dict[str, Any] = {"cluster": judge.cluster["pairs"], "level": declared.level}
         own: list[tuple[str, str, Result]] = [
-            ("position", "Leaning to the first place", first_position_preference(ab, ba, **common)),
+            (
+                "position",
+                "Preference for the first position",
+                first_position_preference(ab, ba, **common),
+            ),
             ("position.swap", "Both orders agree", swap_consistency(ab, ba, **common)),
         ]
         if ab.shape[1] > 1:
@@ -92,7 +96,7 @@ def _lengths(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Name
     family = one_family(effects, family=f"length: {OF_JUDGES}")
     small = equivalence_of_effects(family, margin=declared.margins["verdicts"])
     return [
-        NamedResult("length", "A response twice as long, people's preference held constant",
+        NamedResult("length", "A response twice as long, human preference held constant",
               "secondary", family),
         NamedResult("equivalence.length", "Is the effect of length small", "secondary", small),
     ]  # fmt: skip
@@ -210,8 +214,8 @@ def _unparsed(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Nam
     title = "Padded minus original, completely read answers only"
     results = results_by_subject("padding.complete", title, "secondary", complete)
     if signs:
-        of_signs = adjust_family(signs, family="place, unread verdicts for neither")
-        title = "Leaning to the first place, unread verdicts for neither"
+        of_signs = adjust_family(signs, family="position, unparsed verdicts for neither")
+        title = "Preference for the first position, unparsed verdicts for neither"
         results.append(NamedResult("position.unread", title, "secondary", of_signs))
     return results
 
@@ -221,20 +225,22 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     declared = probe.plan(parameters, conditions)
     further = (
         Hypothesis(
-            "position", "How often is the first place chosen, and does a verdict survive a swap?",
-            "exact sign test of leaning; share of pairs whose orders agree; place apart from "
-            "repetition noise",
+            "position", "How often is the first position chosen, and does a verdict survive a "
+            "swap?",
+            "exact sign test of the preference, share of pairs whose orders agree, and position "
+            "effect beyond repeat noise",
         ),
         Hypothesis(
-            "length", "Among real answers: does the judge prefer longer ones that people like "
-            "alike?",
-            "regression of the judge's preference on people's, the log length ratio and "
-            f"authorship; two one-sided tests within {declared.margins['verdicts']:g}", OF_JUDGES,
+            "length", "Among real answers of equal human preference: does the judge prefer longer "
+            "ones?",
+            "regression of the judge's preference on the human preference, the log length ratio, "
+            f"and authorship; two one-sided tests within {declared.margins['verdicts']:g}",
+            OF_JUDGES,
         ),
         Hypothesis(
             "spread", "Does the scale change the spread relative to its width?",
             "blocked F on cells of scores in points of a 1-10 scale; ratios of variances, and "
-            f"whether they lie within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}", OF_JUDGES,
+            f"their equivalence within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}", OF_JUDGES,
         ),
         Hypothesis(
             "shift", "Does the scale change the mean?",
@@ -244,8 +250,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
         Hypothesis(
             "shape", "Are repeated scores normally distributed?",
             "excess kurtosis and skewness of scores centred by item, with intervals over "
-            "questions; D'Agostino-Pearson beside them",
-            "not adjusted: the sizes are to be read", adjustment="none",
+            "questions, next to D'Agostino-Pearson's test",
+            "not adjusted: the effect sizes matter", adjustment="none",
         ),
     )  # fmt: skip
     chosen = parameters["probes"]
@@ -354,14 +360,14 @@ def _limits(own: Mapping[str, str], table: pd.DataFrame) -> list[str]:
     if own:
         text = ", ".join(f"{j} (answers of {a})" for j, a in own.items())
         limits.append(
-            f"Own answers: {text}. People's preference is held constant as far as their labels "
-            "go; with few labels a pair it is known with error, and a judge that sees quality "
-            "better than they do can seem partial."
+            f"Own answers: {text}. The human preference is held constant as far as labels allow. "
+            "With few labels per pair it has error, and a judge that sees quality better than the "
+            "labels can seem partial."
         )
     related = table.get("mean_spread_correlation")
     if related is not None and float(related.min()) < -0.3:
         limits.append(
-            "Answers with high means scatter less (correlation down to "
+            "Answers with high means vary less (correlation down to "
             f"{related.min():.2f}): read mean and spread of the scales together."
         )
     return limits

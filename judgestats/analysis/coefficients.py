@@ -369,7 +369,7 @@ def _computed(*kinds: str) -> list[str]:
 
 
 def score_rows(names: Iterable[str]) -> tuple[ResultsRow, ...]:
-    """Of repeated scores: how steady they are, what repeats give, and how high they lie."""
+    """Rows of repeated scores: consistency, gain by repeats, and mean."""
     names = list(names)
     rows = declared_rows(["sem", *_computed("scores"), "k_needed", "mean"], names)
     at = [row.key for row in rows].index("reliability") + 1
@@ -466,22 +466,23 @@ def people_rows(
     between = f", {picked}" if picked else ""
     return (
         row("pearson_with_human", "pearson", f"r{between}"),
-        row("accuracy", "accuracy", always_the_same="always_same", two_people="among_themselves"),
+        row("accuracy", "accuracy", majority_baseline="always_same",
+            human_ceiling="among_themselves"),
         row("separation", "separation", f"(of pairs{between})"),
         row(
             "chosen_answers_that_are_right", "best_scored", "(of questions)",
-            a_random_choice="random_choice",
+            random_choice="random_choice",
         ),
         *truth,
         row("bias", "bias"),
-        row("cohen_kappa", "kappa", f"(kappa{between})", two_people="among_kappa"),
+        row("cohen_kappa", "kappa", f"(kappa{between})", human_ceiling="among_kappa"),
         row("sensitivity", "sensitivity", rates),
         row("specificity", "specificity", rates),
-        row("judge_person_agreement", "with_one", two_people="among_themselves"),
-        row("judge_person_distance", "apart", two_people="among_themselves"),
+        row("judge_person_agreement", "with_one", human_ceiling="among_themselves"),
+        row("judge_person_distance", "apart", human_ceiling="among_themselves"),
         row(
-            "winning_rate", "replaces", "(of people; .50 passes)",
-            always_the_same="constant_replaces",
+            "winning_rate", "replaces", "(of annotators; .50 passes)",
+            best_constant_label="constant_replaces",
         ),
     )  # fmt: skip
 
@@ -494,7 +495,7 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, 
             names,
             ids="alignment.{}",
             beside={
-                "people among themselves": "alignment.people",
+                "human ceiling": "alignment.people",
                 "always tie": "alignment.always_tie",
             },
         ),
@@ -567,7 +568,7 @@ def ranked(
     compared: str = "",
     lines: Sequence[str] = (),
 ) -> Drawing:
-    """Rows of dots, the best first; rows that no comparison tells apart are joined.
+    """Rows of dots, the best first; rows without a significant difference are joined.
 
     Parameters
     ----------

@@ -115,9 +115,7 @@ def clip_or_drop_interval(
     if not math.isfinite(sum(ends)) or not covers_all(kept.low, kept.high, ends):
         return kept, ()
     least, most = (format_number(end) for end in ends)
-    why = (
-        f"The interval would be nearly all that is possible ({least} to {most}). Judge more items."
-    )
+    why = f"The interval would cover nearly the whole range ({least} to {most}). Judge more items."
     return None, (not_estimable(why),)
 
 

@@ -248,7 +248,7 @@ def _steadiness(
             ("swap_consistency", "descriptive", "order", "Both orders agree",
              swap_consistency(ab, ba, **common)),
             ("first_preference", "descriptive", "order.position",
-             "Preference for the first place", first_position_preference(ab, ba, **common)),
+             "Preference for the first position", first_position_preference(ab, ba, **common)),
         )  # fmt: skip
     width = max(part.shape[1] for part in parts)
     full = [p for p in parts if p.shape[1] == width]
@@ -336,7 +336,7 @@ def strategy_tests(
         results += _judge_results(
             judged, "secondary",
             ("gain", "Accuracy beyond the vanilla judge's", shifts),
-            ("gain.equivalence", "Is no difference from vanilla shown", equal),
+            ("gain.equivalence", "Equivalence to the vanilla judge", equal),
         )  # fmt: skip
     against = "against the number of crowd judgments"
     for key, title, column in (
@@ -399,7 +399,7 @@ class PriceOfAccuracy(Rows):
         return (
             "The cheapest point of accuracy beyond the vanilla judge costs "
             f"{best['tokens_per_point']:,.0f} [{best['tokens_per_point_low']:,.0f}, "
-            f"{best['tokens_per_point_high']:,.0f}] tokens a verdict ({best['strategy']}, gain "
+            f"{best['tokens_per_point_high']:,.0f}] tokens per verdict ({best['strategy']}, gain "
             f"{with_bounds(best['gain'], best['gain_low'], best['gain_high'], digits=1)} points)."
         )
 
@@ -467,14 +467,14 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     return families.planned(
         "crowd", parameters,
         families.Hypothesis(
-            "strategies", "Do the strategies differ in how often they are right?",
+            "strategies", "Do the strategies differ in accuracy?",
             "Cochran's Q over verdicts, p by permuting strategies jointly within a question; then "
             "McNemar's exact test of every pair of strategies",
             "pairs of strategies, within a judge", "primary",
         ),
         families.Hypothesis(
-            "gain", "By how much does each strategy differ from the vanilla judge, and is no "
-            "difference shown?",
+            "gain", "By how much does each strategy differ from the vanilla judge, and are they "
+            "equivalent?",
             "difference of mean accuracy, interval over questions; no difference needs it within "
             f"{MARGIN} (two one-sided tests)", FAMILY,
         ),
@@ -490,12 +490,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "test of every pair", "pairs of selections, within a judge and k",
         ),
         families.Hypothesis(
-            "accuracy", "How often is each strategy right, on each set and on their average?",
-            "share of right verdicts with interval over questions; the average counts every set "
-            "alike", role="descriptive",
+            "accuracy", "What is the accuracy of each strategy, on each set and on their average?",
+            "share of correct verdicts with interval over questions; the average weighs all sets "
+            "equally", role="descriptive",
         ),
         families.Hypothesis(
-            "order", "Does the verdict hang on the order of the two responses?",
+            "order", "Does the verdict depend on the order of the two responses?",
             "consistency between orders, first-position preference", role="descriptive",
         ),
         families.Hypothesis(
@@ -512,11 +512,11 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         margins={"accuracy": MARGIN},
         options={**names, "reference": REFERENCE},
         blocks="The pair is the block: all strategies judge the same pairs in the same orders. A "
-        "verdict is right if it names the response that the label prefers. Pairs, orders and "
+        "verdict is correct if it names the response that the label prefers. Pairs, orders and "
         "repetitions of one question are kept together in every interval and test. What "
         "Cochran's Q and McNemar's tests count as items are verdicts: a pair in one order, in "
-        "one repetition. Calls that strategies share (crowd judgments, votes) are asked once; "
-        "they make strategies more alike than separate calls would, and each is charged for "
+        "one repetition. Calls that strategies share (crowd judgments, votes) are made once. "
+        "They make strategies more alike than separate calls would, and each is charged for "
         "them in full.",
         missing="A crowd judgment that could not be read is not selected, one whose verdict could "
         "not be removed is not shown, and fewer than k are recorded; with none there is no final "
@@ -602,7 +602,7 @@ def analyse(
         drawing=ranked(
             "accuracy",
             "tokens",
-            caption="How often each strategy is right, and what a verdict takes.",
+            caption="Accuracy of each strategy, and tokens per verdict.",
         ),
         headlines=headlines,
         conditions=table,

@@ -274,7 +274,7 @@ def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
         for key, which in (("only_first", "first"), ("only_second", "second"))
         if counts[key]
     ]
-    text = f"Only items of both runs are compared: {' and '.join(each)} stand in that run alone."
+    text = f"Only items of both runs are compared: {' and '.join(each)} occur in that run alone."
     short = f"{lost} of {lost + counts['matched']} items left out"
     return (Limit(text, code="items_left_out", short=short),)
 
@@ -282,11 +282,11 @@ def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
 # fmt: off
 _PARTS = {
     "people": (
-        "Change of people's labels, on unchanged answers", "Change of the labels", "Labels"
+        "Change of human labels, on unchanged answers", "Change of the labels", "Labels"
     ),
     "accuracy": (
-        "Change of agreement with people, on unchanged answers", "agreement with people changed by",
-        "agreement",
+        "Change of agreement with human labels, on unchanged answers",
+        "agreement with human labels changed by", "agreement",
     ),
     "distance": (
         "Change of the distance from people, on unchanged answers",
@@ -465,7 +465,7 @@ def _item_means(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
     return table.agg(value=("value", "mean"), cluster=("cluster", "first")).dropna(subset="value")
 
 
-_QUESTION = "Has the judge changed between the two runs, beyond what asking again changes?"
+_QUESTION = "Has the judge changed between the two runs, beyond repeat noise?"
 _FAMILY = "change between the runs, one test for each condition and aspect"
 _NO_MARGIN = Limit(
     "No scale is stated, so the margin of the mean is 5% of the range of these scores. State the "

@@ -174,7 +174,7 @@ def with_parameters(
 
 
 _RUNS = ("first run", "second run")
-_ONCE = "neither run repeated its scores, so their scatter is not known"
+_ONCE = "neither run repeated its scores, so their SEM is not known"
 
 
 _FEW_VALUES = 20

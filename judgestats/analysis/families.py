@@ -1,4 +1,4 @@
-"""Design and plan of an analysis; families of claims; strata."""
+"""Design and plan of an analysis, families of claims, and strata."""
 
 from __future__ import annotations
 

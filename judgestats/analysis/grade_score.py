@@ -54,7 +54,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         "grade_score", parameters,
         families.Hypothesis(
             "grade", "How far are selections free of position?",
-            "Grade Score per item, averaged; beside a judge that selects at random (always first "
+            "Grade Score per item, averaged, next to a judge that selects at random (always first "
             "scores 0, consistent 1)", _ESTIMATED, "primary",
         ),
         families.Hypothesis(
@@ -63,7 +63,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         ),
         families.Hypothesis(
             "wins", "How often is the unrelated option selected?",
-            "share of the selections read, beside a random choice", _ESTIMATED,
+            "share of the parsed selections, next to a random choice", _ESTIMATED,
         ),
         families.Hypothesis(
             "prompt", "Does the judge prompt change it?",
@@ -80,7 +80,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         ),
         families.Hypothesis(
             "preferred", "Is the preferred option selected?",
-            "share of the selections of items whose preferred option is known, beside a random "
+            "share of the selections of items whose preferred option is known, next to a random "
             "choice", _ESTIMATED,
         ),
         families.published(
@@ -90,7 +90,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         blocks="The item is the block: every prompt, with and without the unrelated option, sees "
         "the same items in every cyclic rotation of one order drawn by seed.",
         missing="A reply without one selection has a status and no choice. Items whose rotations "
-        "were all read are primary; the bounds over all items stand beside.",
+        "were all parsed are primary; bounds over all items are reported next to them.",
     )  # fmt: skip
 
 
@@ -397,12 +397,12 @@ def _limits(
         )
     if int(table["n_replications"].max()) < 2:
         limits.append(
-            "One repetition of every rotation: that selections differ between rotations may be "
-            f"position or plain noise. Set {option('repeats', '2')} or more to tell them apart."
+            "One repetition of every rotation: selections may differ between rotations by "
+            f"position or by noise. Set {option('repeats', '2')} or more to separate them."
         )
     else:
         limits.append(
-            "A judge that follows neither position nor content but chance scores what chance "
-            "scores: read the Grade Score beside the noise of repetitions."
+            "A judge that selects at random has the Grade Score of chance, not 0. Compare the "
+            "Grade Score with the noise of repetitions."
         )
     return limits

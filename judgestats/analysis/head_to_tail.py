@@ -45,7 +45,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         ),
         families.Hypothesis(
             "reliability", "How reliable is one verdict?",
-            "vote-share reliability beside its permutation null", _ESTIMATED, "primary",
+            "vote-share reliability next to its permutation null", _ESTIMATED, "primary",
         ),
         families.Hypothesis(
             "judges", "Do judges differ in the share they call correct?",
@@ -53,13 +53,13 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "all pairs of judges at all temperatures",
         ),
         families.Hypothesis(
-            "repetition", "How often does asking again change the verdict?",
+            "repetition", "How often do two repeats differ in the verdict?",
             "flip rate and AC1; both policies for replies without a verdict", role="descriptive",
         ),
         families.published("mean over replications with its standard error across replications"),
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing="A reply without a verdict has a status. Primary: missing, neither correct nor "
-        "incorrect. Beside it: not correct (for the share), a category of its own (for the "
+        "incorrect. Next to it: not correct (for the share), a separate category (for the "
         "reliability).",
     )  # fmt: skip
 
@@ -96,7 +96,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         drawing=ranked(
             "as_judged",
             "vote_share",
-            caption="Share judged correct, and reliability of one verdict.",
+            caption="Share judged correct, and vote-share reliability.",
         ),
         headlines=(*estimated, *headlines),
         conditions=table,
@@ -149,7 +149,7 @@ def _condition(
     return results + selections.entered(
         row, name,
         ("as_judged_unread_not_correct", "descriptive", "repetition.unread",
-         "Unread as not correct", strict),
+         "Unparsed as not correct", strict),
         ("", "replicated", "published", "Mean over replications", printed),
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ def instrument_questions(frame: pd.DataFrame) -> list[Hypothesis]:
         tests.append("mean of a judge minus the mean of all, on the answers that they share")
     if _source(frame):
         asked.append("the same scores for every source at equal quality")
-        tests.append("proportional odds given people's label, Wald's test over clusters")
+        tests.append("proportional odds given the human label, Wald's test over clusters")
     return [
         Hypothesis(
             id="instrument",
@@ -122,8 +122,8 @@ def leniency_limits(results: Iterable[NamedResult]) -> list[Limit]:
         names = [name for name, is_high in shifted.items() if is_high == high]
         if names:
             text = (
-                f"{', '.join(names)}: scored {word} than people did of the same answers. Take the "
-                "difference off before a score is held to a limit that people set."
+                f"{', '.join(names)}: scores are {word} than human scores of the same answers. "
+                "Subtract the difference before you compare a score with a human limit."
             )
             limits.append(Limit(text, code=what, short=f"mind the {what} of {', '.join(names)}"))
     return limits
@@ -173,7 +173,7 @@ def instrument_limits(
         if again:
             low, high = (f"{100 * share:.0f}" for share in (min(again), max(again)))
             of = low if low == high else f"{low} to {high}"
-            short = f"half points: asked again {of}% of scores differ by one or more"
+            short = f"half points: {of}% of repeated scores differ by one or more"
         out.append(Limit("Half points. " + " ".join(between), code=BETWEEN, short=short))
     return out
 

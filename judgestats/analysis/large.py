@@ -93,15 +93,14 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
         (
             f"The {reduced.n_rows:,} judgments were counted in one pass and are not kept in this "
             "run. Left out: null references of reliabilities, bootstrap intervals and ordinal "
-            "models, which read every judgment many times (the jackknife over clusters stands in "
-            "for the bootstrap), and the judge as an instrument (leniency, levels used)."
+            "models, which read every judgment many times (the jackknife over clusters replaces "
+            "the bootstrap), and the judge as an instrument (leniency, levels used)."
         )
     ]
     if reduced.board is None:
         out.append(
-            "Left out: the test of runs, alpha, lambda-2 and the two-way ICCs, and the check that "
-            "no judgment "
-            f"stands twice: {reduced.board_reason}."
+            "Left out: the test of runs, alpha, lambda-2, the two-way ICCs, and the check for "
+            f"duplicate judgments: {reduced.board_reason}."
         )
     if len(reduced.items) > SHOWN_ITEMS:
         out.append(f"Figures of cells show {SHOWN_ITEMS:,} items at even distances.")
@@ -339,8 +338,8 @@ def with_labelled(
         table = _with_estimates(table, of_all)
     n, items = len(labelled), labelled["item_id"].nunique()
     text = (
-        f"Agreement with people is that of the {n:,} judgments of {items:,} labelled items, which "
-        "were read once more."
+        f"Agreement with human labels is that of the {n:,} judgments of {items:,} labelled items, "
+        "in a second pass over the file."
     )
     metrics = {
         name: {
@@ -642,15 +641,15 @@ def audit_reduced(
     Raises
     ------
     InputError
-        Nothing was judged more than once.
+        If no item has repeats.
     """
     declared = plan_for_reduced(
         reduced, n_resamples=n_resamples, seed=seed, level=level, omega_model=omega_model
     )
     if int(reduced.counts.sum(axis=2, dtype=np.int64).max()) < 2:
         raise InputError(
-            "audit: every item was judged only once in a condition, so nothing can be said about "
-            "consistency. Judge the items again (at least 2 replicates), or check that the column "
+            "audit: every item was judged only once in a condition, so consistency cannot be "
+            "estimated. Judge the items again (at least 2 replicates), or check that the column "
             "with the repetition is named replicate."
         )
     audit_them = audit_scores if reduced.is_scores else audit_verdicts

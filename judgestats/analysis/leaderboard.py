@@ -289,8 +289,8 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
         raise InputError(
             str(refused[0])
             if refused
-            else "analyze --beside: the judgments are no verdicts between three named systems or "
-            "more, so there is no order to set scores beside. Name first the file of verdicts, "
+            else "analyze --beside: the judgments are not verdicts between three or more named "
+            "systems, so scores have no order to compare with. Name first the file of verdicts, "
             "with the columns model_a and model_b."
         )
     by_scores = _rank_scores(scores, level, seed)
@@ -386,7 +386,7 @@ def _leader_sentence(board: pd.DataFrame) -> str:
 
 
 def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
-    """Pairs of systems that both orders tell apart, each the other way."""
+    """Pairs of systems with significant differences in opposite directions."""
     rows = board.to_dict("records")
     turned = [
         f"{a['system']} above {b['system']}"
@@ -399,9 +399,9 @@ def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
     more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
     return [
         Limit(
-            f"Verdicts on pairs ({condition}) put {', '.join(turned[:3])}{more}, and scores put "
-            "them the other way, both beyond chance: the two ways of judging do not reward the "
-            "same.",
+            f"Verdicts on pairs ({condition}) rank {', '.join(turned[:3])}{more}. Scores rank "
+            "them in the reverse order, and both differences are significant. The two ways of "
+            "judging do not reward the same qualities.",
             code="orders_contradict",
             short=f"by scores the other way: {turned[0]}",
         )
@@ -415,8 +415,8 @@ def _side_by_side(board: pd.DataFrame, by_scores: _ScoreRanking) -> tuple[pd.Dat
     if set(by_scores.systems) != set(board["system"]):
         apart = sorted(set(by_scores.systems) ^ set(board["system"]))
         raise InputError(
-            f"leaderboards: {', '.join(apart[:5])} stand in one of the two tables only. Give both "
-            "for the same systems."
+            f"leaderboards: only one of the two tables has {', '.join(apart[:5])}. Give both for "
+            "the same systems."
         )
     intervals = [p.interval for p in by_scores.points]
     points = pd.DataFrame(
@@ -442,8 +442,8 @@ def _rank_scores(scores: pd.DataFrame, level: float, seed: int) -> _ScoreRanking
         read = read[read[column].astype(str).ne("")]
     if column is None or not len(read):
         raise InputError(
-            "leaderboards: the scores need a number (score) and the system that it is of: a "
-            "column model, system or candidate beside one that names the judge."
+            "leaderboards: the scores need a number (score) and its system: a column model, "
+            "system, or candidate next to one that names the judge."
         )
     how = "mean score"
     if {"judge", "item_id"} <= set(read) and (n := read["judge"].nunique()) > 1:

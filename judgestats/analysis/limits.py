@@ -67,8 +67,8 @@ def few_questions(n: int) -> Limit:
     """
     if n == 1:
         return Limit(
-            "Only one question: nothing can be said about others, and no interval over questions "
-            "can be given.",
+            "Only one question: results do not generalise to others, and there is no interval "
+            "over questions.",
             code="few_questions",
             short="one question: nothing follows for others",
         )
@@ -86,13 +86,13 @@ def designed_labels() -> Limit:
     Examples
     --------
     >>> designed_labels().short
-    "labels are designed, not people's"
+    'labels are designed, not human'
     """
     return Limit(
-        "The labels are those of the bundled bank's design, not of people: they serve to rehearse "
+        "The labels are those of the bundled bank's design, not human labels: they serve to try "
         "the method.",
         code="designed_labels",
-        short="labels are designed, not people's",
+        short="labels are designed, not human",
     )
 
 
@@ -183,18 +183,18 @@ def limits_of_conditions(
                 f"replications (as few as {int(sizes.min())}): their variances are estimated from "
                 "very little.",
                 code="few_repeats",
-                short=f"as few as {int(sizes.min())} repeats an item",
+                short=f"as few as {int(sizes.min())} repeats per item",
             )
         )
     related = cells["mean_spread_correlation"].to_numpy(float)
     if np.any(related < -0.3):
         limits.append(
             Limit(
-                "Items with high means scatter less (correlation of item mean and variance down "
+                "Items with high means vary less (correlation of item mean and variance down "
                 f"to {np.nanmin(related):.2f}): near the end of the scale spread and mean are "
                 "confounded, so read them together.",
                 code="crowded_scale",
-                short="high scores scatter less: read spread with the mean",
+                short="high scores vary less: read variance with the mean",
             )
         )
     return limits
@@ -232,9 +232,9 @@ def no_sampling(judges: Iterable[object]) -> tuple[Limit, ...]:
     """
     names = ", ".join(map(str, judges))
     text = (
-        f"T = 0 ({names}): the same draw is repeated, so a reliability near 1 there says that "
-        "sampling was switched off, not that the judge is right or would agree with itself if "
-        "asked differently."
+        f"T = 0 ({names}): the same draw is repeated. A reliability near 1 there says that "
+        "sampling was switched off, not that the judge is accurate or would repeat its verdict "
+        "under another wording."
     )
     return (Limit(text, code="no_sampling", short="T = 0 repeats the same draw"),) if names else ()
 

@@ -285,7 +285,7 @@ def describe_verdicts(
     wrong = right = None
     if np.any(verdicts == ""):
         counted = credit_by_pair(verdicts, labels, unread=0.0)
-        wrong = share(counted, "alignment_score", "Alignment score, unread as wrong")
+        wrong = share(counted, "alignment_score", "Alignment score, unparsed as wrong")
     decided = credit_by_pair(
         np.where(verdicts == "tie", "", verdicts), np.where(labels == "tie", "", labels)
     )
@@ -296,7 +296,7 @@ def describe_verdicts(
         ("alignment", "descriptive", "alignment", "Alignment",
          share(credit, "alignment_score", "Alignment score")),
         ("alignment_unread_as_wrong", "descriptive", "alignment.unread_as_wrong",
-         "Alignment, unread as wrong", wrong),
+         "Alignment, unparsed as wrong", wrong),
         ("accuracy_decided", "descriptive", "agreement.accuracy", "Accuracy without ties", right),
     )  # fmt: skip
     read = verdicts != ""

@@ -43,7 +43,7 @@ _COUNTED: Mapping[str, tuple[str, str, str, str]] = {
     "taken_in_by": ("fair_attacks", "attack", "differs", "Successful attacks"),
     "controls_passed": ("right_controls", "control", "differs", "Negative controls passed"),
 }
-"""Quantity: the row's key, the hypothesis, the claim, what is asked."""
+"""Quantity: the row's key, the hypothesis, the claim, the label."""
 _FEWEST_DRAWN = 3
 """Rows of which there is a figure of what changes add."""
 _WORST = 3
@@ -415,8 +415,7 @@ def _needs(probe: Probe, items: Sequence[Item]) -> str:
         return (
             "none of the labelled answers is known to be a judge's own: own=judge=author names them"
             if labelled
-            else "without people's labels a preference for its own answers cannot be told from "
-            "their quality"
+            else "without human labels, self-preference cannot be separated from quality"
         )
     if probe.asks == "options":
         return f"no question has {FEWEST_OPTIONS} answers: position examines two"
@@ -425,7 +424,7 @@ def _needs(probe: Probe, items: Sequence[Item]) -> str:
     if probe.changed.written:
         return "no rule makes these texts: give them as 'written' of the items' responses"
     if probe.kind == "scale":
-        return "the run's own scale, or a prompt of your own that fixes it"
+        return "the scale of the run, or a custom prompt that fixes the scale"
     if probe.kind == "reference":
-        return "no reference that it could change"
+        return "no reference that the probe could change"
     return "no second question, or nothing in the answers that the probe changes"

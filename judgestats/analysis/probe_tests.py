@@ -163,7 +163,7 @@ class ProbedJudge:
 
 
 def requested_output(variant: str) -> probes.Asks:
-    """What is asked under a variant.
+    """The form of the requested output under a variant.
 
     Examples
     --------
@@ -414,14 +414,14 @@ def _own_answers(judge: ProbedJudge, declared: AnalysisPlan) -> TestResult | Non
     [row], [small] = whole.rows, equivalence_of_effects(whole, margin=margin).rows
     return TestResult(
         name="own_effect",
-        method="Least squares on the preference, people's preference and length held constant",
+        method="Least squares on the preference, human preference and length held constant",
         statistic=row.statistic,
         statistic_name="t",
         df={"df": row.df},
         p_value=row.p_value,
         null_hypothesis="being its own adds nothing",
         alternative="it adds or takes",
-        why="own answers may be better: people's preference on the same pairs is held constant",
+        why="own answers may be better: human preference on the same pairs is held constant",
         sample=whole.sample,
         reason=row.reason,
         effects=(

@@ -36,7 +36,7 @@ _PARTS = {
     "answers": "over all judges, the answers",
     "judges": "the judges",
     "wording": "the wording",
-    "repeats": "asking again",
+    "repeats": "repeats",
 }
 
 
@@ -199,7 +199,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         drawing=Drawing(
             kind="dots",
             rows=tuple(f"wording.{where}/wording_share" for where in tests),
-            caption="How much of a single judgment's scatter goes with the wording of the prompt "
+            caption="Share of the variance of a single judgment due to the wording of the prompt "
             "(0: none).",
         ),
         rows=_rows(list(tests), _crossed_shares(crossed), pairs=pairs),

@@ -336,7 +336,7 @@ def _adjusted(
         record = out[at[test_id]]
         if not isinstance(record, Test) or record.family:
             raise InputError(
-                f"analysis: {test_id} stands in the families {named.id} and "
+                f"analysis: {test_id} belongs to the families {named.id} and "
                 f"{getattr(record, 'family', '')}. A test is adjusted once: name it in one family."
             )
         out[at[test_id]] = replace(

@@ -58,7 +58,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         "rejection_sampling", parameters,
         families.Hypothesis(
             "best", "How often is the chosen candidate the one that labels prefer?",
-            "share of questions, interval over clusters, beside a candidate drawn at random",
+            "share of questions, interval over clusters, next to a candidate drawn at random",
             "none: estimates with intervals", "primary",
         ),
         families.Hypothesis(

@@ -52,7 +52,7 @@ class Costs:
         ----------
         rows : sequence of mapping
         **columns : str
-            Unit to column, the preferred first; the last is taken in any case.
+            Unit to column, the preferred first; the last is the fallback.
 
         Examples
         --------
@@ -113,7 +113,7 @@ _Z = 1.959963984540054
 
 
 def repeat_gains(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """What repeats of each condition buy, and what a judgment takes.
+    """Gain by repeats of each condition, and the cost of a judgment.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def repeat_gains(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         By condition: the reliability of a ``single`` judgment or verdict, the judgments ``needed``
         for `TARGETS` (inf: no number of them reaches it), the reliability of the mean and the
-        smallest difference it tells apart for `AVERAGED`, the mean ``tokens`` and ``calls`` an
+        smallest detectable difference for `AVERAGED`, the mean ``tokens`` and ``calls`` per
         item.
 
     Examples

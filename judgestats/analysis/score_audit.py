@@ -118,10 +118,10 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
             Hypothesis(
                 id="people",
                 role="primary",
-                question="How often is the best scored answer the right one, and what do repeats "
-                "buy?",
+                question="How often is the best scored answer the correct one, and how much do "
+                "repeats improve it?",
                 test="accuracy by number of scores averaged, over all subsets; the fewest that are "
-                "shown to lose less than .01",
+                "non-inferior (margin .01)",
             )
         )
     elif passes_of_items(frame) is not None:
@@ -139,10 +139,10 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
             Hypothesis(
                 id="people",
                 role="primary",
-                question="Do the scores agree with people's ratings?",
-                test="Pearson, Spearman and Kendall with intervals; the null shuffles ratings over "
-                "items; paired difference of means. With several people their own distances, and "
-                "the alternative annotator test (epsilon .1), beside",
+                question="Do the scores agree with human ratings?",
+                test="Pearson, Spearman, and Kendall with intervals (the null shuffles ratings "
+                "over items), and the paired difference of means. With several human raters also "
+                "their mutual distances and the alternative annotator test (epsilon .1)",
             )
         )
     rated = len(ratings_of(frame)[0]) and passes_of_items(frame) is None
@@ -602,11 +602,10 @@ def weighted_limitations(frame: pd.DataFrame) -> list[str]:
     weighted = frame[frame["scale_mass"].notna()]
     mass = weighted["scale_mass"]
     told_by = (
-        "Weighted scores come from the probabilities of a score's tokens, told for "
+        "Weighted scores come from the probabilities of a score's tokens, reported for "
         f"{len(weighted):,} of {count_noun(len(frame), 'reply', 'replies')}. The scale's tokens "
         f"hold {apa_number(float(mass.mean()), bounded=True)} of the probability on average, "
-        f"{apa_number(float(mass.min()), bounded=True)} at least; the rest lies on other tokens or "
-        "outside those returned."
+        f"{apa_number(float(mass.min()), bounded=True)} at least. Other tokens hold the rest."
     )
     repeated = (
         "A repeated call gives the same probabilities: that weighted scores repeat is fixed "
@@ -625,17 +624,17 @@ def _probability_note(rows: pd.DataFrame) -> str:
     wide = wide.dropna()
     if wide.shape[1] < 2 or not len(wide):
         return (
-            "Whether the probabilities were told before temperature is not seen here (one "
-            "temperature, or no answer weighted at all of them): `judgestats endpoint` asks."
+            "Temperature may or may not apply to the probabilities: there is one temperature, or "
+            "no answer weighted at all of them. `judgestats endpoint` tests this."
         )
     heats = [label("temperature", t) for t in (wide.columns.min(), wide.columns.max())]
     apart = float((wide.max(axis=1) - wide.min(axis=1)).abs().median())
     if apart < _SAME:
         return (
-            f"The probabilities were told before temperature: weighted scores are the same at "
+            f"Temperature does not apply to the probabilities: weighted scores are equal at "
             f"{heats[0]} and {heats[1]}."
         )
     return (
-        f"The probabilities were told after temperature: between {heats[0]} and {heats[1]} "
+        f"Temperature applies to the probabilities: between {heats[0]} and {heats[1]} "
         f"weighted scores of an answer differ by {apa_number(apart)} points (median)."
     )

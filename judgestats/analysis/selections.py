@@ -242,15 +242,15 @@ def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     limits = first_limits(
         table,
         int(table["n_clusters"].min()),
-        "gave no verdict. They are shown as missing and as a category of their own; where the two "
-        "differ, failures carry the result.",
+        "gave no verdict. They are shown as missing and as a separate category. Where the two "
+        "differ, the result depends on failures.",
     )
     limits += no_sampling(sorted(set(table.loc[table["temperature"] == 0, "judge"])))
     own = _own_answers(frame)
     if own:
         limits.append(
-            f"{', '.join(own)}: judge and answerer at once. A preference for its own answers "
-            "cannot be told from quality."
+            f"{', '.join(own)}: judge and answerer are the same model. Self-preference cannot be "
+            "separated from quality."
         )
     return limits
 

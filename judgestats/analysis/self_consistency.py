@@ -115,11 +115,11 @@ class Averaged:
 
 SIZES = (1, 3, 5, 10, 20)
 _ONE = "one judgment"
-_QUANTITY = "agreement with people, as a share of the pairs"
+_QUANTITY = "agreement with human labels, as a share of the pairs"
 _TIES = Limit(
     "Equal scores are a tie, and means of several scores are rarely equal: averaging also turns "
-    "ties into decisions, which counts as agreement with people. The accuracy, of pairs where "
-    "neither ties, is free of that.",
+    "ties into decisions, which raises agreement with human labels. Accuracy leaves out pairs "
+    "with a tie, so it is not affected.",
     code="ties",
     short="means rarely tie: accuracy leaves ties out",
 )
@@ -143,12 +143,13 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     declared = families.planned(
         "self_consistency", parameters,
         families.Hypothesis(
-            "gain", "Does the mean of the largest k agree better with people than one judgment?",
+            "gain", "Does the mean of the largest k agree better with human labels than one "
+            "judgment?",
             "difference of mean alignment scores, paired by pair, interval over questions",
             _OF_JUDGES, "primary",
         ),
         families.Hypothesis(
-            "equivalence", "Where no gain is seen: is it shown to be small?",
+            "equivalence", "Where no gain is significant: is it equivalent to none?",
             f"two one-sided tests, difference within {pair_methods.MARGIN}",
             "as for the difference",
         ),
@@ -164,21 +165,21 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         pair_methods.BEST_METHOD,
         families.Hypothesis(
             "reliability", "How reliable is the mean, median or mode of k judgments?",
-            "ICC(1,1) over disjoint groups of k, each beside its null; of the mean of all "
+            "ICC(1,1) over disjoint groups of k, each next to its null; for the mean of all "
             "judgments parallel omega", role="descriptive",
         ),
         families.Hypothesis(
-            "alignment", "How often does it agree with people?",
-            "mean credit with interval over questions, beside always-tie, random and what people "
-            "score against one another; accuracy without ties", role="descriptive",
+            "alignment", "How often does it agree with human labels?",
+            "mean credit with interval over questions, next to always-tie, random, and the human "
+            "ceiling; accuracy without ties", role="descriptive",
         ),
         margins={"alignment_score": pair_methods.MARGIN},
         options=pair_methods.pair_option(parameters),
         blocks="The labelled pair is the block. The replications of an answer are cut into "
         "disjoint groups of k, so that no judgment is used twice at one k; credit is averaged over "
         "groups. Pairs of one question are kept together.",
-        missing="A group uses the scores that could be read; a verdict without any is left out, "
-        "and counted as wrong in the column beside.",
+        missing="A group uses the parsed scores. A verdict without any is left out, and the next "
+        "column counts it as wrong.",
     )  # fmt: skip
     if int(parameters["repeats"]) < SIZES[1]:
         declared = declared.drop_hypotheses("gain", "equivalence", "sizes", "aggregates")
@@ -233,8 +234,8 @@ def analyse(
             "alignment",
             "reliability",
             "tokens_per_pair",
-            caption="What averaging buys, and takes: agreement with people, reliability and tokens "
-            "by the number of judgments averaged. The line is what people reach.",
+            caption="Agreement with human labels, reliability, and tokens by the number of "
+            "judgments averaged. The line is the human ceiling.",
             only={"aggregate": ("one", "mean")},
             lines=("alignment.people",),
         ),
@@ -369,7 +370,7 @@ def _gains(
     gains, others = (families.one_family(shifts[key], family=text) for key, text in family.items())
     smalls, alike = (families.one_family(equal[key], family=text) for key, text in family.items())
     results += [
-        NamedResult("gain", "Gain in agreement with people by averaging", "primary", gains),
+        NamedResult("gain", "Gain in agreement with human labels by averaging", "primary", gains),
         NamedResult("equivalence.gain", "Is the gain small", "secondary", smalls),
         NamedResult("aggregates", "Median and mode against the mean", "secondary", others),
         NamedResult("equivalence.aggregates", "Do median and mode agree as often as the mean",
@@ -474,5 +475,5 @@ def _best(
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="k",
         ),
         margin=declared.margins["alignment_score"], level=declared.level,
-        what="agreement with people",
+        what="agreement with human labels",
     ) if usable else ()  # fmt: skip

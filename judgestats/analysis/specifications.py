@@ -390,7 +390,7 @@ class _Specified:
         if not turned:
             return headline
         what = {MEANS: "mean score", DISPERSION: "within-item variance",
-                PEOPLE: "agreement with people"}[claim]  # fmt: skip
+                PEOPLE: "agreement with human labels"}[claim]  # fmt: skip
         says = (
             f"whether the conditions differ in {what} depends on: {changes_text(default, turned)}"
         )

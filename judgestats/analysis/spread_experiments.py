@@ -329,7 +329,8 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
         label = label_of(question, name, questions[1:])
         p, reason = family.p_adjusted[label], test.reason
         if families.claim_of(p, p_alike) == "open" and floor > families.LEVEL:
-            reason = f"with so few questions no p below {apa_number(floor, bounded=True)} exists"
+            smallest = apa_number(floor, bounded=True)
+            reason = f"too few questions: the smallest possible p is {smallest}"
         kinds = ("spread", "equivalence", "ratio", *_compared(question, name))
         headlines.append(
             families.claim_headline(
@@ -427,7 +428,7 @@ class SpreadExperiment:
     reference : str, optional
         The level that ratios and shifts refer to; every pair by default.
     hypotheses : callable, optional
-        ``hypotheses(conditions)``: what is asked beyond the comparison of levels.
+        ``hypotheses(conditions)``: hypotheses beyond the comparison of levels.
     further : callable, optional
         ``further(array, cells, questions, declared)``: results and claims that answer it.
     """
@@ -483,7 +484,7 @@ class SpreadExperiment:
                 "variances, intervals over clusters, log scale", pairs,
             ),
             families.Hypothesis(
-                "equivalence", "Where no difference is seen: is it shown to be small?",
+                "equivalence", "Where no difference is significant: are the levels equivalent?",
                 f"two one-sided tests, ratio of variances within 1/{MARGIN} to {MARGIN}", pairs,
             ),
             families.Hypothesis(
@@ -492,7 +493,7 @@ class SpreadExperiment:
             ),
             families.Hypothesis(
                 "reliability", "How reliable is one judgment, and the mean of all replications?",
-                "ICC(1) and Cronbach's alpha with jackknife intervals, each beside its null",
+                "ICC(1) and Cronbach's alpha with jackknife intervals, each next to its null",
                 role="descriptive",
             ),
             *(self.hypotheses(conditions) if self.hypotheses else ()),
@@ -544,7 +545,7 @@ class SpreadExperiment:
             experiment=self.experiment,
             question=declared.question,
             drawing=factor_curve("temperature", "sem", caption=_DRAWN) if heated else ranked(
-                "sem", "icc1", caption=f"{name_of('sem')}, and the reliability of one score.",
+                "sem", "icc1", caption=f"{name_of('sem')}, and the single-rating reliability.",
                 results=compared, compared="posthoc.nemenyi.",
             ),
             headlines=(*headlines, *claims),
@@ -626,11 +627,11 @@ def _temperature_questions(conditions: Sequence[Condition]) -> tuple[families.Hy
         families.Hypothesis(
             "trend", "Does the spread grow with temperature?",
             "Page's L, Spearman and Kendall with intervals over clusters",
-            "none: reported beside the primary test",
+            "none: reported next to the primary test",
         ),
         families.Hypothesis(
             "judges", "At each temperature: which judge is more consistent?",
-            "as for the spread, judges in place of temperatures, paired by item; T = 0, where "
+            "as for the spread, with judges instead of temperatures, paired by item; T = 0, where "
             "sampling is off, is described and enters no test",
             "one test per temperature",
         ),

@@ -156,7 +156,7 @@ NOT_REPEATED = Limit(
     "No item was judged more than once by the same judge in the same way, so consistency cannot "
     "be estimated. Judge 100 items again.",
     code=NEVER_REPEATED,
-    short="nothing was asked twice: consistency is not known",
+    short="no repeats: consistency cannot be estimated",
 )
 
 
@@ -179,8 +179,8 @@ def repeat_limits(frame: pd.DataFrame) -> list[str]:
             never.append(str(name))
         elif 2 * repeated < items:
             limits.append(
-                f"{name}: only {repeated} of {items} items were judged more than once. What is "
-                "said about consistency rests on these; they may not be like the others."
+                f"{name}: only {repeated} of {items} items were judged more than once. Estimates "
+                "of consistency rest on these, which may differ from the others."
             )
     return [*not_repeated(never, of=len(set(frame["condition"].unique()))), *limits]
 
@@ -215,8 +215,8 @@ def not_repeated_in(conditions: Sequence[str]) -> Limit:
     """`NOT_REPEATED`, of these conditions alone."""
     text = f"{', '.join(conditions)}: {NOT_REPEATED}"
     n = len(conditions)
-    once = "1 condition was" if n == 1 else f"{n} conditions were"
-    short = f"{once} asked once: consistency is not known there"
+    have = "1 condition has" if n == 1 else f"{n} conditions have"
+    short = f"{have} no repeats: consistency cannot be estimated there"
     return Limit(text, code=NOT_REPEATED.code, short=short)
 
 
@@ -226,7 +226,7 @@ def constant_limits(table: pd.DataFrame) -> list[str]:
     if not still:
         return []
     text = (
-        f"{', '.join(still)}: every score is the same. Such scores tell no item from another, "
+        f"{', '.join(still)}: every score is the same. Such scores do not distinguish items, "
         "and no agreement with them can be computed."
     )
     return [text]

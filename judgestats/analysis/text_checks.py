@@ -164,8 +164,8 @@ def join_copies(frame: pd.DataFrame, policy: str = "cluster") -> tuple[pd.DataFr
     frame : DataFrame
         As `judgestats.read_judgments` returns it.
     policy : {"cluster", "drop", "keep", "refuse"}
-        Copies join the cluster of the item that they repeat; only the first item of each is kept;
-        nothing is done; or copies are an error.
+        ``cluster``: copies join the cluster of the item that they repeat. ``drop``: only the first
+        item of each is kept. ``keep``: nothing is done. ``refuse``: copies are an error.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def _normalised(text: str) -> str:
 
 
 def _same_replies(frame: pd.DataFrame) -> list[list[str]]:
-    """Items whose replies are shown to be copies of others'."""
+    """Items whose replies are significantly more alike than chance: copies."""
     ordered = frame.sort_values("replicate", kind="stable")
     names = [name for name in ("condition", "order", "criterion") if name in ordered]
     cell = ordered.groupby(names, sort=False).ngroup().to_numpy()

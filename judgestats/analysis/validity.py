@@ -45,12 +45,12 @@ from judgestats.stats.validity.scores import accuracy_by_k, error_parts, graded_
 Found = list[tuple[str, str, Result]]
 
 _OF_RATES = {
-    "sensitivity": "Of what people pass, how much it passes",
-    "specificity": "Of what people fail, how much it fails",
-    "precision": "Precision against people",
-    "negative_predictive_value": "Negative predictive value against people",
-    "balanced_accuracy": "Balanced accuracy against people",
-    "matthews_correlation": "Matthews' correlation against people",
+    "sensitivity": "TPR: share of human passes that it passes",
+    "specificity": "TNR: share of human fails that it fails",
+    "precision": "Precision against human labels",
+    "negative_predictive_value": "NPV against human labels",
+    "balanced_accuracy": "Balanced accuracy against human labels",
+    "matthews_correlation": "Matthews' correlation with human labels",
 }
 _CODES = {"pass": 1.0, "fail": 0.0}
 
@@ -141,8 +141,8 @@ def labelled_verdicts(
         results += [
             (f"people.{key}", f"{title}, weighted", rates.rates[name])
             for key, name, title in (
-                ("accuracy", "accuracy", "Same verdict as people"),
-                ("kappa", "cohen_kappa", "Same verdict as people, beyond chance"),
+                ("accuracy", "accuracy", "Accuracy"),
+                ("kappa", "cohen_kappa", "Cohen's kappa with human labels"),
             )
         ]
         always = rates.rates["accuracy"].replace(
@@ -190,7 +190,7 @@ def score_validity(
     asked : DataFrame
         The judgments of the condition.
     ratings : Series
-        People's, by item.
+        Human ratings, by item.
     declared : AnalysisPlan
 
     Returns
@@ -254,14 +254,14 @@ def labelled_scores(
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
     ]
     results.append(
-        ("people.curve", "People's mean score by the judge's", Rows(table=agreement.curve))
+        ("people.curve", "Mean human score by the judge's score", Rows(table=agreement.curve))
     )
     if np.isnan(human).any() or drawn.mix:
         score = corrected_mean(scores, human, mix=drawn.mix, **how, **options)
         results += corrected_results(score, "mean score", mix=drawn.mix)
     if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
         results += [
-            (f"people.{k}", f"{e.label} against people", e)
+            (f"people.{k}", f"{e.label} against human labels", e)
             for k, e in error_parts(scores, human, **options).items()
         ]
     results.append(disagreements(items, mean, human, least=0.0))
@@ -422,7 +422,7 @@ _SHORT = {
     "few_in_class": "few labels of one verdict",
     "unread_left_out": "no unparsed item has a label: rates are of parsed verdicts",
     "convenience": "labels chosen by hand: nothing is corrected",
-    "assumes_random": "labels taken as drawn at random (--labels-drawn)",
+    "assumes_random": "labels are assumed random (--labels-drawn)",
 }
 
 
@@ -490,7 +490,7 @@ def marked_as_tuned(analysis: Analysis, frames: Sequence[pd.DataFrame]) -> Analy
         return analysis
     text = (
         f"Agreement is {_ON_TUNING} (digest {digest}): a prompt chosen among ten equal ones on 100 "
-        "labels looks .065 too accurate there. Hold the judge to the validation part."
+        "labels looks .065 too accurate there. Use the validation part for the decision."
     )
     return replace(
         analysis,
@@ -539,7 +539,7 @@ def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> li
         n_permutations=0,
         seed=declared.seed,
     )
-    title = f"How often asking again changes the verdict ({name})"
+    title = f"Flip rate ({name})"
     return [_described(f"reliability.flip_rate.{name}", title, changes, name)]
 
 
@@ -563,7 +563,7 @@ def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
 
 
 CONFIDENCE = "confidence"
-"""Column: how sure the judge is of its own verdict."""
+"""Column: confidence of the judge in its verdict."""
 CHANCE_OF_PASSING = "pass_probability"
 """Column: the judge's chance that the answer passes."""
 _LEAST = 20
@@ -868,7 +868,7 @@ def _ratings(
         ratings, words = ratings_of(joined)
         if ratings.empty and words:
             raise InputError(
-                f"people: the labels of {people} are words; people's scores are numbers."
+                f"people: the labels of {people} are words, but human scores must be numbers."
             )
         return ratings, joined
     return pd.Series(designed_scores(items, scale.low, scale.high), dtype=float), frame

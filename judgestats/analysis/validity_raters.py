@@ -83,14 +83,14 @@ def annotator_results(
             cluster=cluster,
             seed=declared.seed,
         )
-    except InputError:  # labels that are no numbers: nothing here is said of them
+    except InputError:  # labels that are not numbers
         return []
     judged = "apart" if scores else "with_one"
     beyond: list[tuple[str, str, Result]] = []
     if not scores:  # on the items of the others: judged, labelled by two
         kappa = fleiss_kappa(
             labels[enough], cluster=clusters[enough], level=declared.level, n_permutations=0
-        ).replace(label="Two people agree, beyond chance")
+        ).replace(label="Fleiss' kappa of human raters")
         beyond = [("people.among_kappa", kappa.label, kappa)]
     return [
         (f"people.{judged}", agreed["judge"].label, agreed["judge"]),
@@ -104,7 +104,7 @@ def annotator_results(
 
 def _replaces(replaced: AlternativeAnnotator) -> list[tuple[str, str, Result]]:
     """Share of annotators that the judge may replace, with that of a constant judge."""
-    constant = replaced.beside.get("always the same")
+    constant = replaced.beside.get("the best constant label")
     return [
         (
             f"people.{kind}",
@@ -115,8 +115,8 @@ def _replaces(replaced: AlternativeAnnotator) -> list[tuple[str, str, Result]]:
             ),
         )
         for kind, label, test in (
-            ("replaces", f"People it may stand for (epsilon {replaced.epsilon:g})", replaced),
-            ("constant_replaces", "People that a constant judge may stand for", constant),
+            ("replaces", f"Alt-test winning rate (epsilon {replaced.epsilon:g})", replaced),
+            ("constant_replaces", "Alt-test winning rate of a constant judge", constant),
         )
         if test is not None and not test.reason
     ]  # fmt: skip
@@ -147,9 +147,9 @@ def _judge(asked: pd.DataFrame, *, scores: bool) -> pd.Series:
 PANEL = Hypothesis(
     id="panel",
     question="Is a panel of these conditions better than its best member?",
-    test="majority (scores: mean, median) and weights learnt from labels against each member, the "
-    "interval of the best one; weights learnt on four fifths of the questions; near "
-    "copies and the effective number of judges beside it",
+    test="majority (scores: mean, median) and weights learnt from labels against each member, with "
+    "the interval of the best one. Weights are learnt on four fifths of the questions. Near copies "
+    "and the effective number of judges are reported",
     family="none: differences with intervals",
 )
 PANEL_GAIN = "panel.gain"

@@ -288,8 +288,8 @@ def _with_all(
     chance = 1 / of_question.size()[of_question.sum().eq(1) & of_question.size().gt(1)]
     share = whole.accuracy[max(whole.accuracy)].replace(
         name="chosen_answers_that_are_right",
-        label="Best scored answers that are right",
-        estimator="highest mean of all scores; those that share it share the credit",
+        label="Best scored answers that are correct",
+        estimator="highest mean of all scores; ties share the credit",
     )
     random_choice = share.replace(
         estimate=float(chance.mean()), std_error=math.nan, interval=None, notes=(),

@@ -30,13 +30,10 @@ from judgestats.items.records import Item
 from judgestats.results import Claim, Headline, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 
-_FAMILY = "relation to people's labels, one test per condition"
+_FAMILY = "relation to human labels, one test per condition"
 _TESTED = ("people.kappa", "people.pearson")
 _DESCRIBED = ("sensitivity", "specificity", "accuracy", "bias", "concordance", "corrected")
-_DRAWN = (
-    "Agreement with people's labels: the share of verdicts that are theirs, the correlation of "
-    "scores with theirs."
-)
+_DRAWN = "Agreement with human labels: accuracy of verdicts, and correlation of scores."
 MARGIN = 0.05
 Found = list[tuple[str, str, Result]]
 
@@ -51,20 +48,20 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     return families.planned(
         "validity", parameters,
         families.Hypothesis(
-            "related", "Do verdicts and scores go with people's labels at all?",
-            "Cohen's kappa (verdicts) or Pearson's r (scores) of people's labels, p by shuffling "
+            "related", "Are verdicts and scores related to human labels at all?",
+            "Cohen's kappa (verdicts) or Pearson's r (scores) with human labels, p by shuffling "
             "labels over answers; over questions where these repeat", _FAMILY, "primary",
         ),
         families.Hypothesis(
-            "people", "How often is the judge right, how far off are its scores, and what would "
-            "people say of all that it judged?",
-            "error rates, agreement, bias and concordance; post-stratified pass rate and "
-            "regression mean, each beside the judge's own and the labels' alone",
+            "people", "How accurate is the judge, how large is its bias, and what is the human "
+            "pass rate or mean of all its items?",
+            "error rates, agreement, bias, and concordance; post-stratified pass rate and "
+            "regression mean, each next to that of the judge and of the labels alone",
             "none: estimates with intervals over questions", "primary",
         ),
         SLICES,
         families.Hypothesis(
-            "best", "Which condition agrees most with people?",
+            "best", "Which condition agrees most with human labels?",
             "differences from the best, simultaneous intervals over questions",
         ),
         margins={"accuracy": MARGIN},
@@ -78,7 +75,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
         },
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing="A reply without a verdict has a status; in the corrected pass rate such answers "
-        "are a class of their own.",
+        "are a separate class.",
     )  # fmt: skip
 
 
@@ -190,12 +187,12 @@ def _related(name: str, results: Found) -> list[NamedResult]:
             statistic_name="kappa" if kind == "people.kappa" else "r",
             p_value=null.p_value,
             sample=result.sample,
-            null_hypothesis="the judge's verdicts have nothing to do with people's labels",
+            null_hypothesis="the judge's verdicts are unrelated to human labels",
             alternative="greater",
             reason=null.reason,
             details={"p_floor": null.p_smallest},
         )
-        return [condition_result("related", "Related to people's labels", name, test)]
+        return [condition_result("related", "Related to human labels", name, test)]
     return []
 
 
@@ -231,7 +228,7 @@ def _best(
              for r in own],
             USD="each", tokens="tokens", judgments="one",
         ),
-        margin=MARGIN, level=declared.level, what="agreement with people",
+        margin=MARGIN, level=declared.level, what="agreement with human labels",
     )  # fmt: skip
 
 
@@ -264,7 +261,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
 
 
 def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:
-    """What the screen shows: is it right, and the true score."""
+    """Rows of the screen: accuracy, and the corrected rate or mean."""
     kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
     rate, worth = coefficients.true_rows(
         [c for c, k in kinds.items() if k == "pass_fail"], "poststratified", labels_drawn=drawn

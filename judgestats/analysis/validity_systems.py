@@ -45,9 +45,8 @@ _LEAST = 20
 _CODES = {"pass": 1.0, "fail": 0.0}
 _BESIDE = Note(
     code="judge_beside",
-    message="What the judge alone says of each pair stands beside (judge_differences): its gap is "
-    "(sensitivity + specificity - 1) times the true one, and a liking that differs between systems "
-    "is added to it.",
+    message="The judge's difference of each pair is reported too (judge_differences). It is "
+    "(sensitivity + specificity - 1) times the true one, plus the bias between the systems.",
 )
 
 
@@ -76,7 +75,7 @@ def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
         if made is None:
             continue
         compared, wins = made
-        name, title = str(condition), "Systems as people would compare them"
+        name, title = str(condition), "Corrected differences of systems"
         results.append(condition_result("systems", title, name, compared, role="secondary"))
         results += [
             condition_result(
@@ -167,7 +166,7 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
             and drawn != "by-verdict"
             and (pairs := _wins_compared(items, drawn, declared.level))
         ):
-            title = "Systems as people would prefer them, wins less losses"
+            title = "Corrected preferences of systems, wins minus losses"
             results.append(condition_result("systems", title, name, pairs, role="secondary"))
     return results
 
@@ -272,8 +271,8 @@ SLICES = Hypothesis(
 _MOST_SLICES = 40
 _KINDS = {"category": "category", "author": "system"}
 _LENGTH: tuple[tuple[Measure, str], ...] = (
-    ("sensitivity", "Of what people pass, how much it passes"),
-    ("specificity", "Of what people fail, how much it fails"),
+    ("sensitivity", "TPR: share of human passes that it passes"),
+    ("specificity", "TNR: share of human fails that it fails"),
 )
 
 
@@ -412,7 +411,7 @@ def disagreements(
         Scores, or shares of pass verdicts; NaN where there is none.
     least : float
     gap : ndarray, optional
-        How far apart they are, where it is not the difference.
+        Their distance, where it is not the difference.
 
     Returns
     -------
@@ -540,7 +539,7 @@ def _listed(
 
 
 def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
-    """By item the reason given with the judgment furthest from people's, else its reply."""
+    """By item the reason of the judgment furthest from the human one, else its reply."""
     own = own[own["item_id"].isin(list(people))].reset_index(drop=True)
     if own.empty:
         return {}
@@ -576,7 +575,7 @@ def separated_scores(
     ----------
     scores : ndarray, shape (items, judgments)
     human : ndarray, shape (items,)
-        Share of people who pass the item, NaN where there is none.
+        Share of human raters who pass the item, NaN where there is none.
     asked : DataFrame
         Rows that show how labelled items were drawn (``chance``, ``category``).
     declared : AnalysisPlan
@@ -599,7 +598,7 @@ def separated_scores(
     if unequal or drawn.labels_drawn == "convenience":
         area = area.replace(notes=(*area.notes, LABELLED_ONLY))
     results: list[tuple[str, str, Result]] = [
-        ("people.separation", "How often what people pass is scored above what they fail", area)
+        ("people.separation", "ROC AUC: human passes scored above human fails", area)
     ]
     if scores.shape[1] >= 2:
         try:
@@ -607,7 +606,7 @@ def separated_scores(
         except InputError:  # no item of either kind has all scores
             pass
         else:
-            results.append(("people.by_k", "Pairs ordered rightly by number of scores", by_k))
+            results.append(("people.by_k", "Pairs in the correct order by number of scores", by_k))
     if np.isnan(passed).any() or drawn.mix:
         score = corrected_mean(
             scores, passed, mix=drawn.mix, stratum=drawn.stratum,

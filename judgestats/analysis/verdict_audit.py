@@ -101,7 +101,7 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
                 id="judges",
                 role="primary",
                 question="Do the judges agree on the items that several of them judged?",
-                test="Krippendorff's alpha beside its null; Cohen's kappa of every pair",
+                test="Krippendorff's alpha next to its null, and Cohen's kappa of every pair",
             )
         )
     return replace(declared, hypotheses=tuple(asked))
@@ -185,7 +185,7 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
         if int(both.sum()) < 3:
             continue
         kappa = cohen_kappa(verdicts[:, i], verdicts[:, j], categories=options, **common)
-        title = f"Agreement of two judges beyond chance ({pair})"
+        title = f"Cohen's kappa of two judges ({pair})"
         results.append((f"judges.kappa.{pair}", title, kappa))
     return results
 
@@ -422,7 +422,7 @@ def _compare(
         alternative="some agree more often than others",
     )
     parts: list[tuple[str, str, Result]] = [
-        ("compare.people", "Agreement with people, paired by item", credit),
+        ("compare.people", "Agreement with human labels, paired by item", credit),
         ("compare.people.ranks", "Ranks of agreement, paired by item", result),
         ("compare.people.pairs", "Shares that agree, pair by pair", label_shares(mean_shift(
             table.to_numpy(float), conditions=names, cluster=cluster, level=declared.level
@@ -439,8 +439,8 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
     if strange:
         named = ", ".join(repr(s[:30]) for s in strange[:3]) + (" ..." if len(strange) > 3 else "")
         limits.append(
-            f"Choices that are no outcome of a comparison ({named}) count as unparsed: neither "
-            "agreement nor disagreement with people."
+            f"Choices that are not pairwise outcomes ({named}) count as unparsed: neither "
+            "agreement nor disagreement with human labels."
         )
     if int(table["n_clusters"].min()) < 50:
         limits.append(few_questions(int(table["n_clusters"].min())))
@@ -453,10 +453,10 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
     if frame["order"].nunique() < 2 and set(frame["choice"].unique()) <= {"a", "b", "tie", ""}:
         limits.append(
             Limit(
-                "One order only: a preference for a place cannot be told from a preference for a "
+                "One order only: position bias cannot be separated from a preference for a "
                 "response.",
                 code="one_order",
-                short="one order only: places and responses are not told apart",
+                short="one order only: position bias cannot be separated",
             )
         )
     return limits

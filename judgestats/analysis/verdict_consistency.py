@@ -118,7 +118,7 @@ def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     strange = ~lower.isin([*OUTCOMES, ""])
     if 2 * int(strange.sum()) > int((lower != "").sum()):
         raise InputError(
-            f"audit: most choices are no outcome of a comparison (a, b, tie and their usual "
+            f"audit: most choices are not pairwise outcomes (a, b, tie, and their usual "
             f"spellings), such as {frame.loc[strange, 'choice'].iloc[0][:40]!r}, but the labels "
             "are. Recode the choices, or leave the labels out."
         )
@@ -208,7 +208,7 @@ def _always_same(
         cluster=once["cluster"].to_numpy(object), level=level,
     )  # fmt: skip
     same = same.replace(label=f"A judge that always says {constant}")
-    return [("people.always_same", f"Same verdict as people, always '{constant}'", same)]
+    return [("people.always_same", f"Majority baseline ('{constant}')", same)]
 
 
 def _share(table: Floats, credit: Floats) -> Floats:

@@ -264,7 +264,7 @@ class Answered:
     collected : Collected
         Account, and why it stopped if not all was asked.
     planned : int
-        Answers that were to be given: items x authors.
+        Answers planned: items x authors.
     """
 
     items: tuple[Item, ...]

@@ -639,7 +639,7 @@ class LocalClient(JudgeClient):
 
 
 def _client_plain(headers: httpx2.Headers) -> dict[str, str]:
-    """Lower-case names; decoded once instead of at every look-up."""
+    """Lower-case names, decoded only once."""
     return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in headers.raw}
 
 

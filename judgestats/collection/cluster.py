@@ -171,8 +171,8 @@ def collect_distributed(
     tasks : sequence of Task
     ask : CollectionRequest, optional
         Its journal is a file: shards' journals are in a folder next to it while they are worked
-        off. Workers read the judges' names again, with the keys of their own environment. Neither
-        progress is shown nor a follow-up heeded.
+        off. Workers read the judges' names again, with the keys of their environment. Progress
+        is not shown, and a follow-up is ignored.
     engine : Engine
         Entered here (`Engine.running`).
     most : int

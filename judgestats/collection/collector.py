@@ -233,7 +233,7 @@ class Collector:
             self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
 
     async def _rest_from_journal(self) -> None:
-        """Deliver the answers that earlier runs stored for groups that are no longer asked."""
+        """Deliver the answers that earlier runs stored for groups that stopped."""
         held = len(self._journal)
         for source in self._sources:
             # A journal that holds no more answers than were handed over has none for the rest.

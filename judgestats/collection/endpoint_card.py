@@ -66,9 +66,9 @@ class EndpointCard:
     ----------
     model, base_url, model_reported, asked_at : str
     features : dict of str to str
-        ``honoured``, ``ignored`` or ``refused (words)`` of json_schema, tools, n, logprobs; of seed
-        and temperature whether an effect was seen; ``cannot be told (words)`` where no reply came
-        in time.
+        ``honoured``, ``ignored``, or ``refused (words)`` of json_schema, tools, n, logprobs. For
+        seed and temperature: whether an effect was seen. ``cannot be told (words)`` where no reply
+        came in time.
     repeats_at_0 : int
         How many of three replies at temperature 0 were the commonest one; 0 where it was refused.
     tokens : dict of str to int or None

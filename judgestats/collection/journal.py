@@ -131,8 +131,8 @@ class Journal:
     Raises
     ------
     StoreError
-        In use by another process; truncated, foreign, or written by a newer judgestats; on a
-        read-only or full disk. The file is left exactly as it was.
+        The journal is in use by another process, truncated, foreign, written by a newer judgestats,
+        or on a read-only or full disk. The file stays unchanged.
     """
 
     def __init__(self, path: str | Path | None) -> None:
@@ -281,7 +281,7 @@ class Journal:
         Raises
         ------
         StoreError
-            It is damaged: a bit of its row is not as it was written.
+            It is damaged: its row differs from what was written.
         """
         row = self._database.one(journal_file.GET, (key,))
         if row is None:

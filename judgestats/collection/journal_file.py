@@ -21,7 +21,7 @@ from judgestats.files.text import clean
 
 APPLICATION_ID = 0x4A535431  # "JST1"
 VERSION = 6
-"""2: batches; 3: settings as a mapping; 4: what was spent; 5: checksums."""
+"""2: batches, 3: settings as a mapping, 4: spending, 5: checksums."""
 
 SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """What a call may raise: of a schema with flipped bits, a message that is not UTF-8."""
@@ -249,7 +249,7 @@ class Database:
         return store_error(sqlite3.DatabaseError(f"malformed {what}"), self.path)
 
     def damaged(self, what: str) -> StoreError:
-        """What to say of a row that is not as it was written, and can be taken out."""
+        """The error about a damaged row, which can be removed."""
         name = "journal (in memory)" if self.path is None else f"journal {self.path}"
         return StoreError(
             f"{name}: {what}. Nothing was changed. `judgestats doctor FILE` counts what is "

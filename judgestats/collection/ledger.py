@@ -84,8 +84,8 @@ class Spend:
     ----------
     requests : int
     reported, estimated, in_vain : float
-        Dollars: by the tokens reported; of answers without reported tokens; of requests without an
-        answer.
+        Dollars by the tokens reported, of answers without reported tokens, and of requests without
+        an answer.
     asked_again : int
         Judgments requested again because a run was killed while they were in flight.
     longest : float
@@ -345,7 +345,7 @@ class Purse:
     requests : int
         Sent in this run.
     spent, perhaps_spent, uncounted : float
-        Of this run: by reported tokens; in vain; of answers without reported tokens.
+        Dollars of this run: by reported tokens, in vain, and of answers without reported tokens.
     earlier : float
         Spent by earlier runs, as the journal's ledger has it.
     """

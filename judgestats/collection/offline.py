@@ -61,8 +61,8 @@ async def _surveyed(
     """Every judgment of a plan with its answer, if there is one, and what follows from those."""
     if ask.choices_per_request > 1:
         raise InputError(
-            f"samples_per_request={ask.choices_per_request}: in files every judgment is a request "
-            "of its own. Leave it out."
+            f"samples_per_request={ask.choices_per_request}: in files every judgment is a "
+            "separate request. Leave it out."
         )
     endpoints: dict[tuple[str, str], Endpoint] = {}
     async with AsyncExitStack() as stack:

@@ -522,7 +522,7 @@ from their length: about $0.05 per reply. max_cost holds for the estimate'
 _LEAST = 800.0
 """Tokens held back for a reply without a bound, at least."""
 _MARGIN = 2.0
-"""Multiple of the most tokens seen that is reserved where nothing bounds them."""
+"""Multiple of the most tokens seen that is reserved without a limit on tokens."""
 
 
 class CostReservation:

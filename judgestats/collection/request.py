@@ -18,7 +18,7 @@ from judgestats.protocols.base import Prompted, ReplyMode
 from judgestats.protocols.replies.weighted import TOP
 
 DRAW_HEADER = "X-Judgestats-Draw"
-"""Tells a simulated judge which repeats a request is for, so that its draws are reproducible."""
+"""States the repeats of a request, so that the draws of a simulated judge are reproducible."""
 
 _KEY_VERSION = 1
 TURNS = "\n\n"
@@ -197,7 +197,7 @@ def sent_of(
     choices: int,
     draw: int,
 ) -> SentRequest:
-    """What a request carries: what is asked for, without what the endpoint refused before."""
+    """The request as sent, without fields that the endpoint refused before."""
     settings = {
         name: value
         for name, value in sampling.merge_settings(spec, condition).items()

@@ -165,7 +165,7 @@ def read_error(status: int, body: bytes, headers: Mapping[str, str], latency_s: 
 
 
 def error_in(reply: Mapping[str, Any]) -> int:
-    """The status of an error that came as HTTP 200; 0 where the reply is none.
+    """The status of an error that came as HTTP 200; 0 for any other reply.
 
     Examples
     --------

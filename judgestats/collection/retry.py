@@ -249,13 +249,13 @@ class Choice:
 class Outcome:
     """What came of one request.
 
-    `tokens_in`, `tokens_out`, the part of the input that was cached and the part of the output that
-    was reasoning are of the whole request and None where the server does not say; `retry_after_s`
-    is what the server asks for (None where it says nothing); `pause_s` is how long its quota
-    headers ask everybody to wait; `about` is a `Parameter` or a field's name in
-    `judgestats.data.request_fields.FIELDS`; `usage_fault` is what a server reports instead of
-    tokens that can be right ("no token counts", "-5 tokens"); `body` is all text of the reply,
-    where it is more than that of the choices (reasoning, or what cannot be read).
+    `tokens_in`, `tokens_out`, and the counts of cached and reasoning tokens are those of the
+    complete request, or None where the server does not report them. `retry_after_s` is the wait
+    that the server requests (None without one). `pause_s` is the wait that its quota headers
+    request of all clients. `about` is a `Parameter` or a field's name in
+    `judgestats.data.request_fields.FIELDS`. `usage_fault` is an impossible report of tokens ("no
+    token counts", "-5 tokens"). `body` is all text of the reply, where it is more than that of the
+    choices (reasoning, or invalid text).
     """
 
     kind: Kind

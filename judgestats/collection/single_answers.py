@@ -37,10 +37,9 @@ async def collect(
     Parameters
     ----------
     tasks : iterable of Task
-        The plan. A sequence is worked off judge by judge at once; a one-shot iterable is read
-        lazily.
+        The plan. A sequence runs judge by judge at once; a one-shot iterable is read lazily.
     ask : CollectionRequest, optional
-        What is asked, how it may be spent, and where it is kept.
+        The request, the budget, and the journal.
     **options
         Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
         ``mode="batch"`` hands the plan to the provider's Batch API (see
@@ -276,7 +275,7 @@ class AnswerJudge:
         if len(judges) > 1:
             raise InputError(
                 f"judge: {judge} names {len(judges)} judges ({', '.join(judges)}). A scorer is one "
-                "judge: give each a file, and a scorer, of its own."
+                "judge: give each judge a separate file and scorer."
             )
         [(self.name, spec)] = judges.items()
         if spec.function is not None:

@@ -406,9 +406,9 @@ def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
             return Secret(_sendable(key, candidate))
     if (variable and variable != "OPENAI_API_KEY") or parts.hostname == "api.openai.com":
         raise InputError(
-            f"judge {name!r}: no key. Set {variable}; or name a local server "
-            "(base_url=http://localhost:8000/v1); or practise with the simulated judge "
-            "sim-typical, which needs no key and costs nothing."
+            f"judge {name!r}: no key. Set {variable}, or name a local server "
+            "(base_url=http://localhost:8000/v1). The simulated judge sim-typical needs no key and "
+            "costs nothing."
         )
     return Secret(_DUMMY)
 

@@ -352,8 +352,8 @@ def _streams(arguments: Args, path: Path) -> bool:
     if arguments.stream == "yes":
         if not parquet:
             raise InputError(
-                f"analyze: --stream reads Parquet (a file, or a folder of files), and {path} is "
-                "none. Convert it, or leave --stream out."
+                f"analyze: --stream reads Parquet (a file, or a folder of files), but {path} is "
+                "not Parquet. Convert it, or leave --stream out."
             )
     elif not parquet or (not path.is_dir() and rows_of(path) < STREAM_ROWS):
         return False

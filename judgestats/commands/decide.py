@@ -85,7 +85,7 @@ def _labelled_items(arguments: Args, *, labels: bool = True) -> list[ItemJudgmen
 
 
 def _finish(made: Sequence[Decision], arguments: Args) -> int:
-    """Print decisions, and hold them to what is required."""
+    """Print decisions, and compare them with the requirements."""
     required = read_requirements(arguments.require)
     outcomes = []
     for one in made:
@@ -168,7 +168,7 @@ def cutoff_command(arguments: Args) -> int:
 
 
 def automate_command(arguments: Args) -> int:
-    """Certify which verdicts may count without a person, by one judge or by price.
+    """Certify which verdicts need no human, by one judge or by price.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def _cascade(arguments: Args, judged: Sequence[ItemJudgments], prices: dict[str,
 
 
 def panel_command(arguments: Args) -> int:
-    """Estimate how many independent votes the judges of a file are.
+    """Estimate the effective votes of the judges of a file.
 
     Parameters
     ----------

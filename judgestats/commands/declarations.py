@@ -50,9 +50,9 @@ _ANALYZE = Command(
             "corrected rates, e.g. chat=.8,code=.2", metavar="CATEGORY=SHARE,..."),
         Option("--sensitivity", "Statistics", "TPR of another study and its number of "
             "labels, e.g. 137/149 or .92/149, to correct the pass rate without labels",
-            metavar="RIGHT/LABELS"),
+            metavar="CORRECT/LABELS"),
         Option("--specificity", "Statistics", "TNR of another study, e.g. 43/51 or .84/51",
-            metavar="RIGHT/LABELS"),
+            metavar="CORRECT/LABELS"),
         Option("--beside", "Statistics", "Scores of the same systems, to compare their "
             "ranking with that by pairwise preferences, e.g. scores.csv", kind="file"),
         Option("--specs", "Statistics", "Make each comparison under every declared choice "
@@ -105,7 +105,7 @@ _DECIDE = Command(
     examples=("judgestats decide cutoff scores.csv --labels labels.csv --tpr .9 --tnr .8",),
     actions={
         "cutoff": Command(
-            "Certify the cut-offs that keep TPR and TNR", "decide:cutoff_command",
+            "Certify cut-offs by their TPR and TNR", "decide:cutoff_command",
             (
                 JUDGED,
                 *TABLE,
@@ -133,7 +133,7 @@ _DECIDE = Command(
             ),
         ),
         "panel": Command(
-            "Estimate how many independent votes several judges are", "decide:panel_command",
+            "Estimate the effective votes of several judges", "decide:panel_command",
             (
                 JUDGED,
                 *TABLE,
@@ -148,16 +148,16 @@ _DECIDE = Command(
             examples=("judgestats decide panel votes.csv --labels labels.csv",),
         ),
         "automate": Command(
-            "Certify which verdicts may count without a person", "decide:automate_command",
+            "Certify which verdicts need no human", "decide:automate_command",
             (
                 JUDGED,
                 *TABLE,
                 DRAWN,
-                Option("--error", "Statistics", "Largest error rate of what is decided alone, "
+                Option("--error", "Statistics", "Largest error rate of automated verdicts, "
                     "e.g. .05", kind="number", default=0.05, common=True),
-                Option("--per-class", "Statistics", "Certify passes and fails apart",
+                Option("--per-class", "Statistics", "Certify passes and fails separately",
                     kind="switch"),
-                Option("--price", "Statistics", "Prices per item of judges and people: a cascade, "
+                Option("--price", "Statistics", "Prices per item of judges and humans: a cascade, "
                     "e.g. cheap=1,dear=10,human=200", metavar="NAME=PRICE,..."),
                 Option("--strict", "Statistics", "Tune the cascade on half of the labels and test "
                     "it on the other half", kind="switch"),
@@ -251,7 +251,7 @@ _CHECK = Command(
     ),
     details="""\
 Exit code 0 if every subject passes, 1 if one fails, 2 if the input is refused,
-3 if it cannot be determined, 4 after an internal error.
+3 for CANNOT TELL, 4 after an internal error.
 """,
 )
 
@@ -304,7 +304,8 @@ _LABELS = Command(
             examples=("judgestats labels split labels.csv --cluster question_id",),
         ),
         "next": Command(
-            "Choose the items to label next, and bound what it saves", "label_choice:next_command",
+            "Choose the items to label next, with a bound on the saving",
+            "label_choice:next_command",
             (
                 Argument("file", "File of judgments, as analyze reads", kind="file"),
                 *TABLE,
@@ -341,7 +342,7 @@ _LABELS = Command(
             examples=("judgestats labels collect labels.csv --annotator ann",),
         ),
         "export": Command(
-            "Write labels given on a page into their file", "labels:export_command",
+            "Write labels from the web page into their file", "labels:export_command",
             (Argument("file", "Labels file, e.g. labels.csv", kind="file"),),
             examples=("judgestats labels export labels.csv",),
         ),
@@ -413,9 +414,9 @@ _MONITOR = Command(
             "the judge from one of the system, e.g. anchors.csv", kind="file"),
         Option("--tolerance", "Statistics", "Smallest change that raises an alarm, as a share of "
             "the range", kind="number", default=0.02),
-        Option("--reopen", "Input", "Take the file as a new reference by today's judge",
+        Option("--reopen", "Input", "Use the file as a new reference for today's judge",
             kind="switch"),
-        Option("--plan", "Output", "Periods until a change of the judge would show",
+        Option("--plan", "Output", "Print the periods until a judge change is detected",
             kind="switch"),
         Option("--per-period", "Statistics", "Anchors rejudged per period, for --plan",
             kind="whole", default=20),
@@ -497,7 +498,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             examples=("judgestats card RUN --out card.svg",),
         ),
         "push": Command(
-            "Send vote share and flip probability to where the items are", "push:push_command",
+            "Send vote share and flip probability to an eval platform", "push:push_command",
             (
                 Argument("file", "File as for analyze, or MLflow run id", kind="file"),
                 Argument("further", "More MLflow runs, as repeats", many="any", metavar="RUN"),
@@ -558,4 +559,4 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
 PROGRAMS: Mapping[str, Mapping[str, Command]] = MappingProxyType(
     {'judgestats': COMMANDS, 'python -m judgestats.training': TRAINING},
 )
-"""Programs by the words that start them."""
+"""Programs by the command that starts them."""

@@ -282,11 +282,11 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
     --------
     >>> print(*column_lines(pd.DataFrame({"id": ["a", "b"], "s": [1, None]}), {"id": "item_id"}),
     ...       sep="\\n")
-    column  kind     filled  values  taken for  examples
-    id      words      100%       2  item_id    a, b
-    s       numbers     50%       1  -          1
+    column  kind     filled  values  role     examples
+    id      words      100%       2  item_id  a, b
+    s       numbers     50%       1  -        1
     """
-    rows = [("column", "kind", "filled", "values", "taken for", "examples")]
+    rows = [("column", "kind", "filled", "values", "role", "examples")]
     for name in list(table.columns)[:_SHOWN]:
         column = table[name]
         kept = column.dropna()

@@ -37,8 +37,8 @@ def drift_command(arguments: Args) -> int:
     Returns
     -------
     int
-        1 where a change is shown and `fail_if_changed` or `fail_unless_same` asks for it; 3 where
-        neither a change nor equality is shown and `fail_unless_same` asks for it; else 0.
+        1 for a significant change with `fail_if_changed` or `fail_unless_same`. 3 for an
+        inconclusive result with `fail_unless_same`. Else 0.
 
     Raises
     ------

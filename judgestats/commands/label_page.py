@@ -25,7 +25,7 @@ from judgestats.reporting.explorer.page import html_page, packed, write_page
 from judgestats.runner import display as console
 
 OWN_COLUMNS = ("item_id", "chance", "annotator", "label", "note")
-"""What a file of labels holds next to the texts."""
+"""Columns of a file of labels next to the texts."""
 _OTHER_STARTS = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x1f\x8b")
 """First bytes of a database, a workbook and a gzip file."""
 

@@ -1,4 +1,4 @@
-"""``judgestats monitor``: running rates of a stream of judgments, with limits for every look."""
+"""``judgestats monitor``: running rates of a stream of judgments, with anytime-valid limits."""
 
 from __future__ import annotations
 
@@ -187,8 +187,8 @@ def _check_clusters(state: MonitorState, cluster: Sequence[str]) -> None:
     held = {item for (item,) in state.rows("SELECT DISTINCT item FROM observation")}
     if again := sorted(held & set(cluster)):
         raise InputError(
-            f"monitor: {len(again)} clusters were added before (such as {again[0]!r}). Clusters "
-            "enter whole: give each once."
+            f"monitor: {len(again)} clusters were added before (such as {again[0]!r}). Give each "
+            "cluster once, with all its rows."
         )
 
 

@@ -1,4 +1,4 @@
-"""``judgestats push``: how consistent the judge is on each item, sent to where the items are."""
+"""``judgestats push``: consistency of the judge on each item, sent to an eval platform."""
 
 from __future__ import annotations
 

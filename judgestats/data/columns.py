@@ -15,7 +15,7 @@ KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
 """Together unique: one judgment."""
 
 RULES = ("tie", "first", "drop")
-"""Where the two orders disagree: a tie; what the first order says; no verdict."""
+"""Verdict of a pair whose two orders disagree: a tie, that of the first order, or none."""
 
 
 _RAW: Mapping[str, Any] = {

@@ -55,10 +55,10 @@ def parse_judgments(
     -------
     DataFrame
         The parsed frame. A call that was never answered has the status ``failed``; a condition that
-        the judge could not run (a refused temperature) has ``invalid_condition``. What a protocol
-        says beyond the verdict (``Verdict.extra``, as the position preferred) is in text columns of
-        its own; a score weighted by its tokens' probabilities, and the share of them that is on the
-        scale, in columns of numbers (`WEIGHTED`); so does the chance of a pass (`CHANCES`).
+        the judge could not run (a refused temperature) has ``invalid_condition``. Further
+        results of a protocol (``Verdict.extra``, e.g. the position preferred) are in separate text
+        columns. Columns of numbers hold a score weighted by its tokens' probabilities and the share
+        of them that is on the scale (`WEIGHTED`), and the chance of a pass (`CHANCES`).
     """
     raw = validate_raw(raw)
     # Replies repeat a lot (a judge with ten possible answers): read each distinct text once.

@@ -48,7 +48,7 @@ class Rule:
     Attributes
     ----------
     kind : {"text", "number", "count", "flag", "texts"}
-        Numbers may be missing; counts are whole and at least 0; texts are lists of text.
+        Numbers may be missing, counts are integers from 0, and texts are lists of text.
     said : str
         What a value must be, for the message.
     words : tuple of str

@@ -58,8 +58,8 @@ def strata_of(
 ) -> tuple[Stratum, ...]:
     """Draw about `count` cells, from every set in proportion and from none fewer than two.
 
-    Within a set every n-th cell is taken in its order, from a start that the seed draws: what
-    follows one another there (subsets, repetitions) has its share.
+    Within a set, every n-th cell is drawn in its order, from a random start. Consecutive parts
+    (subsets, repetitions) are thereby represented in proportion.
 
     Parameters
     ----------
@@ -405,10 +405,11 @@ class StageSchedule:
         Returns
         -------
         DataFrame
-            ``status``, ``choice``, ``explanation`` and ``reason`` of the verdict; ``wanted``,
-            ``used``, ``preferred``, ``left_out`` and ``cut`` of the text before it; ``calls``,
-            ``tokens_in``, ``tokens_out`` and ``cost_usd`` of all calls that it used. A shared call
-            counts in full for each strategy that used it: what the strategy costs by itself.
+            ``status``, ``choice``, ``explanation``, and ``reason`` of the verdict, ``wanted``,
+            ``used``, ``preferred``, ``left_out``, and ``cut`` of the text before it, and ``calls``,
+            ``tokens_in``, ``tokens_out``, and ``cost_usd`` of all calls that it used. A shared call
+            counts in full for each strategy that used it, so the sums are the strategy's cost
+            alone.
         """
         names = ("condition", "item_id", "order", "stage", "replicate")
         spent = ("tokens_in", "tokens_out", "cost_usd")

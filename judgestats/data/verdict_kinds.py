@@ -556,8 +556,8 @@ def _preference(words: list[str], column: str, stated: Mapping[str, str]) -> Kin
 def _words(words: list[str], column: str, kind: str) -> Kind:
     if len(words) > _MOST_WORDS:
         raise InputError(
-            f"the column {column!r} holds {len(words):,} different entries; that is no {kind}. Map "
-            "the verdict's column (--map verdict=COLUMN)."
+            f"the column {column!r} holds {len(words):,} different entries, too many for a {kind}. "
+            "Map the verdict's column (--map verdict=COLUMN)."
         )
     if not words:
         return Kind(name=kind, description="no verdict in any row")

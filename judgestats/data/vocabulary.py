@@ -258,7 +258,7 @@ def stated_words(given: Mapping[str, str], side: str = "") -> dict[str, str]:
 
 
 def stated_meaning(word: str, stated: Mapping[str, str] | None) -> str:
-    """The stated meaning of a word; empty if nothing was said of it."""
+    """The stated meaning of a word; empty if none was stated."""
     if not stated:
         return ""
     return stated.get(word.strip()) or stated.get(normalised(word), "")

@@ -519,8 +519,8 @@ def archive(path: Path, limits: Limits = LOGS) -> Iterator[Archive]:
             infos = zip_file.infolist()
             if len(infos) > limits.members or len({i.filename for i in infos}) < len(infos):
                 raise InputError(
-                    f"{path} has more than {limits.members:,} members, or one name twice. That is "
-                    "no log of judgments."
+                    f"{path} has more than {limits.members:,} members, or one name twice. It "
+                    "cannot be a log of judgments."
                 )
             astray = next(filter(_leads_out, infos), None)
             if astray:

@@ -41,15 +41,15 @@ class Layout:
     tables: tuple[str, ...]
 
     def layout_error(self, path: Path, why: str) -> InputError:
-        """The error about a file that is no such state."""
+        """The error about a file that does not hold this state."""
         return InputError(
-            f"{path} is no {self.name} ({why}). Name another file, or restore this one."
+            f"{path} is not a {self.name} ({why}). Name another file, or restore this one."
         )
 
 
 @contextmanager
 def transaction(path: Path, layout: Layout, *, create: bool = True) -> Iterator[sqlite3.Connection]:
-    """Change a state: all that the block writes is on the disk when it ends, or nothing.
+    """Change a state: at its end, all writes of the block are on the disk, or none.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def transaction(path: Path, layout: Layout, *, create: bool = True) -> Iterator[
 
 
 def application_id(path: Path) -> int:
-    """SQLite's application id in the header of a file; 0 where it is no plain file or database."""
+    """SQLite's application id in the header of a file; 0 for anything but a database file."""
     try:
         if not path.is_file():  # a pipe would wait for who writes
             return 0

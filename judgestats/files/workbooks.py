@@ -199,7 +199,7 @@ class _Book:
         return start
 
     def rows(self, member: str) -> list[list[Any]]:
-        """The rows of a sheet that hold something; the size that it claims may be any."""
+        """The rows of a sheet that are not empty; the stated size is ignored."""
         sheet = _Sheet(self)
         for _ in self.parsed(member, sheet.start, sheet.end, sheet.text):
             if sheet.ended:

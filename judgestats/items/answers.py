@@ -29,14 +29,14 @@ _WORDS = re.compile(r"[^\w.%$-]+")
 def with_answers(
     items: Sequence[Item], path: str | Path, *, required: bool = True
 ) -> tuple[Item, ...]:
-    """Items with the answers of a file instead of their own.
+    """Items with the answers of a file instead of the original ones.
 
     Parameters
     ----------
     items : sequence of Item
     path : str or Path
-        JSONL, CSV or Parquet; a row is one answer: ``item_id``, ``author`` (or ``model``), and
-        ``answer`` (or ``response``); ``turns`` may hold the answers to all turns of the question.
+        JSONL, CSV, or Parquet, one row per answer: ``item_id``, ``author`` (or ``model``), and
+        ``answer`` (or ``response``). ``turns`` may hold the answers to all turns of the question.
         Rows of items that are not in `items` are not used.
     required : bool
         Whether it is an error if the file answers none of the items.

@@ -69,7 +69,7 @@ class Source:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder of this name; a name that the system refuses is none."""
+    """Whether a folder has this name; False for a name that the system refuses."""
     try:
         return path.is_dir()
     except (OSError, ValueError):

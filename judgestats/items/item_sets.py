@@ -41,9 +41,9 @@ class PublishedFile:
 class PublishedSet:
     """A set's files, the layout that reads them, its licence as the publisher states it.
 
-    `page` is where a reader finds the files, and their licence, with a browser; `kilobytes` is what
-    they take in all, where that is known; `items` the file that holds them, where others come with
-    it; `use` the command that reads a study's texts.
+    `page` is the address of the files and their licence for a browser. `kilobytes` is their total
+    size, where it is known. `items` is the file of items, where others come with it. `use` is the
+    command that reads a study's texts.
     """
 
     layout: str
@@ -186,9 +186,9 @@ def fetch(
     Raises
     ------
     InputError
-        If the name is unknown; if a file of that name is there and is not the one that is known; if
-        a server cannot be reached or refuses (the message says which files to put where by hand);
-        or if what came is not the file that is known (it is not kept).
+        If the name is unknown, or a different file of that name exists. If a server cannot be
+        reached or refuses (the message says which files to put where by hand). If the downloaded
+        file is not the known one (it is not kept).
     StoreError
         If the folder cannot be written.
     """
@@ -452,8 +452,8 @@ def load_items(name_or_path: str | Path, **options: Any) -> tuple[Item, ...]:
     Parameters
     ----------
     name_or_path : str or Path
-        ``"bank"``; a path; or ``"layout:path"`` (``"rewardbench:my.parquet"``), which is
-        ``read_items(path, layout=...)``; or the name of a published set in the folder where
+        ``"bank"``, a path, or ``"layout:path"`` (``"rewardbench:my.parquet"``), which is
+        ``read_items(path, layout=...)``. Or the name of a published set in the folder where
         ``judgestats items fetch NAME`` puts it.
     **options
         Passed to `judgestats.items.readers.read_items`.
@@ -520,7 +520,7 @@ def check_there(names: Iterable[str]) -> None:
     Parameters
     ----------
     names : iterable of str
-        As `load_items` takes them; what is no such name is passed over.
+        Names for `load_items`; unknown names are skipped.
 
     Raises
     ------
@@ -590,8 +590,8 @@ class ItemSetSummary:
     Attributes
     ----------
     items, clusters, responses, two_turn, with_reference : int
-        Items; distinct clusters; responses in all; items with more than one turn; items with a
-        reference.
+        Numbers of items, of distinct clusters, of responses in all, of items with more than one
+        turn, and of items with a reference.
     labels, labelled_pairs : int
         Human labels in all; distinct (item, pair, turn) that have at least one.
     annotators, authors : tuple of str

@@ -1,6 +1,6 @@
 """Published sets of questions.
 
-MT-Bench is read as FastChat lays it out, and its human judgments as users download them. An item's
+MT-Bench has the layout of FastChat, and its human judgments that of the download. An item's
 id is ``<question_id>-turn<t>`` and its cluster ``<question_id>`` in both, so that the two can be
 joined.
 """

@@ -294,7 +294,7 @@ def read_items(
     if is_folder(path):
         return _read_folder(path, options, layout)
     if layout == "mt_bench":
-        raise InputError(f"read_items: the layout mt_bench is a folder, but {path} is none.")
+        raise InputError(f"read_items: the layout mt_bench is a folder, but {path} is a file.")
     source = read_source(path)
     name = layout or _find_layout(source, mapped=options.mapping is not None)
     _refuse_other_form(source, name)

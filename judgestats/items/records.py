@@ -48,7 +48,7 @@ class Response:
 class HumanLabel:
     """One rater's preference between two responses of the same item.
 
-    `a` and `b` are indices into ``Item.responses``; `winner` is one of ``WINNERS``; `turn` counts
+    `a` and `b` are indices into ``Item.responses``. `winner` is one of ``WINNERS``. `turn` counts
     from 1.
     """
 

@@ -160,7 +160,7 @@ class Scale:
         parts = text.strip().split("-")
         if len(parts) != 2 or not all(p.strip().isdigit() for p in parts):
             raise InputError(
-                f"scale: expected two whole numbers as in 1-10, got {text!r}. "
+                f"scale: expected two whole numbers, e.g. 1-10, got {text!r}. "
                 "Write for example scale=1-5."
             )
         scale = cls(int(parts[0]), int(parts[1]))
@@ -171,7 +171,7 @@ class Scale:
         return scale
 
     def holds(self, score: float | Decimal) -> bool:
-        """Whether a score is on the scale (range only: averages need not be whole)."""
+        """Whether a score is on the scale (range only: averages may have decimals)."""
         return self.low <= score <= self.high
 
     def __str__(self) -> str:

@@ -34,8 +34,9 @@ SELECTION_PROMPTS = {
     "3": ("selection_3", "after"),
     "4": ("selection_4", "before"),
 }
-"""The four bundled judge prompts, and whether each has the judge explain itself before it selects:
-plain; evaluate each option first; a warning against position; points for each option first."""
+"""The four bundled judge prompts, and whether each asks for an explanation before the selection.
+
+They are plain, "evaluate each option first", a warning against position bias, and points first."""
 
 READINGS = ("judgestats", "study")
 """How a reply is read: by judgestats' grammar, or by the pattern of arXiv 2412.12509 alone."""

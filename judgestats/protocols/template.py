@@ -285,7 +285,7 @@ _ABOUT_ITEMS = {"question", "conversation", "conversation_a"}
 
 
 def bare_texts(item: Item) -> dict[str, str]:
-    """What an item holds next to its question, as a custom prompt may want it.
+    """Texts of an item next to its question, for the placeholders of a custom prompt.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def bare_texts(item: Item) -> dict[str, str]:
 
 
 def check_placeholders(template: PromptTemplate, items: Iterable[Item]) -> None:
-    """Refuse a prompt that has no place for what its questions hold next to their last turn.
+    """Refuse a prompt without placeholders for texts of its questions next to the last turn.
 
     A judge that does not see the passage, or the question before, judges something else than was
     asked, and nothing in its reply would show it.

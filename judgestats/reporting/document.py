@@ -176,7 +176,7 @@ def read_document(path: Path) -> Document:
     try:
         common = read_yaml_file(shared) or {}
     except (OSError, YamlTextError) as error:
-        raise RenderError(f"{shared.name}: cannot be read as YAML ({error})") from error
+        raise RenderError(f"{shared.name}: invalid YAML ({error})") from error
     if not isinstance(common, dict):
         raise RenderError(f"{shared.name}: must hold key: value pairs")
     return replace(document, header=_merge_headers(common, document.header))

@@ -151,7 +151,7 @@ def integer(value: Any) -> str:
 
 
 def money(value: Any) -> str:
-    """US dollars; small amounts keep two significant digits; an unknown price is ``unknown``.
+    """US dollars, with two significant digits for small amounts; ``unknown`` without a price.
 
     Examples
     --------

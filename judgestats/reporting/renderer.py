@@ -376,7 +376,7 @@ def _usable_quarto(renderer: str) -> str | None:
 
 
 class _Job(NamedTuple):
-    """What every format is made of, and the folders of the work and of what is done."""
+    """Inputs of all formats, and the folders of the work and of finished files."""
 
     document: Document
     markdown: str
@@ -506,7 +506,7 @@ DOCUMENTS = ("brief", "experiment", "audit", "compare", "replication")
 
 
 def document_path(name: str) -> Path:
-    """Where a document is: by its name, or the path of your own ``.qmd``.
+    """Path of a document, by its name or the path of a custom ``.qmd``.
 
     Raises
     ------
@@ -520,8 +520,8 @@ def document_path(name: str) -> Path:
         if (folder / f"{name}.qmd").is_file():
             return folder / f"{name}.qmd"
     raise RenderError(
-        f"there is no document {name!r}. Give one of {', '.join(DOCUMENTS)}, or the path of your "
-        "own .qmd file."
+        f"there is no document {name!r}. Give one of {', '.join(DOCUMENTS)}, or the path of a "
+        ".qmd file."
     )
 
 
@@ -547,7 +547,7 @@ def render_report(
     out_dir : path
         Folder of the results.
     document : str
-        A document's name (``experiment``, ``audit``, ...) or the path of your own ``.qmd``; by
+        A document's name (``experiment``, ``audit``, ...) or the path of a custom ``.qmd``; by
         default ``brief``, with `detail` the one that belongs to the run's kind, and ``compare`` for
         several.
     name : str

@@ -256,7 +256,7 @@ def _prompts(run: Run) -> str:
     noun = "template" if len(shas) == 1 else "templates"
     return (
         f"**Prompts.** The prompt {noun} (SHA-256 beginning with {named}) "
-        f"{'is' if len(shas) == 1 else 'are'} given whole in the supplement."
+        f"{'is' if len(shas) == 1 else 'are'} given in full in the supplement."
     )
 
 
@@ -415,7 +415,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
      lambda r, _: _judge_facts(r, "model_reported") or _judge_facts(r, "model"),
      "name the model with its version as the provider states it"),
     ("Where it was served, and which build", "LLM: model version",
-     _real_answers, "say where the judge was served; a simulated judge is none"),
+     _real_answers, "say where the judge was served (simulated judges have no server)"),
     ("When it was asked", "LLM: model version", lambda _, f: dates_of(f),
      "give the days on which the judgments were made"),
     ("Settings of the request", "LLM: model version",

@@ -38,7 +38,7 @@ def caveats_of(
     purpose : str
     subject : Subject
     pairs : sequence of (Demand, Measure or None)
-        What is asked and what was measured.
+        Requirements and their measures.
     own : mapping of key to Measure
         All measures of the subject, and those of the data as a whole.
     labels_drawn : str
@@ -140,7 +140,7 @@ def _reply_caveats(own: Mapping[str, Measure]) -> Iterator[Caveat]:
         yield Caveat(
             code="cached_repeats", severity="blocker", about="repeats",
             text="All repeats have the same reply, letter by letter, so they look cached.",
-            action="Turn the cache off and judge again.",
+            action="Turn the cache off and repeat the run.",
         )  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def _label_caveats(
         rest = "; the judge passes them at another rate than the rest" if differ else ""
         yield Caveat(
             code="labels_drawn_unknown", severity="major" if differ else "minor", about="labels",
-            text=f"Labels are taken as a random sample{rest}.",
+            text=f"Labels are assumed to be a random sample{rest}.",
             action="State how they were drawn: --labels-drawn.",
         )  # fmt: skip
     yield from _slice_caveats(pairs, own)
@@ -200,7 +200,7 @@ def _slice_caveats(pairs: Asked, own: Mapping[str, Measure]) -> Iterator[Caveat]
             text = f"{QUANTITIES[rate].label} is {number} where {where} ({made.n} labels)."
             worst = found.estimate, Caveat(
                 code="slice_fails", severity="major", about=rate, text=text,
-                action="Leave that slice to people, or mend the prompt for it.",
+                action="Leave that slice to humans, or change its prompt.",
             )  # fmt: skip
     if worst is not None:
         yield worst[1]
@@ -255,7 +255,8 @@ def _repeat_caveats(
     if still:
         yield Caveat(
             code="t0_only", severity="major", about="flip_rate",
-            text="All repeats are at T = 0 and repeat one draw.", action="Judge again above T = 0.",
+            text="All repeats are at T = 0 and repeat one draw.",
+            action="Repeat the run above T = 0.",
         )  # fmt: skip
     elif purpose != "contrast" and any(
         c.judge == subject.judge and c.factors.get("temperature") == 0 for c in results.conditions

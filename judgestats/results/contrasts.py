@@ -108,8 +108,8 @@ def answer_sentence(results: Results) -> str:
 _ANSWERS = {
     "differs": ("Yes: {}", "shown"),
     "equivalent": ("No: that {} is ruled out beyond the margin", "ruled out beyond the margin"),
-    "described": ("No: the opposite is shown of whether {}", "shown to be the other way round"),
-    "open": ("It is neither shown nor ruled out that {}", "open"),
+    "described": ("No, the reverse is significant: whether {}", "significant in reverse"),
+    "open": ("Inconclusive: whether {}", "inconclusive"),
     "undefined": ("It could not be tested whether {}", ""),
 }
 """What claims answer, alone and among others."""

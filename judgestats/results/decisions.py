@@ -383,7 +383,7 @@ def _required_labels(results: Results, options: DecisionOptions) -> list[str]:
 def _measured(
     results: Results, subject: Subject, demand: Demand, own: Mapping[str, Measure]
 ) -> Measure | None:
-    """What measures a demand: a measure of the subject, a cell of a row, or a metric."""
+    """The measure of a requirement: one of the subject, a cell of a row, or a metric."""
     key = demand.key
     if key == "icc_1_1" and key not in own and "kappa_repeat" in own:
         return own["kappa_repeat"]  # the reliability of one verdict
@@ -503,8 +503,8 @@ def select_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> 
         named = {c.label for c in conditions if _is_called(c, name)}
         if not named:
             raise InputError(
-                f"check: no condition is called {name!r}. Name a whole condition, a judge, or a "
-                f"factor with its level, as in T=0. There are: "
+                f"check: no condition is called {name!r}. Name a complete condition, a judge, or a "
+                f"factor with its level, e.g. T=0. There are: "
                 f"{'; '.join(c.label for c in conditions)}."
             )
         kept |= named

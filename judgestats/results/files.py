@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _AGAIN = (
-    "Take the file again from the run's artifacts, or make the results again from the judgments "
-    "beside it: judgestats analyze {judgments}"
+    "Copy the file from the run's artifacts, or compute the results from the judgments next to "
+    "it: judgestats analyze {judgments}"
 )
 
 
@@ -155,7 +155,7 @@ def read_values(path: Path) -> Any:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is no UTF-8 text. {_again(path)}") from error
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text. {_again(path)}") from error
     try:
         return decode_json(text, nan=False)
     except json.JSONDecodeError as error:

@@ -25,7 +25,7 @@ class DirectedQuantity(NamedTuple):
 METRICS: Mapping[str, str] = {
     metric: q.key for q in QUANTITIES.values() for metric in (q.metric, *q.metrics) if metric
 }
-"""Quantities of metrics; any other metric ends in the key of its own: ``spread/sem``."""
+"""Quantities of metrics; the name of any other metric ends in its key: ``spread/sem``."""
 
 ALIASES: Mapping[str, str] = {
     **{alias: q.key for q in QUANTITIES.values() for alias in q.aliases},

@@ -69,17 +69,17 @@ def _texts(
 
 
 _NO_LABELS = "no human labels"
-_ONCE = "nothing was judged twice"
+_ONCE = "no item has repeats"
 
 QUANTITIES: Mapping[str, Decided] = {
     "tpr": Decided("TPR", "min", 0, 1, _texts(
         "it passes at least {limit} of the answers that people pass.",
-        "they pass what people pass and fail what people fail.",
+        "their TPR and TNR are high enough.",
         "it fails {rest} of the answers that people pass.",
         "they fail too many answers that people pass.", "TPR"), _NO_LABELS, "labelled passes"),
     "tnr": Decided("TNR", "min", 0, 1, _texts(
         "it fails at least {limit} of the answers that people fail.",
-        "they pass what people pass and fail what people fail.",
+        "their TPR and TNR are high enough.",
         "it passes {rest} of the answers that people fail.",
         "they pass too many answers that people fail.", "TNR"), _NO_LABELS, "labelled fails"),
     "flip_rate": Decided("Flip rate", "max", 0, 1, _texts(
@@ -112,7 +112,7 @@ QUANTITIES: Mapping[str, Decided] = {
         "they agree with a person about as often as another person does.",
         "it agrees with a person less often than another person does: {estimate}.",
         "they agree with a person less often than another person does.",
-        "Agreement vs. humans"), "no 10 items have labels of two people", "labels"),
+        "Agreement vs. humans"), "fewer than 10 items have labels of two humans", "labels"),
     "mdd": Decided("Minimum detectable difference", "max", 0, math.inf, _texts(
         "it detects differences of {estimate} between systems.",
         "they detect the difference that matters.", "", "", "MDD",
@@ -123,9 +123,9 @@ QUANTITIES: Mapping[str, Decided] = {
         "", "", "Separability", "it separates only {percent} of the pairs of systems."),
         "the verdicts name no three systems", "items"),
     "kendall_tau_b": Decided("Kendall's tau-b", "min", -1, 1, _texts(
-        "it ranks systems as people do.", "they rank systems as people do.",
-        "its ranking has tau-b {estimate} with that of people.",
-        "their rankings differ from that of people.", "tau-b"),
+        "it ranks systems like humans.", "they rank systems like humans.",
+        "its ranking has tau-b {estimate} with the human ranking.",
+        "their rankings differ from the human ranking.", "tau-b"),
         "no five systems have human labels", "systems"),
     "icc_1_1": Decided("ICC(1,1)", "min", -1, 1, _texts(
         "it repeats its scores.", "they repeat their scores.",
@@ -140,16 +140,17 @@ QUANTITIES: Mapping[str, Decided] = {
         "its SEM is at most {limit} points.", "their SEM is small enough.",
         "its SEM is {estimate} points.", "their SEM is too large.", "SEM"), _ONCE, "items", False),
     "sdc": Decided("Smallest detectable change", "max", 0, math.inf, _texts(
-        "scores that differ by {limit} points or more differ.",
+        "it detects changes of {limit} points or more.",
         "their scores detect small changes.",
-        "two scores must differ by {estimate} points to differ.",
-        "two scores must differ by too many points to differ.", "SDC"), _ONCE, "items", False),
+        "it detects only changes of {estimate} points or more.",
+        "they detect only large changes.", "SDC"), _ONCE, "items", False),
     "kappa_repeat": Decided("Kappa (repeats)", "min", -1, 1, _texts(
         "it repeats its verdicts.", "they repeat their verdicts.",
         "repeats change {flips} of its verdicts.", "repeats change too many verdicts.",
         "kappa (repeats)"), _ONCE, "items"),
     "kappa": Decided("Cohen's kappa", "min", -1, 1, _texts(
-        "it agrees with the labels beyond chance.", "they agree with the labels beyond chance.",
+        "its kappa with human labels is at least {limit}.",
+        "their kappa with human labels is high enough.",
         "its kappa with human labels is {estimate}.", "their kappa with human labels is too low.",
         "kappa with labels"), _NO_LABELS, "labels"),
     "kappa_weighted": Decided("Weighted kappa", "min", -1, 1, _texts(
@@ -167,8 +168,8 @@ QUANTITIES: Mapping[str, Decided] = {
         "{percent} of its replies have no verdict.", "too many replies have no verdict.",
         "Unparsed rate"), "no reply is recorded", "items"),
     "cutoff_exists": Decided("Certified cut-off", "min", 0, 1, _texts(
-        "a cut-off is shown to keep the required TPR and TNR.",
-        "cut-offs are shown to keep the required TPR and TNR.",
+        "a cut-off is certified to reach the required TPR and TNR.",
+        "cut-offs are certified to reach the required TPR and TNR.",
         "a cut-off is certified.", "cut-offs are certified.", "Certified cut-off"),
         "there are no scores with pass / fail labels", "labels"),
     "cost": Decided("Cost per item", "max", 0, math.inf, _texts(
@@ -176,16 +177,16 @@ QUANTITIES: Mapping[str, Decided] = {
         "an item costs {estimate}.", "an item costs too much.", "Cost per item"),
         "no cost of a miss and of a false pass is stated", "labels", False),
     "automation_share": Decided("Automation share", "min", 0, 1, _texts(
-        "at least {limit} of the items are shown to need no person.",
-        "enough items are shown to need no person.",
-        "{percent} of the items are shown to need no person.",
-        "too few items are shown to need no person.", "Automation share"),
+        "at least {limit} of the items are certified to need no human.",
+        "enough items are certified to need no human.",
+        "{percent} of the items are certified to need no human.",
+        "too few items are certified to need no human.", "Automation share"),
         "there is no confidence with labels", "labels"),
     "n_eff": Decided("Effective votes", "min", 0, math.inf, _texts(
-        "the judges are worth at least {limit} independent ones.",
-        "the judges are worth enough independent ones.",
-        "the judges are worth {estimate} independent ones.",
-        "the judges are worth too few independent ones.", "Effective votes"),
+        "the panel has at least {limit} effective votes.",
+        "the panel has enough effective votes.",
+        "the panel has {estimate} effective votes.",
+        "the panel has too few effective votes.", "Effective votes"),
         "there are no labels on items of several judges", "labels", False),
     **{f"{who}_changed": Decided(f"{who.capitalize()} changed", "max", 0, 1, _texts(
         f"no change of the {who} is shown.", f"no change of the {who} is shown.",
@@ -216,7 +217,7 @@ ALIASES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Purpose:
-    """What a judge is for: its question, its words after the subject, and its demands."""
+    """Purpose of a judge: its question, its wording after the subject, and its requirements."""
 
     name: str
     question: str
@@ -356,7 +357,7 @@ def _row(name: str, results: Results | None) -> Row | None:
 def read_requirements(
     texts: Iterable[str], results: Results | None = None
 ) -> dict[str, Demand | None]:
-    """Read ``NAME=VALUE,...`` as demands; ``name=none`` removes one.
+    """Parse ``NAME=VALUE,...`` as requirements; ``name=none`` removes one.
 
     Parameters
     ----------
@@ -369,7 +370,7 @@ def read_requirements(
     Returns
     -------
     dict
-        Demand by key, None for one that is removed.
+        Requirement by key, None for a removed one.
 
     Raises
     ------
@@ -431,7 +432,7 @@ def _key(name: str, results: Results | None) -> str:
 
 
 def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> Demand:
-    """One requirement as a demand."""
+    """One stated requirement."""
     if "..." in value:
         low, _, high = value.partition("...")
         high = high if high.startswith((".", "-", "0", "1")) else f".{high}"
@@ -491,7 +492,7 @@ def _value(text: str, name: str, quantity: Decided) -> float:
         share = f" Write {name}={part} or {name}={number:g}%."
     within = f"is at least {quantity.low:g}"
     if math.isfinite(quantity.high):
-        within = f"lies between {quantity.low:g} and {quantity.high:g}"
+        within = f"is between {quantity.low:g} and {quantity.high:g}"
     raise InputError(f"--require: {name} {within}; {text} is outside.{share}")
 
 
@@ -505,7 +506,7 @@ def demands_of(
     purpose : str
     stated : mapping of key to Demand or None
     chosen : bool
-        Whether the user named the purpose; where not, stated demands are the whole set.
+        Whether the user named the purpose; if not, only stated requirements count.
     scored : bool
         Whether systems are compared by their scores, not in pairs.
     """

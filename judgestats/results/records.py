@@ -425,8 +425,8 @@ AnyRecord = Annotated[
 
 
 Claim = Literal["differs", "equivalent", "open", "undefined", "described"]
-"""What a headline says: a difference (or relation) is shown; its absence within the margin is
-shown; neither is; nothing could be computed; or it describes and claims nothing."""
+"""Claim of a headline: a significant difference (or relation), equivalence within the margin,
+neither (open), nothing computable, or a description without a claim."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -241,7 +241,7 @@ def inconsistency(results: Results) -> str:
     seen: dict[str, int] = {}
     for i, record in enumerate(results.results):
         if record.id in seen:
-            return f"results[{i}].id: {record.id!r} stands at results[{seen[record.id]}] too"
+            return f"results[{i}].id: {record.id!r} is also the id of results[{seen[record.id]}]"
         seen[record.id] = i
     families = {family.id: family for family in results.families}
     places = [(f"families[{i}].members", f.members) for i, f in enumerate(results.families)]

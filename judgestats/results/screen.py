@@ -405,7 +405,7 @@ def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
         return []
     q95, record = max(nulls, key=lambda pair: pair[0])
     text = apa_number(q95, bounded=quantity_of(record.estimand).bounded)
-    return [Reference(words="95% of chance results: below", record=record.id, number=text)]
+    return [Reference(words="null 95th percentile", record=record.id, number=text)]
 
 
 HEIGHT, WIDTH = 24, 100
@@ -833,8 +833,8 @@ def _row(key: str, name: str, condition: str, found: Estimate) -> ReliabilityRow
 def reliability_lines(results: Results) -> Lines:
     """The coefficients of one condition, for the screen of ``omega`` and of an audit with omega.
 
-    The condition is that of the first judge whose temperature is nearest to .5: at T=0 a judge
-    repeats itself, which is not a reliability.
+    The condition is that of the first judge with the temperature nearest to .5. At T = 0 the same
+    draw is repeated, which is not a reliability.
 
     Parameters
     ----------

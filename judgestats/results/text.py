@@ -175,9 +175,9 @@ def null_text(
 ) -> str:
     """What the same number yields under the null hypothesis, as the end of a sentence."""
     if reason:
-        return f"; whether this is more than nothing cannot be tested: {reason}"
+        return f"; the null hypothesis cannot be tested: {reason}"
     return (
-        f"; with nothing to find it would average {apa_number(mean, bounded=bounded)} "
+        f"; under the null hypothesis it averages {apa_number(mean, bounded=bounded)} "
         f"(95th percentile {apa_number(q95, bounded=bounded)}), {apa_p(p, smallest=smallest)}"
     )
 
@@ -215,14 +215,14 @@ def pairs_text(
         head += f", {len(unknown)} of them not computed"
     below = [row for row, p, _ in rows if p < 0.05]
     if not below:
-        far = f"; furthest apart {largest}{margin}" if largest else ""
+        far = f". The largest difference is {largest}{margin}" if largest else ""
         return (
-            f"{head}: no pair is told apart at the .05 level, which does not show that the "
-            f"conditions are equal{far} ({sample})."
+            f"{head}: no pair differs significantly at the .05 level, which does not show that "
+            f"the conditions are equal{far} ({sample})."
         )
     named = "; ".join(below[:_MOST_NAMED])
     more = f"; and {len(below) - _MOST_NAMED} more" if len(below) > _MOST_NAMED else ""
-    return f"{head}: {len(below)} told apart: {named}{more} ({sample})."
+    return f"{head}: {len(below)} significant: {named}{more} ({sample})."
 
 
 FEW_CLUSTERS = 10
@@ -244,7 +244,7 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
     Examples
     --------
     >>> hangs_on({"effective_clusters": 3.14, "largest_share": 0.52, "largest_item": "q7"})
-    ' (3.1 effective clusters; q7 alone holds 52% of one side)'
+    ' (3.1 effective clusters; q7 carries 52% of one side)'
     >>> hangs_on({"effective_clusters": 40.0, "largest_share": 0.06, "largest_item": "q7"})
     ''
     """
@@ -254,7 +254,7 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
     if (share := details.get("largest_share", math.nan)) >= _MUCH:
         item = details["largest_item"]
         name = f"item {item}" if isinstance(item, int) else item
-        parts.append(f"{name} alone holds {100 * share:.0f}% of one side")
+        parts.append(f"{name} carries {100 * share:.0f}% of one side")
     return f" ({'; '.join(parts)})" if parts else ""
 
 
@@ -377,7 +377,7 @@ def apa_of(record: Test | Estimate, results: Results) -> str:
 
 
 def p_of(record: Test | Comparison, results: Results) -> str:
-    """``p = .388 (Holm-adjusted over 7 tests, p = .775)``: a p with that of its own family."""
+    """``p = .388 (Holm-adjusted over 7 tests, p = .775)``: a p with that of its family."""
     text = apa_p(record.p, smallest=record.p_floor)
     if not record.family or math.isnan(record.p_adjusted):
         return text

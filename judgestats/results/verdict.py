@@ -254,12 +254,12 @@ class Demand(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Requirement(Part):
-    """A demand, what was measured, and whether it holds.
+    """A requirement, its measure, and whether it holds.
 
     Attributes
     ----------
     key, kind, direction, threshold, top, threshold_from
-        Of the demand.
+        Of the stated requirement.
     estimate, low, high : float
         With the 95% interval.
     limit, limit_side, level
@@ -411,7 +411,7 @@ def decide(
     Parameters
     ----------
     demands : sequence of (Demand, Measure or None)
-        What is asked and what was measured; None: nothing was.
+        Requirements and their measures; None where there is no measure.
     caveats : sequence of Caveat
     judges : int
         Verdicts that the command issues (J).
@@ -472,7 +472,7 @@ def outcome_of(requirements: Sequence[Requirement], caveats: Sequence[Caveat]) -
 
 
 def requirement(demand: Demand, made: Measure | None, levels: Levels) -> Requirement:
-    """Whether a measure keeps a demand at these levels."""
+    """Whether a measure meets a requirement at these levels."""
     base = Requirement(
         key=demand.key, kind=demand.kind, direction=demand.direction, threshold=demand.threshold,
         top=demand.top, threshold_from=demand.origin, status="not_measured",

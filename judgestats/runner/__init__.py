@@ -1,4 +1,4 @@
-"""One experiment from its declared design to its report: the driver of the house."""
+"""One experiment from its declared design to its report: the driver of the project."""
 
 from judgestats.lazy import public_names
 

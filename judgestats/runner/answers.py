@@ -143,7 +143,7 @@ def answers_of(
     plan : AnswerPlan
     parameters : CommonParameters
     folder : Path
-        The run's files: ``data/answers.jsonl`` (to be given as ``answers=``) and the prompt.
+        The run's files: ``data/answers.jsonl`` (the value of ``answers=``) and the prompt.
     journal : Journal
     prices : PriceTable, optional
 
@@ -176,7 +176,7 @@ def answers_of(
     if collected.stopped_because is Stop.INTERRUPTED:
         raise KeyboardInterrupt(collected.message)
     if not collected.complete:
-        error = BudgetError(f"Answers: {collected.message} Nothing was judged yet.")
+        error = BudgetError(f"Answers: {collected.message} There are no judgments yet.")
         error.exit_code = 6
         raise error
     without = set(answered.unanswered)

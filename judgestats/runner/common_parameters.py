@@ -138,7 +138,7 @@ class _JudgeParameters(ParameterModel):
     reply_instruction: Annotated[Literal["reply", "none"], ChoiceParam("reply", "none")] = (
         parameter(
             "reply",
-            "Reply instruction at the end of your own prompt without {reply}: reply adds it, "
+            "Reply instruction at the end of a custom prompt without {reply}: reply adds it, "
             "none leaves it out",
             group="Request",
         )
@@ -494,13 +494,13 @@ def prompt_of(parameters: CommonParameters, bundled: str, *, level: str = "") ->
 
 
 def kinds_of(item: Item) -> tuple[str, ...]:
-    """The kinds of item that may have a prompt of their own: its category, and several turns."""
+    """Kinds of an item that may have a separate prompt: its category, and several turns."""
     turns = ("two_turn",) if len(item.turns) > 1 else ()
     return (*filter(None, (item.category,)), *turns)
 
 
 def holds_guideline(parameters: CommonParameters, template: PromptTemplate, *, level: str) -> bool:
-    """Whether a level's prompt is one of your own for it, which needs no guideline put in."""
+    """Whether a level has a custom prompt, which needs no guideline put in."""
     return level in parameters.prompt_by_level and "guideline" not in template.placeholders
 
 
@@ -548,9 +548,9 @@ def check_own_prompts(
     Raises
     ------
     InputError
-        ``prompt.LEVEL=`` names no level; ``reply_instruction=none`` without a custom prompt, or
-        where a judge may be asked for plain text without a word on its form; a text without a place
-        for what the questions hold.
+        If ``prompt.LEVEL=`` names no level, or ``reply_instruction=none`` comes without a custom
+        prompt or with plain text of unstated form. If a prompt has no placeholder for texts of the
+        questions.
     """
     items = tuple(items)
     levels = list(dict.fromkeys(v for c in protocols for v in map(str, c.factors.values())))

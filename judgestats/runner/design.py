@@ -241,7 +241,7 @@ def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:
         field = field.strip()
         if not sign:
             raise InputError(
-                f"{name}: expected FIELD:LEVEL,LEVEL[;...], as in "
+                f"{name}: expected FIELD:LEVEL,LEVEL[;...], e.g. "
                 f"reasoning_effort:low,medium,high, got {part!r}."
             )
         if field == "temperature":

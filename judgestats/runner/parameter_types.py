@@ -1,7 +1,8 @@
 """What a parameter may be: types that know how their text is read, and the error for a wrong one.
 
-A field of a `ParameterModel` declares a parameter whole: its name, its type, its default as a user
-would write it, its help. All else (command line, docs, MLproject, what a run logs) follows from it.
+A field of a `ParameterModel` declares a parameter completely: its name, its type, its default as a
+user would write it, its help. All else (command line, docs, MLproject, what a run logs) follows
+from it.
 """
 
 from __future__ import annotations
@@ -127,8 +128,8 @@ def _temperatures(name: str, value: str) -> tuple[float | None, ...]:
         return (None,)
     if "default" in listed:
         raise InputError(
-            f"{name}: default leaves the temperature to the server, which may be any; it stands "
-            "alone, since it cannot be ordered among numbers."
+            f"{name}: default leaves the temperature to the server, so its value is unknown and it "
+            "cannot be combined with numbers. Give it alone."
         )
     for part in listed:
         try:

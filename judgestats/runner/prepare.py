@@ -96,8 +96,8 @@ def units_of(
     if fewest >= 2:
         return {c: listed for c, listed in units.items() if n_items[c] >= 2}
     raise InputError(
-        "items: at least two things to judge are needed; with one item nothing can be said "
-        f"about differences between items. {source!r} gave {fewest}."
+        "items: at least two items are needed, since one item has no differences between items. "
+        f"{source!r} gave {fewest}."
     )
 
 
@@ -510,7 +510,7 @@ def with_given_answers(prepared: Prepared, given: RunAnswers) -> Prepared:
 def _joined(
     design: Design[Any], questions: Sequence[Item], answered: Sequence[Item]
 ) -> tuple[Item, ...]:
-    """The items with the models' answers, instead of their own or as the design joins them."""
+    """The items with the models' answers, as replacements or as the design joins them."""
     return tuple(answered) if design.join is None else design.join(questions, answered)
 
 
@@ -521,7 +521,7 @@ def _tasks(
     units: Mapping[Condition, tuple[Unit, ...]],
     staging: StageSchedule | None,
 ) -> Sequence[Task]:
-    """What is asked first: all judgments, or the first stage of each.
+    """The first requests: all judgments, or the first stage of each.
 
     A dry run walks through the stages on its own, on a sample where there are many.
     """

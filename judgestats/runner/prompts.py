@@ -318,7 +318,7 @@ def probe_protocol(parameters: ProbeParameters, condition: Condition) -> Judging
 
 
 def _requested_variants(parameters: ProbeParameters) -> dict[str, Variant]:
-    """What has to be judged, by name, without the scales that the run's prompt cannot ask for."""
+    """Variants by name, without the scales that the run's prompt does not allow."""
     variants = variants_of(parameters.probes)
     if not any(v.scale for v in variants.values()):
         return variants

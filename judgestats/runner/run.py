@@ -492,7 +492,7 @@ def write_requests(
     Raises
     ------
     InputError
-        A parameter or file cannot be used; judges are functions; models answer first.
+        If a parameter or file cannot be used, judges are functions, or models answer first.
     """
     if parts < 1:
         raise InputError(f"requests: --parts must be at least 1, got {parts}.")

@@ -96,7 +96,7 @@ class MethodParameters(PairPromptParameters):
         group="Judges",
     )
     repeated: Annotated[tuple[str, ...] | None, Choices(*METHODS, or_word="all")] = parameter(
-        "all", "Methods with repeats, at methods_at; the others run once; or all"
+        "all", "Methods with repeats, at methods_at (the others run once), or all"
     )
 
 

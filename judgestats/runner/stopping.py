@@ -316,7 +316,7 @@ def _n_items(prepared: Prepared) -> int:
 def _batches(prepared: Prepared) -> tuple[list[list[str]], list[int]]:
     """Clusters of each batch in random order by seed, and items judged after each.
 
-    The first look waits for as many clusters as items, if there are so many.
+    The first look waits for as many clusters as items, or for all clusters.
     """
     p = prepared.parameters
     items: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Wording of prompts: a study's own texts, paraphrases, or texts and schema of a user's own."""
+"""Wording of prompts: a study's own texts, paraphrases, or custom texts and schema."""
 
 from __future__ import annotations
 

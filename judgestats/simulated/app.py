@@ -50,20 +50,19 @@ class Faults:
     Attributes
     ----------
     latency_s, latency_spread : float
-        Median of a reply's delay, in seconds, and its log standard deviation (0 = always the
-        same).
+        Median of a reply's delay, in seconds, and its log standard deviation (0 = constant).
     rate_limited, rate_limited_silent : float
         Status 429 with and without ``Retry-After``.
     retry_after_s : float
         What ``Retry-After`` says.
     overloaded, server_error, reset : float
-        Status 503; status 500; the connection is broken off without a reply.
+        Status 503, status 500, and a connection that is broken off without a reply.
     stalled : float
         Replies that take `stall_s` seconds longer.
     truncated_json, huge_json, wrong_type : float
-        Status 200 with half of the JSON; with `huge_bytes` of JSON; with an HTML page.
+        Status 200 with half of the JSON, with `huge_bytes` of JSON, and with an HTML page.
     refusal, filtered, cut_off : float
-        Answers that are a refusal; that the content filter emptied; that end at the token limit.
+        Answers that refuse, that the content filter emptied, and that end at the token limit.
     capacity : int
         Requests in flight beyond which 429 is answered; 0 = no limit.
     quota_headers : bool

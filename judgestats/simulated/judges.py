@@ -121,7 +121,7 @@ class SimulatedJudge:
 _JUDGES = (
     SimulatedJudge(
         name="sim-typical",
-        about="steady at low temperature, uses the upper half of the scale",
+        about="consistent at low temperature, uses the upper half of the scale",
     ),
     SimulatedJudge(
         name="sim-discerning",
@@ -222,8 +222,8 @@ _JUDGES = (
     ),
     SimulatedJudge(
         name="sim-literal",
-        about="holds answers to the reference shown, right or not, scores translated and condensed "
-        "answers lower and likes another tone",
+        about="compares answers with the reference shown, correct or not, scores translated and "
+        "condensed answers lower and likes another tone",
         moved_by={
             "wrong reference": -2.0,
             "altered reference": -1.0,

@@ -43,7 +43,7 @@ _EXPLAINS = re.compile(r"expla|reason|analys|rationale|thought|critique|feedback
 
 @dataclass(frozen=True, kw_only=True)
 class Requested:
-    """What is asked.
+    """The content of a request.
 
     Attributes
     ----------

@@ -833,8 +833,8 @@ def whole_run(run: str) -> str:
     Raises
     ------
     InputError
-        No run begins so, several do, or a path is named where nothing exists, or a file that is not
-        a results.json.
+        If no run or several runs begin with the name, if the path does not exist, or if the file
+        is not a results.json.
     """
     if (file := Path(run)).is_file():
         if file.name != "results.json":

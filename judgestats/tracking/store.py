@@ -226,7 +226,7 @@ def _check_file(uri: str, *, existing: bool) -> None:
 
 
 def _check_free(file: Path) -> None:
-    """Wait for another process to let go of a store; MLflow would ask again for minutes."""
+    """Wait for another process to release a store; MLflow would retry for minutes."""
     with (
         announce_wait(str(file)),
         contextlib.closing(

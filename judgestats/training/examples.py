@@ -352,8 +352,8 @@ def balanced(chosen: ExampleSet, *, seed: int = 0) -> ExampleSet:
     ----------
     chosen : ExampleSet
     seed : int
-        Of which examples of a larger kind are kept: round its questions, so that all stay in it
-        for as long as there is room, and within a question drawn.
+        Of the choice of examples from a larger kind. Questions take turns, so that all of them stay
+        as long as possible, and examples within a question are drawn.
 
     Returns
     -------

@@ -131,19 +131,19 @@ def test_scores_stand_beside_verdicts_and_what_contradicts_is_said():
     assert list(board["rank_points"]) == [1, 2, 3]  # on the answers that both judges scored
     turned = add_scores(audited(pairs()), by_scores(x="z", z="x"), level=0.95, seed=0)
     assert turned.headlines[0].says == "by verdicts x leads, by scores z"
-    assert "scores put them the other way" in " ".join(map(str, turned.limitations))
+    assert "Scores rank them in the reverse order" in " ".join(map(str, turned.limitations))
 
 
 def test_scores_beside_need_an_order_and_systems():
-    with pytest.raises(InputError, match="no verdicts between three named systems"):
+    with pytest.raises(InputError, match="not verdicts between three or more named systems"):
         add_scores(audited(pairs(met=("xy",))), by_scores(), level=0.95, seed=0)
-    with pytest.raises(InputError, match="the system that it is of"):
+    with pytest.raises(InputError, match=r"a number \(score\) and its system"):
         add_scores(audited(pairs()), pairs(), level=0.95, seed=0)
     apart = by_scores()
     apart = apart[(apart["judge"] == "strict") == (apart["author"] == "x")]
     with pytest.raises(InputError, match="no answer was scored by all 2 judges"):
         add_scores(audited(pairs()), apart, level=0.95, seed=0)
-    with pytest.raises(InputError, match="stand in one of the two tables only"):
+    with pytest.raises(InputError, match="only one of the two tables has z"):
         add_scores(audited(pairs()), by_scores().query("author != 'z'"), level=0.95, seed=0)
     lone = by_scores()[["score", "author"]].assign(cluster="q")
     with pytest.raises(InputError, match="all of one question"):

@@ -155,7 +155,7 @@ def test_what_could_not_be_built_is_named():
     found = analysed(judged(["sim-typical"], probes, items=one), probes)
     told = " ".join(map(str, found.limitations))
     assert "Not built from these items: off topic (no second question" in told
-    assert "wrong reference (no reference that it could change)" in told
+    assert "wrong reference (no reference that the probe could change)" in told
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_without_labels_nothing_is_said_of_own_answers():
     found = analysed(judged(["sim-partial"], probes, items=items), probes, items=items,
                      own={"sim-partial": "author-a"})  # fmt: skip
     told = " ".join(map(str, found.limitations))
-    assert "own answer (without people's labels" in told
+    assert "own answer (without human labels" in told
     assert "first of many (no question has 3 answers: position examines two)" in told
     assert "instrument.position.sim-partial at T=1" in {r.id for r in found.results}
 
@@ -232,7 +232,7 @@ def test_scales_are_compared_by_order(on_scales):
     assert moved == {("sim-numeric", n) for n in _SCALES}
     assert claimed(on_scales, "equivalent") == {("sim-fair", n) for n in _SCALES}
     told = " ".join(map(str, on_scales.limitations))
-    assert "Not built from these items: scale 1-10 (the run's own scale" in told
+    assert "Not built from these items: scale 1-10 (the scale of the run" in told
     [worst] = [r.result.table for r in on_scales.described if r.id == "worst_cases"]
     turned = worst[worst["probe"] == "reversed scale"]
     assert set(turned["judge"]) == {"sim-numeric at T=1"}

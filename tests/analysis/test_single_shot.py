@@ -117,4 +117,4 @@ def test_scores_and_verdicts_of_several_judges_each_are_one_record():
     assert {"judges.alpha", "judges.verdicts.alpha"} <= ids
     assert {"mean", "passes"} <= {row.key for row in record.rows}
     short = [n.values["short"] for n in record.limitations if n.code == "not_repeated"]
-    assert short == ["nothing was asked twice: consistency is not known"]
+    assert short == ["no repeats: consistency cannot be estimated"]

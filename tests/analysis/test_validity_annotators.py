@@ -36,7 +36,7 @@ def test_people_among_themselves_stand_beside_the_judge(kind, judged):
     replaced = found["replaced"].result
     assert replaced.passed
     assert replaced.winning_rate == 1
-    assert "always the same" in replaced.sentence()
+    assert "the best constant label" in replaced.sentence()
     assert "Won by epsilon: 0:" in replaced.sentence()
 
 

@@ -60,10 +60,10 @@ def test_the_constant_judge_and_two_people_stand_beside_agreement(read, found):
     assert results["people.among_kappa"].estimate < results["people.among_themselves"].estimate
     lines = {line.key: line for line in brief_of(found.records()).lines}
     assert [b.words for b in lines["accuracy"].beside][:2] == [
-        "always the same",
-        "two people",
+        "majority baseline",
+        "human ceiling",
     ]
-    assert lines["kappa"].beside[0].words == "two people"
+    assert lines["kappa"].beside[0].words == "human ceiling"
 
 
 def test_labels_drawn_by_verdict_weigh_the_constant_judge_too():

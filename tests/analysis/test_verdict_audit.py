@@ -83,7 +83,7 @@ def test_items_beside_people_are_items_and_agreement_has_a_null():
 
 def test_a_column_of_something_else_is_not_compared_with_labels():
     rows = [{"item_id": f"i{i}", "choice": "perhaps", "label": "a"} for i in range(6)]
-    with pytest.raises(InputError, match="most choices are no outcome"):
+    with pytest.raises(InputError, match="most choices are not pairwise outcomes"):
         audit(verdicts(rows))
 
 

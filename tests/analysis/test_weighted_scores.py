@@ -54,7 +54,8 @@ def test_they_are_described_beside_the_sampled_scores_and_enter_nothing_else(nam
     assert {r.role for r in ours} == {"descriptive"}
     assert {r.id for r in weighed.results} - {r.id for r in ours} == {r.id for r in plain.results}
     said = " ".join(set(weighed.limitations) - set(plain.limitations))
-    assert "before temperature: weighted scores are the same at T=0.5 and T=1" in said
+    assert "Temperature does not apply" in said
+    assert "weighted scores are equal at T=0.5 and T=1" in said
     assert "fixed randomness" in said
     assert "1.00 of the probability on average" in said
     first, second = rows["alignment"]

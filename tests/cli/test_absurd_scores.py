@@ -53,7 +53,7 @@ def test_a_far_score_is_named_and_levels_are_skipped(value, workplace, capsys):
     assert "assumed since all except 1 run from 1 to 9" in text
     assert "two scales" not in text
     assert screen.startswith("CANNOT TELL")
-    assert "too far apart for levels of a scale" in text
+    assert "too wide a range for levels of a scale" in text
     assert "2.14 [0.53, 8.74]" in screen
     (workplace / "r.csv").write_text(rows(value, shift=1))
     assert main(["drift", "r.csv", "f.csv"]) == 0

@@ -223,9 +223,9 @@ CASES = {
     ),
     "a PDF": raw(b"%PDF-1.4\n%", name="j.csv"),
     "a name without a kind of file": text("hello there", name="j.docx"),
-    "a value that is mapped to nothing known": text(GOOD, "--map", "worth=score"),
+    "a value that is mapped to an unknown role": text(GOOD, "--map", "worth=score"),
     "a mapping without a name": text(GOOD, "--map", "score"),
-    "kinds of raters told twice": text(GOOD, "--map", "rater_kind=judge", "--human", "judge=J"),
+    "two options for the rater kind": text(GOOD, "--map", "rater_kind=judge", "--human", "judge=J"),
     "one role under two names": text(GOOD, "--map", "raw_reply=id,raw_text=judge"),
     "kinds of raters without a judge": text(GOOD, "--map", "rater_kind=judge"),
     "a name mapped twice": text(GOOD, "--map", "score=score,score=id"),
@@ -397,4 +397,4 @@ def test_every_refusal_of_tables_and_options_has_its_row():
 def test_one_item_is_described_and_not_refused(workplace, capsys):
     (workplace / "j.json").write_text(json.dumps([{"id": "a", "score": 3}]))
     assert main(["doctor", "j.json"]) == 0
-    assert "nothing was judged twice" in capsys.readouterr().out
+    assert "no item has repeats" in capsys.readouterr().out

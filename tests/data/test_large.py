@@ -136,7 +136,7 @@ def test_dictionary_columns_and_choices(tmp_path) -> None:
         ({"replicate": ["x", "y", "x", "y"]}, "must hold whole numbers"),
         ({"replicate": [0, None, 0, 1]}, "missing entries"),
         ({"replicate": [0, -1, 0, 1]}, "negative"),
-        ({"replicate": [0, 0, 0, 1]}, "1 rows repeat a judgment"),
+        ({"replicate": [0, 0, 0, 1]}, "1 duplicate row: the same"),
         ({"cluster": ["p", "q", "p", "p"]}, "more than one cluster"),
         ({"status": ["ok", "odd", "ok", "failed"]}, "holds the status 'odd'"),
         ({"status": ["ok", "ok", "ok", "ok"]}, "there is no verdict"),

@@ -302,7 +302,7 @@ def test_rows_are_chosen_before_anything_else(workplace, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--map", "rater_kind=by", "--human", "by=human"), "both tell raters"),
+        (("--map", "rater_kind=by", "--human", "by=human"), "both state the rater kind"),
         (("--map", "raw_reply=by,raw_text=q"), "are one role"),
         (("--rows", "by"), "COLUMN=VALUE"),
         (("--map", "rater_kind=asked"), "names a judge"),

@@ -213,7 +213,7 @@ def test_a_test_in_two_families_is_an_error_of_the_analysis():
         NamedResult(id=f"h.{i}", title="f", role="primary",
                     result=stats.adjust_family({"a": test}, family="f")) for i in range(2)
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"h\.one stands in the families h\.1 and h\.0"):
+    with pytest.raises(InputError, match=r"h\.one belongs to the families h\.1 and h\.0"):
         analysis_of(named(test, "one"), *families).records()
 
 

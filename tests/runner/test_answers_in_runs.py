@@ -108,7 +108,9 @@ def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpo
     folder, _ = artifacts(workplace, outcome)
     assert len((folder / "data" / "answers.jsonl").read_text().splitlines()) == 6
     said = outcome.analysis.limitations
-    assert any(t.startswith(f"sim-answerer-9@{url}: judge and answerer at once") for t in said)
+    assert any(
+        t.startswith(f"sim-answerer-9@{url}: judge and answerer are the same model") for t in said
+    )
     assert not any("sim-typical: judge and answerer" in t for t in said)
 
 
@@ -138,7 +140,7 @@ def test_answers_and_judgments_go_through_batches_without_what_the_server_refuse
 
 def test_a_budget_counts_answers_and_judgments_together(workplace, given):
     design = load_design("omega")
-    with pytest.raises(BudgetError, match="Nothing was judged yet"):
+    with pytest.raises(BudgetError, match="There are no judgments yet"):
         run_experiment(design, {**given, "max_requests": "20"})
     outcome = run_experiment(design, {**given, "max_requests": "50"})
     _, results = artifacts(workplace, outcome)

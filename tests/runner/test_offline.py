@@ -112,7 +112,7 @@ def test_what_cannot_be_queued_is_refused(workplace):
     function = {"judges": "json:dumps"}
     with pytest.raises(InputError, match="mode=offline: json:dumps is a function"):
         write_requests(design, function, to)
-    with pytest.raises(InputError, match="in files every judgment is a request of its own"):
+    with pytest.raises(InputError, match="in files every judgment is a separate request"):
         write_requests(design, {"judges": "m@http://gpus/v1", "samples_per_request": "5"}, to)
     with pytest.raises(InputError, match="--parts must be at least 1"):
         write_requests(design, {}, to, parts=0)

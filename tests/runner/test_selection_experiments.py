@@ -164,7 +164,7 @@ def test_answers_come_from_a_file_and_targets_are_matched(workplace):
     [row] = found.conditions.to_dict("records")
     assert row["answers_right"] == pytest.approx(2 / 3)
     assert 0 <= row["chosen_right"] <= 1
-    assert any("judge and answerer at once" in text for text in found.limitations)
+    assert any("judge and answerer are the same model" in text for text in found.limitations)
     with pytest.raises(InputError, match="fewer than two answers"):
         prepare(load_design("omega"), {**given, "answers": ""})
 

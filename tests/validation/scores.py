@@ -42,8 +42,8 @@ WITH_ICC = (
     "ordrater50x5",
 )
 BARE: dict[str, Any] = {"interval": "none", "n_permutations": 0}
-DROPS = "psych::alpha drops the two constant columns in silence; all six are kept here"
-PAIRWISE = "psych takes pairwise covariances in silence; items with a gap are left out here"
+DROPS = "psych::alpha silently drops the two constant columns; all six are kept here"
+PAIRWISE = "psych silently takes pairwise covariances; items with a gap are left out here"
 CONSTANT = "psych drops constant columns; here their correlation is undefined"
 
 CASES: list[Case] = []
@@ -123,7 +123,7 @@ CASES += [
         path=("raw_alpha",),
         ours=alpha("reverse6"),
         agrees=False,
-        note="check.keys = TRUE reverses columns 3 and 5; nothing is reversed in silence here",
+        note="check.keys = TRUE reverses columns 3 and 5; no column is reversed silently here",
     ),
 ]
 

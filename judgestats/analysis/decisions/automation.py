@@ -1,4 +1,4 @@
-"""Automation certificate: verdicts that may count without a person, by confidence."""
+"""Automation certificate: verdicts that need no human, by confidence."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Automation(Routed):
     auroc: Bounded = UNDEFINED
 
     def sentences(self) -> list[str]:
-        """Share, error, threshold; each class; or why nothing is certified."""
+        """Share, error, and threshold, by class too, or why no share is certified."""
         bound = self.bound
         classes = " ".join(_class_text(name, part, self.error) for name, part in (
             self.per_class.items()))  # fmt: skip
@@ -241,8 +241,8 @@ def automation_certificate(
     error : float
         Largest error rate among what is decided alone.
     per_class : bool, optional
-        Certify passes and fails apart; by default where the rarer verdict is below 20% or labels
-        were drawn by verdict.
+        Certify passes and fails separately; by default where the rarer verdict is below 20% or
+        labels were drawn by verdict.
     cluster : array-like, shape (N,), optional
     level : float
         Confidence of the claim.

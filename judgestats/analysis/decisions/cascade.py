@@ -124,8 +124,8 @@ class Cascade(Routed):
         last = self.last.judge if self.last else ""
         made = self.cost
         costs = (
-            f"{plain_number(made.estimate)} per item; {last} alone "
-            f"{plain_number(made.last_judge_alone)}; people alone {plain_number(made.people_only)}."
+            f"{plain_number(made.estimate)} per item, {last} alone "
+            f"{plain_number(made.last_judge_alone)}, humans alone {plain_number(made.people_only)}."
         )
         proof = "exact" if self.is_strict else "simulated, not proved"
         first = f"{', '.join(parts)}, people {percent(left)}: {self.bound} ({proof})."

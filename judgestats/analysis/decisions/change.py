@@ -177,7 +177,7 @@ class Change(Decision):
 
     def _delay(self) -> str:
         if not self.per_period > 0:
-            return "No anchor was judged again yet."
+            return "No anchor has been repeated yet."
         first = self.delay
         if not math.isfinite(first.anchors):
             return (
@@ -223,7 +223,7 @@ class ChangeMonitor:
 
     References
     ----------
-    Robbins (1970), Ann. Math. Stat. 41, 1397-1409; Shin, Ramdas & Rinaldo (2024), NEJSDS 2;
+    Robbins (1970), Ann. Math. Stat. 41, 1397-1409. Shin, Ramdas & Rinaldo (2024), NEJSDS 2.
     Li (2026), arXiv:2606.15474.
 
     Examples
@@ -329,7 +329,7 @@ class ChangeMonitor:
         new : iterable of float or None
             Judgments of new answers.
         digest : str
-            By which the period is known: it is refused a second time. Empty: one of its own.
+            Identifies the period, which is refused a second time. Empty: a digest of its values.
 
         Returns
         -------

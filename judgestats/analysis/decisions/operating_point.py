@@ -278,7 +278,7 @@ def operating_point(
 
     References
     ----------
-    Wilks (1941), Ann. Math. Statist. 12, 91-96; Tong, Feng & Li (2018), Science Advances 4;
+    Wilks (1941), Ann. Math. Statist. 12, 91-96. Tong, Feng & Li (2018), Science Advances 4.
     Korn & Graubard (1998), Survey Methodology 24, 193-201.
 
     Examples

@@ -187,7 +187,7 @@ def effective_votes(
     scores: bool = False,
     subject: str = "",
 ) -> Panel:
-    r"""Estimate how many independent votes a panel of judges is.
+    r"""Estimate the effective votes of a panel of judges.
 
     Parameters
     ----------

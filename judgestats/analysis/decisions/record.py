@@ -315,7 +315,7 @@ def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[
         return ()
     return (Caveat(
         code="labels_drawn_unknown", severity="minor", about="labels",
-        text="Labels are taken as a random sample.",
+        text="Labels are assumed to be a random sample.",
         action="State how they were drawn: --labels-drawn.",
     ),)  # fmt: skip
 

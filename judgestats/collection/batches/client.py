@@ -288,7 +288,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
 
 def reply_object(body: bytes) -> dict[str, Any]:
-    """The JSON object of a reply; `MalformedError` where it is none."""
+    """The JSON object of a reply; `MalformedError` for anything else."""
     try:
         value = decode_json(body, keep_last=True)
     except ValueError:
@@ -364,7 +364,7 @@ def _error_text(error: dict[str, Any]) -> str:
 
 
 def count_of(value: Any) -> int:
-    """A count that a server states; 0 where it is none."""
+    """A count that a server states; 0 for anything else."""
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0
 
 
@@ -683,7 +683,7 @@ def _anthropic_state(value: dict[str, Any]) -> BatchState:
 
 
 def _result_lines(body: bytes) -> Iterator[bytes]:
-    """Each result as a line of the Batch API; a line that is none stays as it is."""
+    """Each result as a line of the Batch API; other lines stay unchanged."""
     for line in body.splitlines():
         try:
             value: Any = decode_json(line, keep_last=True)

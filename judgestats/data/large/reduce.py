@@ -400,9 +400,9 @@ class _Pass:
         if self.board is not None and int(np.count_nonzero(self.board)) != self.rows:
             twice = self.rows - int(np.count_nonzero(self.board))
             raise self.coder.refusal(
-                f"{twice} rows repeat a judgment: the same (condition, item, order, replicate) "
-                "occurs in more than one row. Number the repetitions in a replicate column, or "
-                "drop the repeated rows"
+                f"{twice} duplicate row{'s' * (twice > 1)}: the same (condition, item, order, "
+                "replicate) occurs in more than one row. Number the repetitions in a replicate "
+                "column, or drop the repeated rows"
             )
         verdicts = int(self.counts.sum(dtype=np.int64))
         ok = int(self.by_status[:, _STATUSES.index("ok")].sum())

@@ -185,7 +185,7 @@ def check_table(
     Raises
     ------
     InputError
-        An export that holds everything twice; verdicts that name places; scores of two scales.
+        If an export holds everything twice, verdicts name positions, or scores have two scales.
     """
     _duplicate_export(source, table, names)
     out = _as_shown(source, out, options)
@@ -314,7 +314,7 @@ def repeated_note(n: int, unread: int, *, first: str = "") -> str:
     """
     note = (
         f"{n:,} row{'s judge' if n > 1 else ' judges'} an item again{first}, few of them, and no "
-        "column numbers repetitions: taken for duplicates and left out, so that agreement between "
+        "column numbers repetitions: treated as duplicates and left out, so that agreement between "
         "repetitions is undefined"
     )
     if unread:

@@ -181,7 +181,7 @@ def resolve_columns(
         hint = f" Did you mean {near[0]}?" if near else ""
         raise InputError(
             f"mapping: {', '.join(unknown)} is not a role.{hint} Map one of: item, condition, "
-            f"repeat, {', '.join(ALIASES)} (as in score=my_column)."
+            f"repeat, {', '.join(ALIASES)} (e.g. score=my_column)."
         )
     names: dict[str, str] = {}
     for ours, theirs in mapping.items():

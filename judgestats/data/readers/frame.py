@@ -95,10 +95,10 @@ def _plain_names(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
 
 
 def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Fill in the columns a file does not have, and label the conditions.
+    """Fill in missing columns of a file, and label the conditions.
 
-    Repetitions are numbered in the order of the rows where no column numbers them. Costs, tokens
-    and times that a file does not tell stay missing: they are never 0.
+    Repetitions are numbered in the order of the rows where no column numbers them. Costs, tokens,
+    and times that a file does not hold stay missing: they are never 0.
     """
     frame = columns.reset_index(drop=True)
     missing = {k: v for k, v in DEFAULTS.items() if k not in frame.columns}

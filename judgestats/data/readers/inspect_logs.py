@@ -26,7 +26,7 @@ _WORDS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
 _NONE = {status.value for status in Status if status is not Status.OK}
 
 _WHO = {"judge", "model", "base_url", "temperature", "journal"}
-"""Options of scorers that say who judges, not what is asked."""
+"""Options of scorers that name the judge, not the request."""
 _OURS = "judged"
 """What judgestats' own scorer is called in a log."""
 

@@ -478,7 +478,7 @@ def _question(
 
 
 def _meaning(options: TableOptions) -> str:
-    """What is what, in a few words."""
+    """The role of each column in a short phrase."""
     held = {"item": options.item, "condition": options.factors, "not used": options.ignore}
     parts = [f"{role} = {' + '.join(columns)}" for role, columns in held.items() if columns]
     named = {"item_id": "item", "replicate": "repeat"}

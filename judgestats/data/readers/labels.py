@@ -442,7 +442,7 @@ def with_labelled_rows(
             f"{source}: no label of --human belongs to a judged item. Items are called "
             f"{', '.join(map(repr, out['item_id'].unique()[:3]))} in the judge's rows and "
             f"{', '.join(map(repr, joined_ids(rows, understanding.item).unique()[:3]))} in "
-            "people's. Name the item's column by --item."
+            "the human rows. Name the item's column by --item."
         )
     labelled, notes = with_labels_of(
         source, out, own, wide, read.kinds, values, criterion=read.criterion

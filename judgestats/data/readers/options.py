@@ -69,7 +69,7 @@ class TableOptions:
         A name with points is a path into nested JSON. ``item`` and ``condition`` take several
         columns (``item=question+turn``), and are then `item` and `factors`.
     factors, item, ignore : tuple of str
-        Columns that distinguish conditions; that together name an item; that are neither.
+        Columns that distinguish conditions, that together name an item, and that do neither.
     judge : str
         The judge's name, where no column names it.
     kind : str
@@ -142,7 +142,9 @@ class TableOptions:
         raters = "rater_kind" in self.mapping
         if raters and (self.human or self.judge_rows):
             option = "human" if self.human else "judge-rows"
-            raise InputError(f"--{option} and --map rater_kind= both tell raters. Drop one.")
+            raise InputError(
+                f"--{option} and --map rater_kind= both state the rater kind. Drop one."
+            )
         both = sorted(set(self.factors) & set(self.item))
         if both:
             raise InputError(f"{both[0]!r} is named by --item and by --factor. Choose one.")

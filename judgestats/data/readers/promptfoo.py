@@ -64,7 +64,7 @@ def _read_log(log: Log) -> pd.DataFrame:
         words = ", ".join(f"{k or 'unnamed'} ({n})" for k, n in list(skipped.items())[:5])
         rows.note(f"Assertions that no model grades were left out: {words}.")
     if never:
-        rows.note(f"{never} results hold no assertion: nothing was judged there.")
+        rows.note(f"{never} results hold no assertion, so they have no judgment.")
     frame = rows.frame()
     if len(set(frame["author"])) == 1:
         frame = frame.drop(columns="author")  # one provider and prompt: nothing is compared

@@ -96,8 +96,8 @@ def read_judgments(
     ----------
     path : str, Path, DataFrame or iterable of dict
         The file: a log of Inspect, MLflow, promptfoo, lm-evaluation-harness, AlpacaEval, FastChat
-        or judgekeeper, or a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite). A folder is
-        read as the logs of the one tool that it holds. Or the table itself: a pandas or polars
+        or judgekeeper, or a table (CSV, TSV, JSON lines, JSON, Parquet, Excel, SQLite). A folder
+        holds the logs of one tool. Or the table itself: a pandas or polars
         frame, or one dict per judgment.
     reader : str
         ``auto`` recognises the file by what it holds; otherwise one of ``reader_names()``.

@@ -226,7 +226,7 @@ def with_rater_kinds(
         levels = ", ".join(map(str, pd.unique(table[column].dropna())[:8]))
         raise InputError(
             f"{source}: --map rater_kind={wanted}: no level of {column!r} ({levels}) names a "
-            "judge. Say which rows are the judge's and people's: --judge-rows and --human."
+            "judge. State which rows belong to the judge and to humans: --judge-rows and --human."
         )
     if set(found.kinds) & {"unclear", "unknown"}:
         rows = Rows(source=source, table=table, names=names, options=plain, read=read)
@@ -382,7 +382,7 @@ def _annotators(rows: Rows) -> None:
         return
     raise open_question(
         rows.source,
-        f"{rows.names[role]!r} by {column!r} ({', '.join(levels[:3])}) seems to hold people's "
+        f"{rows.names[role]!r} by {column!r} ({', '.join(levels[:3])}) seems to hold human "
         "labels. Then give the file as --labels of the judge's file.",
         [
             (

@@ -461,7 +461,9 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
     spec = f"run={','.join(runs)}"
     if other := next((names[v] for v in VERDICTS if v in names), ""):
         label = (
-            "" if "label" in names else f" (with --map label={other} where {other!r} is people's)"
+            ""
+            if "label" in names
+            else f" (with --map label={other} where {other!r} holds human labels)"
         )
         raise InputError(
             f"{source}: {runs[0]} to {runs[-1]} seem to hold one judge's repeated verdicts, and "
@@ -539,11 +541,11 @@ def _expand_rows(
     mapping: Mapping[str, str],
     options: TableOptions,
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The table with all that its objects with a mapped path hold, and names that fit its rows.
+    """The table with the content of its objects with a mapped path, and names that fit its rows.
 
-    A number of a record's repetition does not number the entries of its list, nor does part of an
-    item; `model` of entries may be whose answer is judged, and a record's `status` the export's; a
-    column of labels is none where human rows are the labels.
+    The repetition number of a record does not number the entries of its list, and neither does part
+    of an item. `model` of entries may name the author of the judged answer, and a record's `status`
+    may be that of the export. A column of labels is ignored where human rows are the labels.
     """
     listed = list_positions(table, options)
     dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
@@ -736,7 +738,7 @@ def _with_status(
         if strange:
             raise InputError(
                 f"{source}: column {names['status']!r} holds the status {strange[0]!r}; known are "
-                f"{', '.join(sorted(by_name))}. Where it tells something else: "
+                f"{', '.join(sorted(by_name))}. Where it has another meaning: "
                 f"--ignore {shlex.quote(names['status'])}."
             )
         out["status"] = stated.mask(stated == "", read.status)

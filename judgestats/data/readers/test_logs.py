@@ -118,7 +118,7 @@ _TEXTS = frozenset(
 
 
 def ragas_options(table: pd.DataFrame, options: TableOptions) -> TableOptions:
-    """How ragas' results are read: each metric a criterion, the question and response an item.
+    """Options for results of ragas: metrics are criteria, question and response form the item.
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ def _add(rows: Rows, where: str, record: dict[str, Any], judge: str, task: str) 
 
 
 def _lm_eval_plain(verdict: object) -> object:
-    """A verdict; a longer reply that no filter has cut down is none."""
+    """A verdict, or None for a longer reply that no filter has shortened."""
     return verdict if isinstance(verdict, (str, int, float, bool)) else None
 
 

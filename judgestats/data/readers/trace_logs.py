@@ -78,8 +78,8 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
         people |= _add_trace(rows, trace_id, asked, answered, said, judges, rules, judge)
     if judges and (unmatched := sorted(people - set(judges))):
         rows.note(
-            f"Human feedback {', '.join(unmatched[:8])} labels no judgment: labels are what "
-            f"people say under a judge's own name ({', '.join(sorted(judges)[:8])})."
+            f"Human feedback {', '.join(unmatched[:8])} labels no judgment. Labels are "
+            f"human feedback under the name of a judge ({', '.join(sorted(judges)[:8])})."
         )
     left = sorted(rules - set(judges))
     if left:

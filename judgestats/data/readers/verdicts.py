@@ -60,11 +60,11 @@ _LONGEST_READ = 200_000
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """Verdicts as they were read.
+    """Parsed verdicts of a file.
 
-    `kinds` has the kind of each criterion (the empty name where there is one), which the column
-    `criterion` names; `description` is the line for people; `scale` is stated or told by the
-    values, never assumed; `far` has the index of scores that are far from all others.
+    `kinds` has the kind of each criterion in the column `criterion` (with an empty name if there is
+    only one). `description` is the line for users. `scale` is stated or inferred from the
+    values, never assumed. `far` has the index of scores that are far from all others.
     """
 
     score: pd.Series

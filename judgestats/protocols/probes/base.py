@@ -28,8 +28,8 @@ Asks = Literal["scores", "pairs", "options"]
 """For a score of one answer, for the better of two, or for the best of several."""
 
 Measure = Literal["shift", "first place", "last place", "own answers"]
-"""``shift``: what was changed against what was not. The others are read off the baseline: the share
-of a place beyond an even one, and that of a judge's own answers beyond people's."""
+"""``shift``: changed minus unchanged. The others come from the baseline alone: the share of a
+position minus an even share, and the judge's share of its own answers minus the human share."""
 
 Kind = Literal["fair", "scale", "attack", "control", "reference"]
 """``fair``: must not move it. ``scale``: must leave the order as it is. ``attack``: must not
@@ -108,7 +108,7 @@ class Probe:
     name : str
     kind : {"fair", "scale", "attack", "control", "reference"}
     does : str
-        What is done, as the subject of a sentence: ``adding empty words``.
+        The change, as the subject of a sentence: ``adding empty words``.
     changed : Variant
     against : Variant or None
         What it is compared with, where that is not the original.
@@ -132,7 +132,7 @@ class Probe:
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """What has to be judged for it, next to the original."""
+        """The variants that it needs, next to the original."""
         both = (self.changed,) if self.against is None else (self.against, self.changed)
         return tuple(dict.fromkeys(both))
 

@@ -26,7 +26,7 @@ class Number(str):
 
 
 class TangledError(Exception):
-    """A text with so many beginnings of objects that it is not searched for one."""
+    """A text with too many beginnings of objects to be searched for one."""
 
 
 class Object:
@@ -198,7 +198,7 @@ class Match:
 
 
 class Form(Protocol):
-    """What is asked for: a score, a letter, an option, a word."""
+    """The form of a verdict: a score, a letter, an option, a word."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -276,8 +276,9 @@ def message_text(
     Returns
     -------
     tuple of str and str
-        The arguments of one call as they are; those of several, or such as are not an object, as a
-        JSON list of strings (`calls_in` reads it); else the content. Reasoning is never part of it.
+        The arguments of one call, unchanged. Arguments of several calls, or those that are not an
+        object, become a JSON list of strings (`calls_in` reads it). Without a call it is the
+        content. Reasoning is never part of it.
 
     Examples
     --------

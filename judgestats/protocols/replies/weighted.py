@@ -49,7 +49,7 @@ def word_chance(places: Sequence[Place], text: str, words: tuple[str, str]) -> W
     text : str
         The verdict.
     words : tuple of str
-        The two, the one whose chance is wanted first.
+        The two words; the first is the one whose chance is returned.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def _ends(places: list[WeightedPlace]) -> list[WeightedPlace]:
 
 
 def _likeliest(entry: Mapping[str, Any]) -> dict[str, float]:
-    """The log-probabilities of a place; what is no such number is left out."""
+    """The log-probabilities at a position; entries that are not such numbers are left out."""
     top = entry.get("top_logprobs")
     values: dict[str, float] = {}
     for one in [*(top[:TOP] if isinstance(top, list) else []), entry]:

@@ -381,8 +381,9 @@ class Wording:
     ties : bool
         Whether a tie may be named. Sets whose labels have no ties ask without.
     orders : {"both", "balanced", "ab"}
-        A pair is shown in both orders; in one, the earlier response first in half of the pairs; in
-        one, the earlier response always first. The order shown is recorded with every judgment.
+        ``both`` shows a pair in both orders. ``balanced`` shows one order, with the earlier
+        response first in half of the pairs. ``ab`` shows the earlier response first. Every judgment
+        records its order.
     labelled_only : bool
         Only pairs with a label.
     vanilla : str

@@ -37,7 +37,7 @@ from judgestats.protocols.strategies.base import (
 from judgestats.protocols.template import PromptTemplate, pair_name
 
 SELECTIONS = ("criticising", "praising", "balanced", "random")
-"""Judgments in which the candidate loses; wins; both alike; whatever the outcome."""
+"""Judgments in which the candidate loses, wins, does both equally often, or has any outcome."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +123,8 @@ def _crowd_calls(
 ) -> tuple[Call, ...]:
     """The crowd calls about a candidate of a pair, in the order that the seed draws.
 
-    The same in both orders of the pair, at every step and under every selection and k: a study
-    names them dozens of times, and would spend most of its own time on that.
+    They are the same in both orders of the pair, at every step, and under every selection and k.
+    They are cached, since a study requests them dozens of times.
     """
     key = (wording, id(unit.item), unit.item_id, candidate, seed, draw)
     if key in _RECENT:
@@ -161,9 +161,9 @@ class CrowdComparison(PairStrategy):
 
     The crowd of a pair are the other responses of its item. Each candidate is compared with crowd
     responses by the vanilla judge, in an order of the two that alternates from one to the next; of
-    these judgments k / 2 a candidate are selected. With `removal` a second call deletes the verdict
-    of each and keeps its analysis. k = 1 is a single judgment, of the candidate that the seed
-    draws; k = 0 is vanilla.
+    these judgments k / 2 are selected per candidate. With `removal` a second call deletes the
+    verdict of each and keeps its analysis. k = 1 is a single judgment, of the candidate that the
+    seed draws; k = 0 is vanilla.
 
     What fails is left out and counted, never replaced by a guess: a crowd judgment that cannot be
     read is not selected; one whose verdict could not be removed is not shown. If nothing is left to
@@ -221,7 +221,7 @@ class CrowdComparison(PairStrategy):
     def calls(
         self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
     ) -> tuple[Call, ...]:
-        """Crowd judgments; then verdicts to be removed; then the final verdict."""
+        """Crowd judgments, then removals of verdicts, then the final verdict."""
         crowd = [call for _, listed in self._crowd(unit, draw) for call in listed]
         if any(call.key not in heard for call in crowd):
             return tuple(crowd)
@@ -373,7 +373,7 @@ def strategy(
     seed : int
         Of a crowd's draw.
     wording : Wording, optional
-        How pairs are put to the judge.
+        How pairs are worded for the judge.
 
     Returns
     -------

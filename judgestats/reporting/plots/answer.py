@@ -249,8 +249,8 @@ def _point_beyond(ax: Axes, points: Sequence[Point]) -> None:
 class DotPanel:
     """One estimand of every row.
 
-    `chance` is the value that chance exceeds 5 times in 100, one row each; `line` a reference of
-    all rows; `from_zero` says that the axis begins at 0.
+    `chance` is the null's 95th percentile of each row. `line` is a reference of all rows.
+    `from_zero` says that the axis begins at 0.
     """
 
     x_label: str

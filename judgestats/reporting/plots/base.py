@@ -342,7 +342,7 @@ def _key(column: Sequence[str]) -> str:
 
 
 def _strip_prefix(levels: Sequence[str]) -> list[str]:
-    """Levels without the words that all of them begin with."""
+    """Levels without their common first words."""
     low, high = min(levels), max(levels)
     common = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
     cut = max(low.rfind(mark, 0, common) for mark in " -_/:") + 1

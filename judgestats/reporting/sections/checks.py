@@ -234,7 +234,7 @@ _POLICIES: tuple[tuple[Mapping[str, str], str], ...] = (
         },
         (
             "Two policies for unparsed verdicts: left out, and as a separate category. A judge "
-            "that often gives no verdict on the same items is repeatable in that, which is no "
+            "that often gives no verdict on the same items repeats this, but that is not "
             "agreement."
         ),
     ),
@@ -300,7 +300,7 @@ def _verdict_policies(rows: Sequence[Mapping[str, Any]]) -> Table | Markdown:
         rows=tuple(rows),
         caption=(
             "Two policies for judgments without a verdict (unparsed, or no reply): left out, or a "
-            "category of its own, which agrees with no label."
+            "separate category, which agrees with no label."
         ),
         label="tbl-missing",
     )

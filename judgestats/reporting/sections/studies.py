@@ -246,14 +246,14 @@ def each_claim(run: Run) -> list[Showable]:
 
 
 def replicated(run: Run) -> list[Showable]:
-    """What the replicated study printed, of these data and of its own: never the answer."""
+    """Figures that the replicated study printed, of these and of its data: never the answer."""
     listed = run.with_role("replicated")
     if not listed:
         return []
     said = [f"- {escape_markdown(r.text)}" for r in listed if isinstance(r, TableRecord) and r.text]
     text = (
         "These are figures that the replicated study printed, or that its text implies, of these "
-        "data or of its own. Some ignore the pairing of items and have the wrong size on such "
+        "or of its data. Some ignore the pairing of items and have the wrong size on such "
         "data. They are here to be compared with the published figures, not to conclude from."
     )
     tables = results_tables(run, listed, label="replicated", caption="As the study printed")
@@ -280,7 +280,7 @@ def _who(run: Run, row: Mapping[str, Any]) -> str:
 
 
 def strategies(run: Run) -> Table | None:
-    """Calls, tokens and price of a final verdict by strategy, beside its accuracy."""
+    """Calls, tokens, and price of a final verdict by strategy, next to its accuracy."""
     if "factor_strategy" not in run.conditions or "calls" not in run.conditions:
         return None
     rows = [
@@ -494,8 +494,8 @@ def selection(run: Run) -> Table | None:
         rows=tuple(sorted(shown.values(), key=lambda cell: str(cell["judge"]))),
         group="judge",
         caption="Accuracy by selection of crowd judgments, with and without their verdicts.",
-        note="Criticising: judgments in which the candidate loses; praising: wins; balanced: half "
-        "and half. Of the kind: how many of the judgments shown are; others fill the places where "
-        "there are fewer than asked for.",
+        note="Criticising: judgments in which the candidate loses. Praising: those that it wins. "
+        "Balanced: half of each. Of the kind: number of the judgments shown that are of the kind; "
+        "others replace missing ones.",
         label="tbl-selection",
     )

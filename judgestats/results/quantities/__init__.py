@@ -39,7 +39,7 @@ def _index_keys(*parts: Sequence[Entry]) -> dict[str, Entry]:
     if len(table) < len(entries):
         keys = [entry.key for entry in entries]
         twice = sorted({key for key in keys if keys.count(key) > 1})
-        raise ValueError(f"registry: entries stand twice: {', '.join(twice)}")
+        raise ValueError(f"registry: duplicate entries: {', '.join(twice)}")
     return table
 
 

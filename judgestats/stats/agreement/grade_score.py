@@ -358,7 +358,7 @@ def grade_score(
         used,
         np.where(used, (values - least) / (1 - least), 0.0),
         name=f"{score}_score" if score != "corrected" else "grade_score_corrected",
-        label="Grade Score" if score != "corrected" else "Grade Score above chance",
+        label="Grade Score" if score != "corrected" else "Grade Score, chance-corrected",
         estimator="per item, then averaged; complete rotations",
         sample=Sample(
             n_items=int(used.sum()),
@@ -476,7 +476,7 @@ def grade_score_difference(
         used,
         np.where(used, gap, 0.0),
         name=where,
-        label="Difference of Grade Scores above chance",
+        label="Difference of chance-corrected Grade Scores",
         estimator="paired by item, second minus first; complete rotations in both",
         sample=Sample.from_mask(used, "some rotations were not read"),
         reason="no item has all its rotations read in both conditions",

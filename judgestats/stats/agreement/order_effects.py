@@ -223,7 +223,7 @@ def option_win_rate(
 
     Notes
     -----
-    A ratio of sums over clusters; verdicts of one item are not taken for independent.
+    A ratio of sums over clusters; verdicts of one item are not assumed independent.
 
     References
     ----------

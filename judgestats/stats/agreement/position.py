@@ -256,8 +256,8 @@ def _reason(tables: Sequence[CountTable]) -> str:
         return "no item has two verdicts in one order"
     if all((t.counts.sum(axis=0) > 0).sum() <= 1 for t in tables):
         return (
-            "every verdict is the same within an order: chance agreement is 1, so agreement beyond "
-            "chance is undefined (raw agreement is 1)"
+            "every verdict is the same within an order: chance agreement is 1, so chance-corrected "
+            "agreement is undefined (observed agreement is 1)"
         )
     return "some order has no item with two verdicts"
 
@@ -553,8 +553,8 @@ def position_and_noise(
     -------
     Estimates
         Terms ``repetition_noise`` and ``order_disagreement``, the chance that two judgments in the
-        *same* and in *opposite* orders differ; ``position_effect``, their difference: what order
-        adds; ``noise_share``, their ratio: how much repetition alone explains.
+        *same* and in *opposite* orders differ. ``position_effect`` is their difference, and
+        ``noise_share`` their ratio: the part that repeat noise explains.
 
     Raises
     ------

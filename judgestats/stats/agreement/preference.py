@@ -204,7 +204,7 @@ def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> 
 
 
 def equivalence_of_effects(effects: Comparisons, *, margin: float) -> EquivalenceResult:
-    r"""Are effects with t intervals shown to be smaller than a margin?
+    r"""Test effects with t intervals for equivalence within a margin.
 
     Parameters
     ----------

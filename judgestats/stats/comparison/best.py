@@ -62,8 +62,8 @@ class BestConditions(Comparisons):
             text = f"The best is among {', '.join(shown)}: these are not distinguished at this size"
         if self.recommended:
             within = f" within {apa_number(self.margin)}" if self.margin else ""
-            cheapest = "the cheapest that is shown" if len(self.non_inferior) > 1 else "shown to be"
-            text += f"; {self.recommended} is {cheapest} not worse than the best{within}"
+            of = "the cheapest of those" if len(self.non_inferior) > 1 else "the only one"
+            text += f"; {self.recommended} is {of} non-inferior to the best{within}"
         elif self.n_items_needed:
             text += f"; {count_noun(self.n_items_needed, 'item', 'items')} would decide"
         return f"{text} ({self.sample})."
@@ -92,7 +92,7 @@ def comparisons_with_best(
         that is non-inferior is recommended; without costs the one with the highest mean.
     margin : float, optional
         Declared before the data are seen: the largest loss against the best that does not matter.
-        None recommends a condition only where it is shown to be the best.
+        None recommends a condition only where it is significantly better than all others.
     level : float
         Probability with which the candidates hold every true best.
 

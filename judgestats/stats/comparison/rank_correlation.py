@@ -223,7 +223,7 @@ def spearman_correlation(
 
     References
     ----------
-    Spearman (1904); Best & Roberts (1975), algorithm AS 89; Bonett & Wright (2000),
+    Spearman (1904). Best & Roberts (1975), algorithm AS 89. Bonett & Wright (2000),
     Psychometrika 65, 23-28.
 
     Examples

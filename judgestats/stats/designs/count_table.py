@@ -47,7 +47,7 @@ class CountTable:
 
     @property
     def per_item(self) -> Floats:
-        """Number of judgments read for each item."""
+        """Number of parsed judgments per item."""
         # numpy's own sum over a short last axis is much slower.
         return np.asarray(self.counts @ np.ones(self.counts.shape[1]))
 
@@ -125,8 +125,8 @@ def encode_verdicts(
     for value in options:
         if isinstance(value, float) and not np.isfinite(value):
             raise InputError(
-                f"{where}: verdicts must be text or finite numbers, got {value}. Mark what was not "
-                "read as None, NaN or an empty text."
+                f"{where}: verdicts must be text or finite numbers, got {value}. Mark unparsed "
+                "verdicts by None, NaN, or an empty text."
             )
     empty = [i for i, value in enumerate(options) if _is_text(value) and not value.strip()]
     kept = [value for i, value in enumerate(options) if i not in empty]
@@ -347,9 +347,10 @@ def copied_items(
     -----
     Of a pair of items whose cells hold the same replies, the chance of the same order in all of
     them is :math:`P = \prod 1 / (\text{distinct orders})`, whatever the scores' distribution,
-    where the repeats of a cell can be exchanged. Pairs with P > .2 tell little and are left out.
-    Observed: pairs in the same order; expected: the sum of P; p that of a Poisson count. Work is
-    proportional to the rows. False alarms .000 to .002, up to .007 where runs share shifts.
+    where the repeats of a cell can be exchanged. Pairs with P > .2 are hardly informative and are
+    left out. The observed count is that of pairs in the same order, the expected count the sum of
+    P, and p that of a Poisson count. Work is proportional to the rows. False alarms .000 to .002,
+    up to .007 where runs share shifts.
 
     References
     ----------

@@ -361,8 +361,8 @@ def prepare_scores(
         Name of the calling function.
     cluster : array-like, shape (n_items,), optional
     missing : {"refuse", "listwise", "pairwise"}
-        ``refuse``: a missing judgment leaves a reason; ``listwise``: items with one are dropped and
-        counted; ``pairwise``: only items without any judgment are dropped.
+        ``refuse``: a missing judgment leaves a reason. ``listwise``: items with one are dropped and
+        counted. ``pairwise``: only items without any judgment are dropped.
     min_items, min_replications : int
         Fewer leave a reason.
 

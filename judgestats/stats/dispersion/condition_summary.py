@@ -330,7 +330,7 @@ def mean_shift(
     Parameters
     ----------
     scores : array-like, shape (N, k, R) or (N, k), or Cells
-        Scores (NaN = missing), or one mean score a cell.
+        Scores (NaN = missing), or one mean score per cell.
     conditions
         As in `cell_statistics`; not used with `Cells`.
     reference : optional

@@ -574,7 +574,7 @@ def is_too_wide(value: float, low: float, high: float, *, degree: int, compared:
     degree : int
         1 for points of the scale, 2 for their squares.
     compared : bool
-        Whether 1 stands for no difference: an interval without it tells something, however wide.
+        Whether 1 means no difference: an interval that excludes it is informative, however wide.
 
     Examples
     --------
@@ -600,7 +600,7 @@ def not_estimable(why: str, *, of: str = "") -> Note:
 
 
 def cluster_note(sums: NDArray[np.number[Any]], unit: str = "clusters") -> str:
-    """By how few clusters the scatter is held.
+    """A note on the few clusters that carry the variance.
 
     Parameters
     ----------
@@ -611,7 +611,7 @@ def cluster_note(sums: NDArray[np.number[Any]], unit: str = "clusters") -> str:
     Examples
     --------
     >>> cluster_note(np.array([9.0, 1, 0, 0]), "items"), cluster_note(np.array([1.0, 1, 1]))
-    ('One of 4 items holds 90% of the scatter (1.2 effective items).', 'Only 3 clusters.')
+    ('One of 4 items carries 90% of the variance (1.2 effective items).', 'Only 3 clusters.')
     """
     parts = np.asarray(sums, dtype=float)
     total, g = float(parts.sum()), parts.size
@@ -620,7 +620,7 @@ def cluster_note(sums: NDArray[np.number[Any]], unit: str = "clusters") -> str:
         return f"Only {count_noun(g, unit[:-1], unit)}."
     share = 100 * float(parts.max()) / total
     return (
-        f"One of {count_noun(g, unit[:-1], unit)} holds {share:.0f}% of the scatter "
+        f"One of {count_noun(g, unit[:-1], unit)} carries {share:.0f}% of the variance "
         f"({effective:.1f} "
         f"effective {unit})."
     )

@@ -50,7 +50,7 @@ class norm:  # noqa: N801 (named as in scipy.stats, as are the next)
 
 
 class t:  # noqa: N801
-    """Student's t with `df` degrees of freedom, which need not be whole; NaN where df <= 0.
+    """Student's t with `df` degrees of freedom, not necessarily an integer; NaN where df <= 0.
 
     Examples
     --------

@@ -185,7 +185,7 @@ def useful_ratio(
     degree : int
         1 for points of the scale, 2 for their squares.
     compared : bool
-        Whether 1 stands for no difference: an interval without it tells something, however wide.
+        Whether 1 means no difference: an interval that excludes it is informative, however wide.
     of : str
         Whose it is.
 

@@ -319,12 +319,12 @@ def permutation_distribution(
         What is permuted, and so the null hypothesis:
 
         - ``replications``: X (items, replications): each column over items, within `strata`
-          (the item does not matter);
+          (the item does not matter).
         - ``questions``: X (items, replications): each item's row over replications
-          (replications are independent: the null of the procedure with questions as columns);
-        - ``cells``: X (items, conditions, ...): whole cells within items, whatever further axes
-          hold moves along (the condition does not matter); a `cluster`'s items share a shuffle;
-        - ``positions``: X (items, positions, ...): as ``cells`` (order does not matter);
+          (replications are independent: the null of the procedure with questions as columns).
+        - ``cells``: X (items, conditions, ...): complete cells within items, together with all
+          further axes (the condition does not matter). Items of a `cluster` share a shuffle.
+        - ``positions``: X (items, positions, ...): as ``cells`` (order does not matter).
         - ``labels``: labels (items, ...): over items within `strata` (no relation; where items
           share clusters see `relation_null`).
     n_permutations : int

@@ -170,7 +170,7 @@ OUTCOMES = ("a", "b", "tie")
 
 @dataclass(frozen=True, kw_only=True)
 class _Pairs:
-    """Read comparisons: outcome 0 first, 1 second, 2 tie; indices of the systems; covariates."""
+    """Parsed comparisons: outcome (0 first, 1 second, 2 tie), indices of systems, covariates."""
 
     outcome: Ints
     first: Ints
@@ -231,7 +231,7 @@ def bradley_terry(
 
     References
     ----------
-    Bradley & Terry (1952), Biometrika 39, 324-345; Davidson (1970), JASA 65, 317-328; Mohamad, van
+    Bradley & Terry (1952), Biometrika 39, 324-345. Davidson (1970), JASA 65, 317-328. Mohamad, van
     Zwet & Goeman (2021), Stat. Probab. Lett. 170, 108990.
 
     Examples
@@ -253,7 +253,7 @@ def bradley_terry(
     _refuse_unlinked(pairs)
     both = _has_both_orders(pairs)
     if order and not both:
-        message = "No two systems were shown in both orders: what order adds cannot be known."
+        message = "No two systems were shown in both orders, so the order effect is not estimable."
         notes.append(Note(code="one_order", message=message))
     order = order and both
     fit = _fit(pairs, order=order, with_ties=with_ties)

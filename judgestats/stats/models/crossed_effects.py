@@ -50,8 +50,8 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     -------
     Estimates
         ``variance_of_TERM`` of the eight terms (item, judge, prompt, item_judge, item_prompt,
-        judge_prompt, item_judge_prompt, repeat); ``variance_share_PART`` of the answers, the
-        judges, the wording and of repeats, which add up to 1; and the D-study of two judgments of
+        judge_prompt, item_judge_prompt, repeat). ``variance_share_PART`` of the answers, the
+        judges, the wording, and of repeats, which add up to 1. The D-study of two judgments of
         an answer: ``error_of_prompt_twice``, ``error_of_two_prompts``, ``error_of_two_judges``, the
         standard error of their mean as the score that all judges and prompts would give. Intervals
         by the jackknife over clusters.

@@ -192,7 +192,7 @@ def level_likelihood(
     Returns
     -------
     p, up, low, up_slope, low_slope : ndarray, shape (n,)
-        Probability; density at the upper and lower threshold; their derivatives.
+        Probability, density at the upper and lower threshold, and their derivatives.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def spearman_brown(
     Parameters
     ----------
     reliability : float or ndarray
-        Reliability of one judgment (or of a mean, when `k` is a ratio of lengths).
+        Single-rating reliability (or that of a mean, when `k` is a ratio of lengths).
     k : float
         Number of judgments averaged; below 1 steps down.
 
@@ -233,10 +233,10 @@ def icc(
     scores : array-like, shape (n_items, n_replications)
         Scores in points; NaN where missing.
     form : str
-        ``ICC(1,1)``: replications are exchangeable draws (those of one prompt are); ``ICC(2,1)``:
-        columns are a random sample of judges and their level matters; ``ICC(A,1)``: columns are
-        these judges and their level matters; ``ICC(3,1)``: columns are these judges and their
-        level does not matter; ``ICC(.,k)``: the mean of all columns.
+        ``ICC(1,1)``: replications are exchangeable draws (those of one prompt are). ``ICC(2,1)``:
+        columns are a random sample of judges and their level matters. ``ICC(A,1)``: columns are
+        these judges and their level matters. ``ICC(3,1)``: columns are these judges and their
+        level does not matter. ``ICC(.,k)``: the mean of all columns.
     interval : {"auto", "f", "none"}
         ``auto``: the jackknife over items, or over clusters where items share them, of the ratio of
         mean squares (`MeanSquareRatio`). For ICC(2,.) it is joined with the chi-squared limits of
@@ -263,7 +263,7 @@ def icc(
     Notes
     -----
     With mean squares between items B, columns C, residual E, within items W:
-    ICC(1,1) = (B - W) / (B + (k-1) W); ICC(2,1) = (B - E) / (B + (k-1) E + k (C - E) / n);
+    ICC(1,1) = (B - W) / (B + (k-1) W), ICC(2,1) = (B - E) / (B + (k-1) E + k (C - E) / n),
     ICC(3,1) = (B - E) / (B + (k-1) E). Unequal numbers: k = n0 =
     (sum n_i - sum n_i^2 / sum n_i) / (N - 1); the F interval is then approximate. The interval of
     ICC(2,k) steps up the bounds of ICC(2,1), as ``psych::ICC``; ``irr::icc`` recomputes the degrees

@@ -381,8 +381,8 @@ def omega_total(
         parallel model has the same closed form under both.)
     denominator : {"model", "observed", "residual"}
         ``model``: :math:`(\sum\lambda)^2/((\sum\lambda)^2+\sum\psi)` (lavaan with
-        ``obs.var = FALSE``, MBESS, factanal by hand); ``observed``: over the observed variance of
-        the sum (semTools' default, psych's ``omega_h`` with one factor); ``residual``:
+        ``obs.var = FALSE``, MBESS, factanal by hand). ``observed``: over the observed variance of
+        the sum (semTools' default, psych's ``omega_h`` with one factor). ``residual``:
         :math:`1-\sum\psi/1'S1` (psych's ``omega.tot``).
     standardize : bool
         Use the correlation matrix: omega of the sum of standardised columns (psych, factanal).
@@ -407,7 +407,7 @@ def omega_total(
     Returns
     -------
     OmegaEstimate
-        With loadings, uniquenesses, fit, the reliability of one judgment and of the mean of all,
+        With loadings, uniquenesses, fit, the single-rating reliability, that of the mean of all,
         and the judgments needed for .80 and .90. Undefined (NaN with `reason`) where the model
         cannot be fitted: fewer than two items or replications, a congeneric model of two columns,
         constant columns, ML with a singular covariance (N <= R, a duplicated column). Nothing is
@@ -420,7 +420,7 @@ def omega_total(
 
     Notes
     -----
-    The reliability of one judgment and of the mean of k, and the judgments needed, come from the
+    The single-rating reliability, that of the mean of k, and the judgments needed come from the
     parallel model, whatever the model of omega. At temperature 0 one draw is repeated: a
     reliability near 1 then says nothing about a second draw.
 
@@ -577,7 +577,7 @@ def omega_of_covariance(
         label=f"McDonald's omega total ({model})",
         estimate=math.nan,
         sample=sample,
-        estimator=f"{model}: {MODEL_TEXT[model]}; ml on the covariance matrix; "
+        estimator=f"{model}: {MODEL_TEXT[model]}, ml on the covariance matrix, "
         f"{DENOMINATOR_TEXT['model']}",
         model=model,
     )

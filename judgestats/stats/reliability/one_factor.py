@@ -505,8 +505,8 @@ def parallel_solution(S: Floats) -> tuple[float, float]:
 def omegas(loadings: Floats, uniquenesses: Floats, S: Floats) -> dict[str, Floats]:
     """The three one-factor omegas of each solution of a stack, by the name of the denominator.
 
-    ``model``: ``(sum l)^2 / ((sum l)^2 + sum psi)``; ``observed``: ``(sum l)^2 / sum S``;
-    ``residual``: ``1 - sum psi / sum S``.
+    ``model`` is ``(sum l)^2 / ((sum l)^2 + sum psi)``, ``observed`` is ``(sum l)^2 / sum S``, and
+    ``residual`` is ``1 - sum psi / sum S``.
     """
     true = loadings.sum(-1) ** 2
     error = uniquenesses.sum(-1)

@@ -390,8 +390,8 @@ def published_verdict_codes(verdicts: ArrayLike) -> Floats:
     Parameters
     ----------
     verdicts : array-like
-        ``A`` to ``E`` become 1 to 5; ``no_answer``, an unparsed status, None and the empty text 6;
-        ``multiple`` and ``ambiguous`` 7. Numbers 1 to 7 are taken as they are, NaN becomes 6.
+        ``A`` to ``E`` become 1 to 5. ``no_answer``, an unparsed status, None, and the empty text
+        become 6. ``multiple`` and ``ambiguous`` become 7. Numbers 1 to 7 stay, NaN becomes 6.
 
     Returns
     -------

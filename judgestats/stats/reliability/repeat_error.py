@@ -32,7 +32,7 @@ ONE_SIDED, REFUSED = 0.5, 0.8
 
 
 def far_distance(scale: tuple[float, float]) -> float:
-    """Distance from which two repeats of one item are far apart: 30% of the scale, in points.
+    """Distance from which a pair of repeats of one item counts as far: 30% of the scale, in points.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class RepeatPairs:
         return Limits(estimate=estimate, low=found.low, high=high, level=level, df=ratio.df)
 
     def core_sem(self, level: float = 0.95) -> Limits:
-        """SEM of the pairs that are not far apart, in points.
+        """SEM without the far pairs of repeats, in points.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class RepeatPairs:
         return self._root(self._log_core, level, most=math.inf)
 
     def far_share(self, level: float = 0.95) -> Limits:
-        """Share of pairs of repeats that are far apart.
+        """Share of far pairs of repeats.
 
         Parameters
         ----------

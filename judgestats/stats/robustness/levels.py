@@ -29,7 +29,7 @@ MANY = 20
 """Levels from which a scale is interpreted as a number line, on which scores heap at multiples of
 5."""
 NO_LEVELS = "no_levels"
-"""Of the note that the scores lie too far apart for levels of a scale."""
+"""Of the note that the range of the scores is too wide for levels of a scale."""
 _SPAN = 1_000
 """Points from the lowest to the highest score, at most, where no scale is stated."""
 _POINTS = 100_001
@@ -56,12 +56,12 @@ def levels_used(
     Returns
     -------
     Estimates
-        ``effective_levels``, exp of the entropy of the shares; ``mode_share``, ``ceiling_share``
-        and ``floor_share``; ``heaping``, the share of scores on round values (whole numbers where
-        the step is less than 1, else multiples of 5 on 20 levels or more) less the share of the
-        scale's levels that are round. ``details``: ``levels`` and ``shares``, ``n_levels`` of the
-        scale. A note says what half and quarter points mean: how often they are given, and how
-        often two scores of an item differ by one (``differ_again``). What a shorter scale would
+        ``effective_levels``, exp of the entropy of the shares, ``mode_share``, ``ceiling_share``,
+        ``floor_share``, and ``heaping``. Heaping is the share of scores on round values (whole
+        numbers where the step is below 1, else multiples of 5 on 20 levels or more) minus the share
+        of the scale's levels that are round. ``details``: ``levels`` and ``shares``, ``n_levels``
+        of the scale. A note says what half and quarter points mean: how often they are given, and
+        how often two scores of an item differ by one (``differ_again``). What a shorter scale would
         lose: `recoding_loss`.
 
     Raises
@@ -233,7 +233,7 @@ def _multiple(values: Floats, of: float) -> Bools:
 def _no_levels(levels: Floats) -> Note:
     return Note(
         code=NO_LEVELS,
-        message=f"The scores run from {levels[0]:.15g} to {levels[-1]:.15g}, too far apart for "
+        message=f"The scores run from {levels[0]:.15g} to {levels[-1]:.15g}, too wide a range for "
         "levels of a scale, so heaping is not computed.",
     )
 

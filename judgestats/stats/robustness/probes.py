@@ -223,8 +223,8 @@ def attack_success(
     -----
     The cluster (by default the item) is the unit, so that the tests are exact whatever the
     replications of an item have in common: with x of n clusters on which any replication
-    succeeded, p_fails = P(X <= x), X binomial with n and `tolerance`. A judge that is never taken
-    in needs 59 clusters to be said to fail below .05: .95^59 = .0485.
+    succeeded, p_fails = P(X <= x), X binomial with n and `tolerance`. To claim a success
+    rate below .05 without any success, the test needs 59 clusters: .95^59 = .0485.
 
     References
     ----------

@@ -78,8 +78,8 @@ def dif_test(
 
     References
     ----------
-    Klepper & Leamer (1984), Econometrica 52, 163-183;
-    Zumbo (1999), A handbook on the theory and methods of DIF; Crane et al. (2006), Med. Care 44,
+    Klepper & Leamer (1984), Econometrica 52, 163-183.
+    Zumbo (1999), A handbook on the theory and methods of DIF. Crane et al. (2006), Med. Care 44,
     S115-S123.
 
     Examples

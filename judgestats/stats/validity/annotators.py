@@ -136,7 +136,7 @@ def alternative_annotator_test(
     judge : array-like, shape (N,)
         Labels or scores; None or NaN where the judge gave none.
     labels : array-like, shape (N, annotators)
-        People's; None or NaN where a person did not label.
+        Human labels; None or NaN where an annotator gave none.
     annotators : sequence of str, optional
         Names of the columns.
     scoring : {"accuracy", "neg_rmse"}
@@ -207,7 +207,7 @@ def alternative_annotator_test(
     if result.reason:
         return result
     beside = {
-        "always the same": max(
+        "the best constant label": max(
             (
                 _test(np.full(f.size, v), y, codes, names, settings, sample)
                 for v in np.unique(y[~np.isnan(y)])
@@ -423,7 +423,7 @@ def agreement_ceiling(
     judge : array-like, shape (N,)
         Verdicts or scores; None or NaN where the judge gave none.
     labels : array-like, shape (N, annotators)
-        People's; None or NaN where a person did not label.
+        Human labels; None or NaN where an annotator gave none.
     scores : bool
         Mean absolute differences of numbers instead of shares of equal verdicts.
 

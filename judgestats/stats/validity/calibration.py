@@ -124,8 +124,8 @@ def confidence_calibration(
 
     References
     ----------
-    Murphy (1973), J. Appl. Meteorol. 12, 595-600; Stephenson, Coelho & Jolliffe (2008), Weather and
-    Forecasting 23, 752-757; Dimitriadis, Gneiting & Jordan (2021), PNAS 118.
+    Murphy (1973), J. Appl. Meteorol. 12, 595-600. Stephenson, Coelho & Jolliffe (2008), Weather and
+    Forecasting 23, 752-757. Dimitriadis, Gneiting & Jordan (2021), PNAS 118.
 
     Examples
     --------
@@ -324,14 +324,14 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
     -----
     :math:`A = P(S_{pass} > S_{fail}) + P(S_{pass} = S_{fail}) / 2`. The standard
     error is that of the items' structural components, summed over clusters. Limits are the outer
-    of two, with t on the effective clusters of the rarer kind less one: Newcombe's score limits
-    (method 5) widened by the clusters' design effect, which cover where A is near 1 and hardly a
-    pair is turned, and the standard error on the logit, which covers where one kind is rare.
+    of two, with t on the number of effective clusters of the rarer class minus 1. Newcombe's score
+    limits (method 5), widened by the clusters' design effect, cover where A is near 1 and hardly
+    any pair is reversed. The standard error on the logit covers where one class is rare.
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845; Obuchowski (1997), Biometrics
-    53, 567-578; Newcombe (2006), Statistics in Medicine 25, 559-573.
+    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845. Obuchowski (1997), Biometrics
+    53, 567-578. Newcombe (2006), Statistics in Medicine 25, 559-573.
 
     Examples
     --------

@@ -162,7 +162,7 @@ class CorrectedScore(Report):
         )
 
     def lines(self) -> list[str]:
-        """The estimators, and what the judge is worth."""
+        """The estimators, and the effective extra labels of the judge."""
         every = (self.corrected, self.judge_only, self.people_only, *self.others.values())
         lines = [f"{e.label}: {e.reason if math.isnan(e.estimate) else e.short()}" for e in every]
         if self.labels_extra.interval is not None:
@@ -195,7 +195,7 @@ def corrected_rate(
     mix : mapping of str to float, optional
         Share of each stratum in the traffic that the rate is for.
     chance : array-like, shape (N,), optional
-        Known chance of each item to be labelled, where it is unequal.
+        Known probability of the label of each item, where it is unequal.
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
         How the labelled items were chosen. Unstated: tested as far as possible, and the result says
         "assumes random". ``convenience`` is not corrected.
@@ -265,8 +265,8 @@ def corrected_rate(
         notes.append(Note(code="unread_left_out", message=message))
     elif unread:
         message = (
-            f"{unread} of {n_items} items have no verdict of the judge: they are a class of "
-            "their own, weighted like the others."
+            f"{unread} of {n_items} items have no verdict of the judge: they form a "
+            "separate class, weighted like the others."
         )
         notes.append(Note(code="unread_class", message=message))
     people = poststratified_rate(
@@ -737,7 +737,7 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     if drawn == "convenience":
         return none(math.nan, PICKED_BY_HAND)
     if np.isnan(items.judge).any() or items.n == 0:
-        why = "no item was read for both" if items.n else "no item has a label for both"
+        why = "no item has a parsed verdict for both" if items.n else "no item has a label for both"
         return none(math.nan, why)
     out = greg_mean(items, level=level)
     if math.isnan(out.estimate):

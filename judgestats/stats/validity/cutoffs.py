@@ -27,7 +27,7 @@ def error_limit(errors: ArrayLike, n: ArrayLike, delta: float) -> Floats:
     Returns
     -------
     ndarray
-        BetaInv(1 - delta; errors + 1, n - errors); 1 where every trial is an error.
+        BetaInv(1 - delta, errors + 1, n - errors); 1 where every trial is an error.
 
     References
     ----------

@@ -118,7 +118,7 @@ def error_rates(
     stratum : array-like, shape (N,), optional
         For ``labels_drawn="stratified"``: the stratum of each item, weighted by its share.
     chance : array-like, shape (N,), optional
-        Known chance of each item to be labelled, where it is unequal.
+        Known probability of the label of each item, where it is unequal.
     labels_drawn : {"random", "stratified", "by-verdict", "convenience"}, optional
         How the labelled items were chosen. ``by-verdict``: fixed numbers for each verdict of the
         judge; sensitivity and specificity are then weighted by the verdicts' shares, for the
@@ -145,7 +145,7 @@ def error_rates(
 
     References
     ----------
-    Wilson (1927), JASA 22, 209-212; Korn & Graubard (1998), Survey Methodology 24, 193-201;
+    Wilson (1927), JASA 22, 209-212. Korn & Graubard (1998), Survey Methodology 24, 193-201.
     Chicco & Jurman (2020), BMC Genomics 21, 6.
 
     Examples

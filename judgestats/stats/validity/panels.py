@@ -755,7 +755,7 @@ def panel_of_scores(
     ------
     InputError
         If shapes differ, names repeat or are those of a panel, there are fewer than two judges, or
-        20 items with all judges' scores and people's.
+        20 items with a human score and scores of all judges.
 
     Notes
     -----

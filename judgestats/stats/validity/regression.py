@@ -120,8 +120,8 @@ def greg_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
 
     References
     ----------
-    Saerndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, chapter 6; Hall (1992),
-    JRSS B 54, 221-228; Bell & McCaffrey (2002), Survey Methodology 28, 169-181.
+    Saerndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, chapter 6. Hall (1992),
+    JRSS B 54, 221-228. Bell & McCaffrey (2002), Survey Methodology 28, 169-181.
     """
     if reason := _too_few(items, 3):
         return _undefined(items, "greg", reason)

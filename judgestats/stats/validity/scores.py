@@ -54,13 +54,13 @@ class GradedAgreement(inputs.Report):
         bias, ccc = self.estimates["bias"], self.estimates["concordance"]
         low, high = self.estimates["lower_limit"], self.estimates["upper_limit"]
         if math.isnan(bias.estimate):
-            return f"Judge and people cannot be compared: {bias.reason}."
+            return f"Judge and human scores cannot be compared: {bias.reason}."
         text = (
-            f"The judge scores {bias.short()} above people on average; 95% of its scores lie "
-            f"within {low.estimate:.2f} to {high.estimate:.2f} of theirs"
+            f"Bias vs. humans is {bias.short()}. The 95% limits of agreement are "
+            f"{low.estimate:.2f} and {high.estimate:.2f}"
         )
         if not math.isnan(ccc.estimate):
-            text += f"; concordance {ccc.short()}"
+            text += f". Concordance correlation: {ccc.short()}"
         return f"{text} ({self.sample})."
 
     def lines(self) -> list[str]:
@@ -392,17 +392,19 @@ class AccuracyByK(inputs.Report):
         return frame.assign(k=list(self.accuracy), loss=loss)
 
     def sentence(self) -> str:
-        """What repeating buys, and the fewest judgments that are enough."""
+        """The gain by repeats, and the fewest judgments that suffice."""
         most = max(self.accuracy)
         one, top = self.accuracy[min(self.accuracy)], self.accuracy[most]
         what = (
-            "Pairs of a passed and a failed item ordered rightly:" if self.of_pairs else "Accuracy"
+            "Pairs of a passed and a failed item in the correct order:"
+            if self.of_pairs
+            else "Accuracy"
         )
         text = f"{what} {one.short()} with one judgment, {top.short()} with {most}"
         if self.shown:
-            text += f"; {self.recommended} lose less than {self.margin:g}"
+            text += f"; with {self.recommended} it is non-inferior (margin {self.margin:g})"
         else:
-            text += f"; no fewer are shown to lose less than {self.margin:g}"
+            text += f"; fewer are not non-inferior (margin {self.margin:g})"
         return f"{text} ({self.sample})."
 
     def lines(self) -> list[str]:

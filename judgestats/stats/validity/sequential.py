@@ -119,7 +119,7 @@ class RunningAverage:
 
     @classmethod
     def from_clusters(cls, sizes: ArrayLike, totals: ArrayLike) -> RunningAverage:
-        """The state after whole clusters of values in 0-1, by their numbers and sums of values.
+        """The state after complete clusters of values in 0-1, by their numbers and sums of values.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ def anchored_change(
     Raises
     ------
     InputError
-        If shapes differ, or nothing was judged before or after.
+        If shapes differ, or a period has no judgments.
 
     Notes
     -----

@@ -203,6 +203,6 @@ def test_a_row_names_the_item_that_it_hangs_on(rng):
     assert row.details["largest_item"] == 7
     assert row.details["largest_share"] > 0.9
     assert row.details["effective_clusters"] < 2
-    assert "effective clusters; item 7 alone holds" in out.sentence()
+    assert "effective clusters; item 7 carries" in out.sentence()
     even = variance_ratio(8 + rng.normal(size=(60, 2, 5)), conditions=["T=0.2", "T=1"])
-    assert "alone holds" not in even.sentence()
+    assert "carries" not in even.sentence()

@@ -63,10 +63,11 @@ def test_a_constant_can_win_and_stands_beside():
     _, wide, llm = load("mtbench")
     mine = llm[llm["llm"] == "sim_middle"].set_index("item")["label"].reindex(wide.index)
     out = alternative_annotator_test(mine, wide.to_numpy(dtype=object), epsilon=0.2, n_resamples=10)
-    assert set(out.beside) == {"always the same", "the human majority"}
-    assert out.beside["the human majority"].advantage > out.beside["always the same"].advantage
+    constant, majority = "the best constant label", "the human majority"
+    assert set(out.beside) == {constant, majority}
+    assert out.beside[majority].advantage > out.beside[constant].advantage
     assert math.isnan(out.power)  # a third label stands on six items only
-    assert "next to it" in out.sentence()
+    assert "for comparison: the best constant label" in out.sentence()
 
 
 def test_power_grows_with_the_margin():

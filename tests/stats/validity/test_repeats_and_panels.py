@@ -37,7 +37,7 @@ def test_accuracy_by_k_and_the_fewest_that_are_enough():
     assert out.accuracy[1].estimate == pytest.approx(np.mean(v == y[:, None]))
     steady = accuracy_by_k(np.tile(v[:, :1], 5), y)
     assert not steady.shown  # nothing varies, so nothing is shown
-    assert "no fewer are shown" in steady.sentence()
+    assert "fewer are not non-inferior" in steady.sentence()
     with pytest.raises(InputError, match="one row for each label"):
         accuracy_by_k(v, y[:5])
 

@@ -36,7 +36,7 @@ def test_by_k_is_the_mean_over_all_subsets():
     for k in (1, 2, 3, 4):
         own = [by_hand(scores[:, s].sum(axis=1), passed) for s in combinations(range(4), k)]
         assert by_k.accuracy[k].estimate == pytest.approx(np.mean(own), abs=1e-12)
-    assert "ordered rightly" in by_k.sentence()
+    assert "in the correct order" in by_k.sentence()
 
 
 def test_what_scores_are_does_not_matter_but_their_order():
