@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -185,6 +185,39 @@ def automation(reps: int) -> None:
             false[word].append(bool(made.passed) and mean > 0.05)
     for word, hits in false.items():
         add_share("automation", "per class, 10% fails", f"false {word} above 5%", hits, "<=.05")
+    losses(reps)
+
+
+LOSSES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "uniform": lambda rng, n: 0.1002 * rng.random(n),
+    "rare and large": lambda rng, n: np.where(rng.random(n) < 0.1002, rng.random(n), 0.0),
+    "small, rarely 1": lambda rng, n: np.where(rng.random(n) < 0.0201, 1.0, 0.0612 * rng.random(n)),
+}
+"""Score errors with a mean just above .05."""
+
+
+def losses(reps: int) -> None:
+    """Score errors by betting, where confidence tells nothing and the mean is just too large."""
+    tested = np.arange(0.95, -0.01, -0.05)
+    for kind, draw in LOSSES.items():
+        for n in (300, 600, 1200):
+            rng = np.random.default_rng([46, n, len(kind)])
+            false = [
+                certify(rng.random(n), draw(rng, n), tested, error=0.05, delta=0.05).place >= 0
+                for _ in range(reps)
+            ]
+            cell = f"score errors, {kind}, n = {n}"
+            add_share("automation", cell, "error above 5%", false, "<=.05")
+    for q in (40, 100):
+        rng = np.random.default_rng([47, q])
+        codes, false = np.repeat(np.arange(q), 5), []
+        for _ in range(reps):
+            z = math.sqrt(0.4) * rng.normal(size=q)[codes] + math.sqrt(0.6) * rng.normal(size=5 * q)
+            x = np.where(special.ndtr(z) < 0.1002, rng.random(5 * q), 0.0)
+            made = certify(rng.random(5 * q), x, tested, error=0.05, delta=0.05, codes=codes)
+            false.append(made.place >= 0)
+        cell = f"score errors, clusters of 5, ICC .4, Q = {q}"
+        add_share("automation", cell, "error above 5%", false, "<=.05")
 
 
 def cascade(reps: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.decisions.automation import Automation
+from judgestats.analysis.decisions.automation import NO_CONFIDENCE, Automation
 from judgestats.analysis.decisions.cascade import HUMAN, Cascade, cascade_certificate
 from judgestats.analysis.decisions.frame_decisions import automation_of, panel_of
 from judgestats.analysis.decisions.operating_point import operating_point
@@ -68,13 +68,20 @@ def read_decidable(arguments: Args) -> tuple[pd.DataFrame, list[ItemJudgments]]:
     return frame, found
 
 
-def _labelled_items(arguments: Args, *, labels: bool = True) -> list[ItemJudgments]:
-    """Items of each judge, of which some have a label where labels are needed."""
+def _labelled_items(
+    arguments: Args, *, labels: bool = True, scores: bool = False
+) -> list[ItemJudgments]:
+    """Items of each judge, of which some have a label, or a human score, where one is needed."""
     _, every = read_decidable(arguments)
     found = [one for one in every if one.has_labels or not labels]
-    if not found and any(np.isfinite(one.label_scores).any() for one in every):
+    scored = [one for one in every if one.has_label_scores]
+    if scores and scored and not found:
+        return scored
+    if not found and scored:
         raise InputError(
-            f"{arguments.file}: labels are scores, not pass / fail. Add labels by --labels FILE."
+            f"{arguments.file}: labels are scores, not pass / fail. Give pass / fail labels by "
+            f"--labels FILE. For scores: judgestats decide automate {arguments.file} --scale 1-10, "
+            "with a column of confidence."
         )
     if not found:
         raise InputError(
@@ -183,7 +190,7 @@ def automate_command(arguments: Args) -> int:
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
     if arguments.strict and not prices:
         raise InputError("decide automate: --strict is of a cascade. Add --price.")
-    judged = _labelled_items(arguments)
+    judged = _labelled_items(arguments, scores=not prices)
     if arguments.out and Path(arguments.out).exists():
         raise InputError(f"{arguments.out} is there already. Name another file by --out.")
     if prices:
@@ -202,17 +209,23 @@ def automate_command(arguments: Args) -> int:
 
 
 def _automation(arguments: Args, one: ItemJudgments, level: float) -> Decision:
-    if one.is_scored:
+    scale = None
+    if one.is_scored and one.has_label_scores:
+        scale = table_options(arguments)["scale"]
+        if scale is None:
+            raise InputError(
+                "decide automate: labels are scores, so --error is a share of the scale. State "
+                "it, e.g. --scale 1-10."
+            )
+    elif one.is_scored:
         one = _from_cutoff(one, arguments.cutoff)
     made = automation_of(
         one, error=arguments.error, level=level, drawn=arguments.labels_drawn or one.drawn,
-        per_class=arguments.per_class or None,
+        per_class=arguments.per_class or None, scale=scale,
+        cost=_named_numbers(arguments.cost, "cost", "fn=1,fp=5") or None,
     )  # fmt: skip
     if made is None:
-        raise InputError(
-            "decide automate: no confidence. Map a column (--map confidence=COLUMN), or judge each "
-            "item three times or more."
-        )
+        raise InputError(f"decide automate: {NO_CONFIDENCE}")
     return made
 
 
@@ -293,7 +306,10 @@ def _write_routes(path: Path, made: Decision, judged: Sequence[ItemJudgments]) -
     table = pd.DataFrame({
         "item_id": [str(i) for i in items],
         "route": made.routes,
-        "verdict": [words.get(v, "") for v in verdicts],
+        "verdict": [
+            f"{v:g}".replace("nan", "") if judged[0].has_label_scores else words.get(v, "")
+            for v in verdicts
+        ],
         "confidence": made.confidence,
     })  # fmt: skip
     with guard_output(path):

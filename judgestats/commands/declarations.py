@@ -153,8 +153,9 @@ _DECIDE = Command(
                 JUDGED,
                 *TABLE,
                 DRAWN,
-                Option("--error", "Statistics", "Largest error rate of automated verdicts, "
-                    "e.g. .05", kind="number", default=0.05, common=True),
+                Option("--error", "Statistics", "Largest error rate of automated verdicts, or mean "
+                    "score error as a share of the scale, e.g. .05", kind="number", default=0.05,
+                    common=True),
                 Option("--per-class", "Statistics", "Certify passes and fails separately",
                     kind="switch"),
                 Option("--price", "Statistics", "Prices per item of judges and humans: a cascade, "
@@ -163,6 +164,8 @@ _DECIDE = Command(
                     "it on the other half", kind="switch"),
                 Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 7",
                     kind="number", default=None),
+                Option("--cost", "Statistics", "Cost of a false fail and of a false pass, whose "
+                    "mean --error bounds, e.g. fn=1,fp=5", metavar="fn=COST,fp=COST"),
                 LEVEL,
                 Option("--out", "Output", "CSV file with one row per item: who decides it, e.g. "
                     "routes.csv", metavar="FILE"),

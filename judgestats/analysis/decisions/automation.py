@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +34,13 @@ from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
 from judgestats.stats.validity.calibration import separation
 from judgestats.stats.validity.cutoffs import clustering, joint_share, least_trials
 from judgestats.stats.validity.inputs import verdict_values
-from judgestats.stats.validity.sequential import Candidate, Certificate, candidates, certify
+from judgestats.stats.validity.sequential import (
+    Candidate,
+    Certificate,
+    candidates,
+    certify,
+    least_losses,
+)
 
 SOURCES: Mapping[Source, str] = {
     "mapped": "confidence column",
@@ -43,6 +49,11 @@ SOURCES: Mapping[Source, str] = {
     "cutoff": "distance to the cut-off, as rank",
     "stated": "stated confidence",
 }
+Loss = Literal["error", "score", "cost"]
+NO_CONFIDENCE = (
+    "no confidence. Map a column (--map confidence=COLUMN), or judge each item three times or more "
+    "with pass / fail verdicts."
+)
 RARE = 0.2
 """Share of the rarer verdict below which each class gets its own certificate."""
 
@@ -71,7 +82,7 @@ class ClassPart(Part):
     threshold: Number = math.nan
     share: Number = 0.0
     decided: int = 0
-    wrong: int = 0
+    wrong: Number = 0
     upper: Number = math.nan
     candidates: tuple[Candidate, ...] = ()
     n_labels: int = 0
@@ -125,10 +136,15 @@ class Automation(Routed):
     ----------
     threshold : float
         Confidence from which items are decided; NaN where classes have their own.
+    loss : {"error", "score", "cost"}
+        What `error` bounds: the error rate, the mean score error as a share of the scale, or the
+        mean cost per item.
+    unit : float
+        Largest loss: 1, the range of the scale, or the larger cost.
     decided, wrong : int
-        Labelled items decided, and errors among them.
+        Labelled items decided, and errors among them; of other losses their sum over the largest.
     upper : float
-        Upper limit of the error rate, as description.
+        Upper limit of the error rate, or of the mean loss over the largest, as description.
     candidates : tuple of Candidate
     by_class : bool
         Whether passes and fails are certified apart.
@@ -143,15 +159,28 @@ class Automation(Routed):
     """
 
     word: ClassVar[str] = "AUTOMATE"
+    loss: Loss = "error"
+    unit: Number = 1.0
     threshold: Number = math.nan
     decided: int = 0
-    wrong: int = 0
+    wrong: Number = 0
     upper: Number = math.nan
     candidates: tuple[Candidate, ...] = ()
     by_class: bool = False
     per_class: Mapping[str, ClassPart]
     error_rates: Mapping[str, Number]
     auroc: Bounded = UNDEFINED
+
+    @property
+    def bound(self) -> str:
+        """What is claimed of the error rate, or of the mean loss."""
+        surely = f"with {level_text(self.level)} confidence"
+        if self.loss == "score":
+            points = plain_number(self.error * self.unit)
+            return f"mean error <= {percent(self.error)} of the scale ({points} points) {surely}"
+        if self.loss == "cost":
+            return f"cost <= {plain_number(self.error)} per item {surely}"
+        return super().bound
 
     def sentences(self) -> list[str]:
         """Share, error, and threshold, by class too, or why no share is certified."""
@@ -165,9 +194,10 @@ class Automation(Routed):
         rates = ", ".join(
             f"false {name} {percent(self.error_rates[f'false_{name}'])}"
             for name in ("pass", "fail")
-            if not math.isnan(self.error_rates[f"false_{name}"])
+            if not math.isnan(self.error_rates.get(f"false_{name}", math.nan))
         )
-        rest = f"The rest goes to people. All labelled verdicts: {rates}."
+        rest = "The rest goes to people."
+        rest += f" All labelled verdicts: {rates}." if rates else ""
         lines = (
             f"{percent(self.share)} of items may be decided alone: {bound}{where}.",
             " ".join(filter(None, (classes, rest, self._source()))), self._more(),
@@ -196,6 +226,9 @@ def _part_text(part: ClassPart | Automation) -> str:
     """Threshold and errors of what is decided."""
     shown = number(part.threshold, 3) if abs(part.threshold) <= 1 else plain_number(part.threshold)
     top = f"confidence >= {shown}; " if math.isfinite(part.threshold) else ""
+    if isinstance(part, Automation) and part.loss != "error":
+        mean = plain_number(part.wrong / part.decided * part.unit)
+        return f"{top}mean {'error' if part.loss == 'score' else 'cost'} {mean} of {part.decided}"
     return f"{top}{part.wrong} wrong of {part.decided}"
 
 
@@ -226,8 +259,10 @@ def automation_certificate(
     thresholds: ArrayLike | None = None,
     seed: int = 0,
     advice: bool = True,
+    scale: tuple[float, float] | None = None,
+    cost: Mapping[str, float] | None = None,
 ) -> Automation:
-    """Certify the largest confident share of verdicts whose error rate is bounded.
+    """Certify the largest confident share of verdicts whose error rate or mean loss is bounded.
 
     Parameters
     ----------
@@ -261,6 +296,11 @@ def automation_certificate(
         Of the search for a number of labels.
     advice : bool
         Whether to search how many labels would certify half of what seems possible.
+    scale : (float, float), optional
+        Ends of the scale: verdicts and labels are scores, and `error` bounds their mean absolute
+        difference as a share of the scale.
+    cost : mapping, optional
+        Costs of a false fail (``fn``) and of a false pass (``fp``): `error` bounds the mean cost.
 
     Returns
     -------
@@ -277,12 +317,14 @@ def automation_certificate(
     Candidates come from confidences alone, never from labels. Nested sets are tested from the
     strictest on by exact binomial tests in a fallback procedure with three starts
     (`judgestats.stats.validity.sequential`). The last set that passes gives the threshold. With
-    clusters counts are divided by the design effect of the errors.
+    clusters counts are divided by the design effect of the errors. Score errors and costs are
+    tested by betting instead.
 
     References
     ----------
     Wiens & Dmitrienko (2005), J. Biopharm. Stat. 15, 929-942; Angelopoulos et al. (2021),
-    arXiv:2110.01052; Jung, Brahman & Choi (2024), arXiv:2407.18370.
+    arXiv:2110.01052; Jung, Brahman & Choi (2024), arXiv:2407.18370; Waudby-Smith & Ramdas (2024),
+    JRSS B 86, 1-27.
 
     Examples
     --------
@@ -296,18 +338,21 @@ def automation_certificate(
     (True, 0.46)
     """
     where = "decide automate"
-    check_level(where, error=error, level=level)
-    judged = labelled(labels, cluster, where=where)
+    loss, unit = _loss(where, scale, cost)
+    allowed = error / unit if loss == "cost" else error
+    if loss == "cost" and allowed >= 1:
+        raise InputError(f"{where}: no cost exceeds {unit:g}. Use a smaller --error.")
+    check_level(where, error=allowed, level=level)
+    is_scored = loss == "score"
+    judged = labelled(labels, cluster, where=where, is_scored=is_scored)
     n = judged.human.size
-    every = verdict_values(verdicts, where=where, name="verdicts")
+    every = verdict_values(verdicts, where=where, name="verdicts") if not is_scored else aligned(
+        verdicts, n, where=where, name="verdicts")  # fmt: skip
     votes = aligned(every, n, where=where, name="verdicts")
     known: Floats = np.array([])
     if confidence is None:
         if every.ndim != 2 or every.shape[1] < 3:
-            raise InputError(
-                f"{where}: no confidence. Map a column (--map confidence=COLUMN), or judge each "
-                "item three times or more."
-            )
+            raise InputError(f"{where}: {NO_CONFIDENCE}")
         repeats = (~np.isnan(every)).sum(axis=1)
         verdict, sure = vote_confidence(votes, repeats)
         source = "votes"
@@ -315,14 +360,23 @@ def automation_certificate(
             k = int(repeats[0])
             known = np.arange(k // 2 + 1, k + 1) / k
     else:
-        verdict = np.where(votes == 0.5, np.nan, np.round(votes))
+        verdict = votes if is_scored else np.where(votes == 0.5, np.nan, np.round(votes))
         sure = aligned(confidence, n, where=where, name="confidence")
     caveats = check_draw(where, labels_drawn)
     sure = np.where(np.isnan(verdict), np.nan, sure)
     # Unparsed items are never decided alone, and are not errors.
     kept = judged.used & ~np.isnan(verdict)
     wrong = kept & (verdict != judged.human)
-    least = least_trials(error, 1 - level)
+    losses: Bools | Floats = wrong
+    if scale is not None:
+        losses = np.where(kept, np.abs(verdict - judged.human), 0.0) / unit
+        both = np.concatenate([verdict[kept], judged.human[kept]])
+        if np.any((both < scale[0]) | (both > scale[1])):
+            raise InputError(f"{where}: a score or label is outside the scale. State the scale, "
+                             "e.g. --scale 1-10.")  # fmt: skip
+    elif cost:
+        losses = np.where(wrong, np.where(verdict == 1, cost["fp"], cost["fn"]) / unit, 0.0)
+    least = (least_trials if loss == "error" else least_losses)(allowed, 1 - level)
     if int((kept & ~np.isnan(sure)).sum()) < least:
         raise InputError(
             f"{where}: {int(kept.sum())} labelled items are too few. An error of at most "
@@ -331,29 +385,35 @@ def automation_certificate(
         )
     counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
     apart = per_class
+    if loss != "error":
+        if per_class or labels_drawn == "by-verdict":
+            raise InputError(f"{where}: costs and score errors are certified for all verdicts "
+                             "together, from random labels. Leave --cost out.")  # fmt: skip
+        apart = False
     if apart is None:
         apart = labels_drawn == "by-verdict" or 0 < min(counts) < RARE * sum(counts)
     if labels_drawn == "by-verdict" and not apart:
         raise InputError(f"{where}: labels drawn by verdict allow claims per class only. "
                          "Add --per-class.")  # fmt: skip
     apart_share = judged.disagreement if human_disagreement is None else human_disagreement
-    if error <= apart_share:
+    if loss == "error" and error <= apart_share:
         caveats = (*caveats, Caveat(
             code="people_differ", severity="major", about="error",
             text=f"Two human raters differ in {number(apart_share)} of items, so an error of "
             f"{number(error)} against one person cannot be reached.",
         ))  # fmt: skip
     made = _Test(
-        sure=sure, wrong=wrong, kept=kept, verdict=verdict, judged=judged, error=error,
+        sure=sure, wrong=losses, kept=kept, verdict=verdict, judged=judged, error=allowed,
         known=known if thresholds is None else np.asarray(thresholds, float),
     )  # fmt: skip
-    auroc = _auroc(sure, wrong, kept, judged, level)
+    auroc = UNDEFINED if is_scored else _auroc(sure, wrong, kept, judged, level)
     base = Automation(
         subject=subject, error=error, level=level, n_labels=int(kept.sum()), n_items=n,
         n_clusters=judged.cluster_count(kept, where=where), n_ties=judged.n_ties,
         n_unparsed=int(np.isnan(votes).sum()), confidence_source=source, auroc=auroc,
-        per_class={}, by_class=bool(apart), caveats=(*caveats, *tuned_caveat(tuned)),
-        error_rates={
+        per_class={}, by_class=bool(apart), loss=loss, unit=unit,
+        caveats=(*caveats, *tuned_caveat(tuned)),
+        error_rates={} if is_scored else {
             "false_pass": _share(wrong, kept & (verdict == 1)),
             "false_fail": _share(wrong, kept & (verdict == 0)),
         },
@@ -362,7 +422,8 @@ def automation_certificate(
             RANDOM_LABELS,
             "Judge, system and traffic stay as they are: check with judgestats monitor --anchors.",
         ),
-        method=f"exact tests in fixed order with three starts; confidence: {SOURCES[source]}",
+        method=f"{'exact' if loss == 'error' else 'betting'} tests in fixed order with three "
+        f"starts; confidence: {SOURCES[source]}",
     )  # fmt: skip
     useless = auroc.low <= 0.5
     if useless:
@@ -381,6 +442,24 @@ def automation_certificate(
     return found
 
 
+def _loss(
+    where: str, scale: tuple[float, float] | None, cost: Mapping[str, float] | None
+) -> tuple[Loss, float]:
+    """What is bounded, and the largest loss."""
+    if scale is not None:
+        if cost or not scale[0] < scale[1]:
+            raise InputError(f"{where}: score errors need a scale, e.g. --scale 1-10, and no cost.")
+        return "score", float(scale[1] - scale[0])
+    if cost is None:
+        return "error", 1.0
+    if set(cost) != {"fn", "fp"} or not all(math.isfinite(v) and v >= 0 for v in cost.values()):
+        raise InputError(f"{where}: cost needs the cost of a false fail and of a false pass, e.g. "
+                         "fn=1,fp=5.")  # fmt: skip
+    if max(cost.values()) <= 0:
+        raise InputError(f"{where}: one cost must be above 0, e.g. fn=1,fp=5.")
+    return "cost", float(max(cost.values()))
+
+
 def _share(wrong: Bools, among: Bools) -> float:
     return float(wrong[among].mean()) if among.any() else math.nan
 
@@ -390,7 +469,7 @@ class _Test:
     """Items, and what is tested on them."""
 
     sure: Floats
-    wrong: Bools
+    wrong: Bools | Floats
     kept: Bools
     verdict: Floats
     judged: Labelled
@@ -480,7 +559,7 @@ def _class_certificates(base: Automation, made: _Test, delta: float, useless: bo
     reason = base.reason or "neither class reaches the bound"
     return replace(
         base, per_class=parts, certified=any_, share=float(decided.mean()),
-        decided=int((decided & made.kept).sum()), wrong=int((decided & made.wrong).sum()),
+        decided=int((decided & made.kept).sum()), wrong=int(made.wrong[decided].sum()),
         routes=tuple(np.where(decided, "automatic", "human").tolist()),
         reason="" if any_ else reason,
     )  # fmt: skip

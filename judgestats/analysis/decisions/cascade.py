@@ -350,7 +350,7 @@ def _stage(
     decided = reached & (confidence >= top.threshold)
     return replace(
         base, decided=int(decided.sum()), share=float(decided.mean()), threshold=top.threshold,
-        labels=top.m, wrong=top.x, upper=found.upper,
+        labels=top.m, wrong=int(top.x), upper=found.upper,
     ), decided  # fmt: skip
 
 

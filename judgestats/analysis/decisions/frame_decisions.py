@@ -152,8 +152,12 @@ def automation_of(
     level: float = 0.95,
     drawn: str = "",
     per_class: bool | None = None,
+    scale: tuple[float, float] | None = None,
+    cost: Mapping[str, float] | None = None,
 ) -> Automation | None:
     """The automation certificate of one judge; None where there is no confidence.
+
+    With a scale it is of score errors; with a cost of the mean cost.
 
     Raises
     ------
@@ -166,8 +170,10 @@ def automation_of(
     verdicts, shares = items.majority
     certify = partial(
         automation_certificate, error=error, level=level, cluster=items.cluster,
-        labels_drawn=drawn, tuned=items.tuned, per_class=per_class,
+        labels_drawn=drawn, tuned=items.tuned, per_class=per_class, scale=scale, cost=cost,
     )  # fmt: skip
+    if scale:
+        return certify(items.scores, items.confidence, items.label_scores, source=items.source)
     if stated:
         return certify(verdicts, items.confidence, items.labels, source=items.source)
     return certify(verdicts, shares, items.labels, source="votes", thresholds=items.vote_shares)

@@ -225,9 +225,8 @@ def next_labels(
     if confidence is not None:
         sure = aligned(confidence, n, where=where, name="confidence")
     given, is_mean = _numbers(np.full(n, np.nan) if labels is None else labels, "labels", where)
-    judged = labelled(np.where(np.isnan(given), np.nan, 0.0) if is_mean else given, cluster,
-                      where=where)  # fmt: skip
-    human = aligned(given, n, where=where, name="labels") if is_mean else judged.human
+    judged = labelled(given, cluster, where=where, is_scored=is_mean)
+    human = judged.human
     if judged.clustered and np.bincount(np.unique(judged.codes, return_inverse=True)[1]).max() > (
         MOST_PER_CLUSTER
     ):

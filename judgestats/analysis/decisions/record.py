@@ -222,8 +222,10 @@ class Labelled:
         return count
 
 
-def labelled(labels: ArrayLike, cluster: ArrayLike | None, *, where: str) -> Labelled:
-    """One label per item: the majority of its raters, none where they tie.
+def labelled(
+    labels: ArrayLike, cluster: ArrayLike | None, *, where: str, is_scored: bool = False
+) -> Labelled:
+    """One label per item: the majority of its raters, none where they tie; of scores the mean.
 
     Parameters
     ----------
@@ -232,6 +234,8 @@ def labelled(labels: ArrayLike, cluster: ArrayLike | None, *, where: str) -> Lab
     cluster : array-like, shape (N,), optional
     where : str
         Name of the calling function, for messages.
+    is_scored : bool
+        Whether labels are scores.
 
     Returns
     -------
@@ -248,7 +252,8 @@ def labelled(labels: ArrayLike, cluster: ArrayLike | None, *, where: str) -> Lab
     >>> made.human.tolist(), made.n_ties
     ([1.0, nan], 1)
     """
-    read = verdict_values(labels, where=where, name="labels")
+    read = as_numbers(labels, "labels", where) if is_scored else verdict_values(
+        labels, where=where, name="labels")  # fmt: skip
     if read.ndim > 2 or read.size == 0:
         raise InputError(f"{where}: labels must have one row per item, got shape {read.shape}.")
     share, disagreement = read, math.nan
@@ -257,12 +262,14 @@ def labelled(labels: ArrayLike, cluster: ArrayLike | None, *, where: str) -> Lab
         share = np.divide(passes, n, out=np.full(len(read), np.nan), where=n > 0)
         k, x = n[n > 1], passes[n > 1]
         disagreement = float(np.mean(2 * x * (k - x) / (k * (k - 1)))) if k.size else math.nan
-    human = np.where(share == 0.5, np.nan, np.round(share))
+    tied = (share == 0.5) & (not is_scored)
+    human = share if is_scored else np.where(tied, np.nan, np.round(share))
     codes = cluster_codes(cluster, human.size, where=where)
     several = cluster is not None and np.unique(codes).size < codes.size
     return Labelled(
-        human=human, codes=codes, clustered=several, tied=share == 0.5, disagreement=disagreement
-    )
+        human=human, codes=codes, clustered=several, tied=tied,
+        disagreement=math.nan if is_scored else disagreement,
+    )  # fmt: skip
 
 
 def aligned(values: ArrayLike, n: int, *, where: str, name: str) -> Floats:
@@ -423,6 +430,11 @@ class ItemJudgments:
     def has_labels(self) -> bool:
         """Whether any item has a label."""
         return bool(np.isfinite(self.labels).any())
+
+    @property
+    def has_label_scores(self) -> bool:
+        """Whether any item has a human score."""
+        return bool(np.isfinite(self.label_scores).any())
 
     @property
     def confident(self) -> Bools:

@@ -60,7 +60,7 @@ def sequence_bound(t: float, alpha: float = 0.05) -> float:
     Examples
     --------
     >>> round(sequence_bound(100), 3), sequence_bound(10)
-    (3.064, inf)
+    (3.084, inf)
     """
     if t < FIRST_LOOK:
         return math.inf
@@ -373,13 +373,83 @@ def error_p(errors: ArrayLike, n: ArrayLike, error: float) -> Floats:
     return np.where(x >= size, 1.0, tail)
 
 
+BETS = np.concatenate([[0.98], 0.9 * 0.8 ** np.arange(16)])
+"""Bets of the mixture, as shares of the largest that a loss of 1 allows."""
+
+
+def betting_p(losses: Floats, error: float, effect: float = 1.0) -> float:
+    r"""P of the hypothesis that the mean of losses within 0 to 1 is at least `error`.
+
+    Parameters
+    ----------
+    losses : ndarray
+    error : float
+    effect : float
+        Design effect of clusters, which divides the log of each product.
+
+    Returns
+    -------
+    float
+        1 over the mean of :math:`\prod_i (1 - \lambda (x_i - \varepsilon))` over `BETS`, which is
+        an e-value in which no order of the items matters.
+
+    References
+    ----------
+    Waudby-Smith, I., & Ramdas, A. (2024). Estimating means of bounded random variables by betting.
+    *Journal of the Royal Statistical Society B, 86*, 1-27.
+
+    Examples
+    --------
+    >>> losses = np.tile([0.0, 0.0, 0.1, 0.05], 50)
+    >>> round(betting_p(losses, .1), 5), betting_p(losses, .03)
+    (3e-05, 1.0)
+    """
+    logs = np.log1p(np.outer(BETS / (1 - error), error - losses)).sum(axis=1) / effect
+    return float(min(1.0, np.exp(math.log(BETS.size) - special.logsumexp(logs))))
+
+
+def least_losses(error: float, delta: float) -> int:
+    """Fewest items without any loss that `betting_p` can pass at level delta.
+
+    Examples
+    --------
+    >>> least_losses(.05, .05), least_losses(.1, .05)
+    (99, 48)
+    """
+
+    def lacking(m: float) -> float:
+        logs = m * np.log1p(BETS / (1 - error) * error)
+        return float(math.log(BETS.size / delta) - special.logsumexp(logs))
+
+    return math.ceil(scipy.optimize.brentq(lacking, 0.0, 1e7))
+
+
+def loss_limit(losses: Floats, delta: float, effect: float = 1.0) -> float:
+    """Upper limit of the mean of losses within 0 to 1: the largest that `betting_p` leaves.
+
+    Examples
+    --------
+    >>> round(loss_limit(np.tile([0.0, 0.0, 0.1, 0.05], 50), .05), 3)
+    0.062
+    """
+
+    def excess(error: float) -> float:
+        return betting_p(losses, error, effect) - delta
+
+    mean = float(losses.mean())
+    return float(scipy.optimize.brentq(excess, mean, 1 - 1e-9)) if excess(1 - 1e-9) < 0 else 1.0
+
+
 @dataclass(frozen=True)
 class Candidate:
-    """One tested threshold: labelled items at or above it, errors, p, and the level it had."""
+    """One tested threshold: labelled items at or above it, errors, p, and the level it had.
+
+    Of losses that are not 0 or 1, `x` is their sum.
+    """
 
     threshold: float
     m: int
-    x: int
+    x: float
     p: float
     level: float
 
@@ -397,6 +467,8 @@ class Certificate:
         Of the last candidate that passed; -1: none did.
     least : int
         Fewest labelled items that can pass.
+    upper : float
+        Upper limit of the error rate, or of the mean loss, there, as description.
     """
 
     error: float
@@ -404,6 +476,7 @@ class Certificate:
     candidates: tuple[Candidate, ...]
     place: int
     least: int
+    upper: float = math.nan
 
     @property
     def passed(self) -> Candidate | None:
@@ -414,13 +487,6 @@ class Certificate:
     def threshold(self) -> float:
         """Infinite if nothing is certified."""
         return self.passed.threshold if self.passed else math.inf
-
-    @property
-    def upper(self) -> float:
-        """Upper limit of the error rate there, as description."""
-        if self.passed is None:
-            return math.nan
-        return float(error_limit(self.passed.x, self.passed.m, self.delta))
 
 
 def fallback_test(
@@ -477,7 +543,7 @@ def fallback_test(
 
 def certify(
     confidence: Floats,
-    wrong: Bools,
+    wrong: Bools | Floats,
     thresholds: Floats,
     *,
     error: float,
@@ -492,6 +558,7 @@ def certify(
     confidence : ndarray, shape (n,)
         Of labelled items; NaN: never decided.
     wrong : ndarray of bool, shape (n,)
+        Or losses within 0 to 1, whose mean is bounded: see `betting_p`.
     thresholds : ndarray
         Candidates, the strictest first, chosen without labels: see `candidates`.
     error : float
@@ -514,26 +581,38 @@ def certify(
     (0.9, 200)
     """
     usable = ~np.isnan(confidence)
+    bets = wrong.dtype != np.bool_
     icc = correlation
     if icc is None:
         icc = clustering(wrong[usable].astype(float), codes[usable]).icc if codes is not None else 0
     counts = []
     for threshold in thresholds.tolist():
         held = usable & (confidence >= threshold)
-        m, x, effect = int(held.sum()), int((wrong & held).sum()), 1.0
+        m, x, effect = int(held.sum()), wrong[held].sum().item(), 1.0
         if codes is not None and m:
             sizes = np.bincount(np.unique(codes[held], return_inverse=True)[1])
             effect = 1 + (float((sizes**2).sum() / m) - 1) * icc
-        counts.append((threshold, m, x, m / effect, float(error_p(x / effect, m / effect, error))))
-    least = least_trials(error, delta)
+        p = betting_p(wrong[held].astype(float), error, effect) if bets else float(
+            error_p(x / effect, m / effect, error))  # fmt: skip
+        counts.append((threshold, m, x, m / effect, p))
+    least = least_losses(error, delta) if bets else least_trials(error, delta)
     levels = fallback_test([c[3] for c in counts], [c[4] for c in counts], least=least, delta=delta)
     tested = tuple(
         Candidate(t, m, x, p, level) for (t, m, x, _, p), level in zip(counts, levels, strict=True)
     )
     passed = [i for i, one in enumerate(tested) if one.level > 0 and one.p <= one.level]
-    return Certificate(
+    made = Certificate(
         error=error, delta=delta, candidates=tested, place=passed[-1] if passed else -1, least=least
     )
+    if made.passed is None:
+        return made
+    if not bets:
+        return dataclasses.replace(
+            made, upper=float(error_limit(made.passed.x, made.passed.m, delta))
+        )
+    losses = wrong[usable & (confidence >= made.threshold)].astype(float)
+    _, m, _, effective, _ = counts[made.place]
+    return dataclasses.replace(made, upper=loss_limit(losses, delta, m / effective))
 
 
 SCALES = (0.05, 0.1, 0.2)

@@ -337,3 +337,77 @@ def test_probabilities_of_the_verdict_serve_as_confidence(tmp_path, capsys, colu
     assert (found["certified"], found["confidence_source"]) == (True, source)
     assert found["share"] == pytest.approx(0.5, abs=0.06)
     assert found["auroc"]["estimate"] > 0.7
+
+
+def scored_items(rng, n=900):
+    """Scores of judge and people on 1-10; sure items differ little."""
+    human, sure = rng.integers(2, 10, n).astype(float), rng.random(n)
+    score = np.clip(human + np.where(sure > 0.5, 0, rng.integers(-4, 5, n)), 1, 10)
+    return score, sure, np.where(np.arange(n) < 600, human, np.nan)
+
+
+def test_score_errors_are_bounded_as_a_share_of_the_scale():
+    score, sure, human = scored_items(np.random.default_rng(1))
+    made = automation_certificate(
+        score, sure, human, error=0.05, scale=(1, 10), labels_drawn="random"
+    )
+    assert (made.certified, made.loss, made.unit) == (True, "score", 9)
+    kept = np.isfinite(human) & (sure >= made.threshold)
+    losses = np.abs(score - human)[kept] / 9
+    assert made.wrong == pytest.approx(losses.sum())
+    assert losses.mean() < made.upper <= 0.05
+    assert fallback.betting_p(losses, made.upper) == pytest.approx(0.05, abs=1e-6)
+    assert "mean error <= 5% of the scale (0.45 points)" in made.screen()[0]
+    with pytest.raises(InputError, match="outside the scale"):
+        automation_certificate(score, sure, human, scale=(1, 5))
+
+
+def test_costs_weigh_false_passes_and_false_fails():
+    v, c, labels = drawn()
+    given = {"labels_drawn": "random", "advice": False}
+    cheap = automation_certificate(v, c, labels, error=0.3, cost={"fn": 1, "fp": 1}, **given)
+    dear = automation_certificate(v, c, labels, error=0.3, cost={"fn": 1, "fp": 9}, **given)
+    assert cheap.certified
+    assert dear.certified
+    assert dear.share <= cheap.share
+    assert "cost <= 0.3 per item" in dear.screen()[0]
+    for cost, error, said in (
+        ({"fn": 1}, 0.3, "a false fail and of a false pass"),
+        ({"fn": 0, "fp": 0}, 0.3, "above 0"),
+        ({"fn": 1, "fp": 5}, 6, "smaller --error"),
+    ):
+        with pytest.raises(InputError, match=said):
+            automation_certificate(v, c, labels, error=error, cost=cost)
+    with pytest.raises(InputError, match="Leave --cost out"):
+        automation_certificate(v, c, labels, cost={"fn": 1, "fp": 5}, per_class=True)
+
+
+@given(st.integers(0, 1000), st.floats(0.02, 0.5))
+@settings(max_examples=40, deadline=None)
+def test_betting_never_passes_a_sample_whose_mean_is_too_large(seed, error):
+    losses = np.random.default_rng(seed).beta(0.5, 2, 200)
+    p = fallback.betting_p(losses, error)
+    assert 0 < p <= 1
+    assert p <= fallback.betting_p(losses, error, 2.0)
+    if losses.mean() >= error:
+        assert p > 0.3
+    assert fallback.betting_p(np.zeros(fallback.least_losses(error, 0.05)), error) <= 0.05
+    assert fallback.betting_p(np.zeros(fallback.least_losses(error, 0.05) - 1), error) > 0.05
+
+
+def test_the_command_takes_scores_and_costs(tmp_path, capsys):
+    score, sure, human = scored_items(np.random.default_rng(2))
+    file = tmp_path / "s.csv"
+    pd.DataFrame(
+        {"item": range(900), "score": score, "confidence": sure, "human_score": human}
+    ).to_csv(file, index=False)
+    assert main(["decide", "automate", str(file)]) == 2
+    assert "--scale 1-10" in capsys.readouterr().err
+    out = tmp_path / "routes.csv"
+    assert main(["decide", "automate", str(file), "--scale", "1-10", "--out", str(out)]) == 0
+    assert "of the scale" in capsys.readouterr().out
+    routes = pd.read_csv(out)
+    assert routes["verdict"].tolist() == score.tolist()
+    assert routes.loc[routes["route"] == "automatic", "confidence"].min() > 0.4
+    assert main(["decide", "cutoff", str(file)]) == 2
+    assert "labels are scores" in capsys.readouterr().err
