@@ -27,7 +27,7 @@ from judgestats.reporting.document import (
 )
 from judgestats.reporting.explorer.page import PAGE
 from judgestats.reporting.runs import Run, load_run
-from judgestats.sinks import escape_markdown
+from judgestats.sinks import escape_html, escape_markdown
 from judgestats.terminal import emit
 
 if TYPE_CHECKING:
@@ -335,9 +335,53 @@ def begin_render(
             def publish() -> dict[str, Path]:
                 for one in written:
                     one.result()
+                if evidence is not None and "html" in formats:
+                    page = done / f"{stem}.html"
+                    page.write_text(link_intervals(page.read_text("utf-8"), evidence), "utf-8")
                 return _publish(done, Path(out_dir), stem, formats)
 
             yield publish
+
+
+_NUMBER = r"[\u2212-]?[\d,]*\.?\d+%?"
+_INTERVAL = re.compile(
+    r"<(?P<left>head|a|svg|pre|code)\b.*?</(?P=left)>"
+    r'|\[<span data-record="(?P<ends>[^"]+)">[^\]]*\]'
+    r'|<span[^>]* data-record="(?P<within>[^"]+)"[^>]*>'
+    rf"|<[^>]*>|(?<=[\d%I]\s)\[{_NUMBER},\s+{_NUMBER}\]",
+    re.DOTALL,
+)
+"""An interval, in marked-up ends or in a text, and the tags that are between intervals."""
+
+
+def link_intervals(page: str, evidence: Callable[[str], str]) -> str:
+    """Return a report with its intervals as links to the judgments behind them.
+
+    Parameters
+    ----------
+    page : str
+        HTML, in which numbers and sentences have the address of their record.
+    evidence : function
+        As `OutputFolder` has it.
+
+    Examples
+    --------
+    >>> link_intervals("ICC = .9 [.8, .95]", lambda where: where)
+    'ICC = .9 <a class="evidence" href="explore.html">[.8, .95]</a>'
+    """
+    where = ""
+
+    def link(found: re.Match[str]) -> str:
+        nonlocal where
+        text = found[0]
+        if text.startswith("<"):
+            where = found["within"] or ("" if text == "</span>" else where)
+            return text
+        fragment = evidence(found["ends"] or where) if found["ends"] or where else ""
+        address = f"{PAGE}#{escape_html(fragment)}" if fragment else PAGE
+        return f'<a class="evidence" href="{address}">{text}</a>'
+
+    return _INTERVAL.sub(link, page)
 
 
 def _pictures(formats: Sequence[str], keep: Sequence[str]) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import math
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,6 +37,11 @@ _MODES = (
     ("unparsed", ("unread", "condition.unread")),
 )
 """Lists of the interactive page, by how the keys of numbers begin that rest on them."""
+
+
+def _is_named(judge: str, text: str) -> bool:
+    """Whether a text names a judge, not one whose name only begins alike."""
+    return re.search(rf"(?<![\w.-]){re.escape(judge)}(?![\w.-])", text) is not None
 
 
 @dataclass(frozen=True)
@@ -243,16 +249,19 @@ class Run:
             labels, key = [str(self.table(CONDITIONS)[int(part[1])].get("condition"))], part[2]
         elif record in self.records:
             about = self.records[record].about
-            labels = [*about.conditions] or [about.judge]
+            labels = [*about.conditions] or [about.judge or record]
         elif part[0] == "verdicts":
             verdict = self.records.verdicts[int(part[1])]
-            labels, key = [verdict.subject.label], verdict.requirements[int(part[3])].key
+            labels = [verdict.subject.label]
+            key = verdict.requirements[int(part[3])].key if len(part) > 3 else verdict.deciding
         judges = {c.label: c.judge for c in self.records.conditions}
         names = [("mode", mode) for mode, keys in _MODES if key.startswith(keys)]
-        for label in filter(None, labels):
-            judge = judges.get(label, label)
-            rest = label.removeprefix(judge).removeprefix(", ")
-            names += [("judge", judge), *([("condition", rest)] if rest else [])]
+        for label in labels:
+            if label in judges:
+                rest = label.removeprefix(judges[label]).removeprefix(", ")
+                names += [("judge", judges[label]), *([("condition", rest)] if rest else [])]
+            else:
+                names += [("judge", j) for j in judges.values() if _is_named(j, label)]
         return urlencode(list(dict.fromkeys(names)))
 
     def with_role(self, *roles: str) -> list[Record]:

@@ -19,7 +19,6 @@ import pandas as pd
 from judgestats.errors import InputError
 from judgestats.reporting import numbers as formats
 from judgestats.reporting.document import current_output, fallback
-from judgestats.reporting.explorer.page import PAGE
 from judgestats.reporting.numbers import DASH, AddressedText
 from judgestats.reporting.plots.base import Figure
 from judgestats.sinks import clean, escape_html, escape_markdown, escape_typst, rows_text
@@ -228,26 +227,10 @@ def _shape(table: Table) -> str:
     return "".join(f" {name}" for name, holds in names.items() if holds)
 
 
-_BRACKETS = re.compile(r'\[(?=<span data-record="([^"]+)">)[^\]]*\]')
-
-
-def _linked(html: str) -> str:
-    """Intervals as links to the judgments behind them, where their page is next to the report."""
-    evidence = current_output().evidence
-    if evidence is None:
-        return html
-    return _BRACKETS.sub(
-        lambda found: (
-            f'<a class="evidence" href="{PAGE}#{escape_html(evidence(found[1]))}">{found[0]}</a>'
-        ),
-        html,
-    )
-
-
 def _html_cell(value: object, text: str) -> str:
     """A cell's text; line breaks are kept, and long words may break, at their joints if any."""
     if isinstance(value, AddressedText):
-        return f'<span class="cell">{_linked(value.html)}</span>'
+        return f'<span class="cell">{value.html}</span>'
     words = [
         "<wbr>".join(
             escape_html(piece)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -11,6 +12,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from judgestats.reporting import load_run, render_report
+from judgestats.reporting.numbers import address
+from judgestats.reporting.renderer import link_intervals
+from judgestats.results import About, Estimate
 from tests.explorer.browser import CHROMIUM, MISSING, Browser
 from tests.reporting.record_numbers import faults
 
@@ -56,6 +60,33 @@ def test_every_interval_opens_the_judgments_behind_it(beside: Path, run_folder: 
     named = [parse_qs(f) for f in fragments]
     assert all(set(n.get("judge", [])) <= judges for n in named)
     assert sum("judge" in n for n in named) > len(named) / 2
+
+
+def test_intervals_in_sentences_open_the_judgments_too() -> None:
+    page = (
+        '<head><title>0.5 [0.4, 0.6]</title></head><p><span data-record="a#finding">It is 0.36 '
+        "[0.06,\u00a00.63].</span> TPR = .34, 95% CI [.28, .41], scale [1, 10].</p>"
+        "<pre>1 [1, 2]</pre>"
+    )
+    linked = link_intervals(page, {"a#finding": "judge=x&mode=wrong"}.__getitem__)
+    assert re.findall(r'<a class="evidence" href="([^"]*)">([^<]*)</a>', linked) == [
+        ("explore.html#judge=x&amp;mode=wrong", "[0.06,\u00a00.63]"),
+        ("explore.html", "[.28, .41]"),
+    ]
+    assert re.sub(r"</?a[^>]*>", "", linked) == page
+
+
+def test_a_link_names_the_judge_of_a_record_and_no_other(run_folder: Path) -> None:
+    run = load_run(run_folder)
+    first = run.records.conditions[0]
+    alike = replace(first, label=f"{first.judge}-2, T=1", judge=f"{first.judge}-2")
+    estimate = replace(
+        next(run.records.select(Estimate)), id=f"order.a, {alike.judge}", about=About()
+    )
+    records = replace(run.records, conditions=(first, alike), results=(estimate,))
+    made = replace(run, records=records)
+    assert parse_qs(made.evidence(address(estimate.id, "estimate"))) == {"judge": [alike.judge]}
+    assert made.evidence("#finding") == ""
 
 
 def test_without_the_page_nothing_links_to_it(run_folder: Path, tmp_path: Path) -> None:

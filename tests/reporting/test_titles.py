@@ -86,6 +86,22 @@ def test_judges_are_rows_and_requirements_columns_with_their_thresholds(gates) -
     assert 'stroke: (bottom: 0.3pt))[#"Accuracy";]' in table.to_typst()
 
 
+def test_of_many_judges_page_one_shows_the_six_worst_in_table_and_figure() -> None:
+    rows = gate_rows({f"good{k}": (0.97, 0.95) for k in range(6)} | {"bad": (0.95, 0.5)})
+    run = js.audit(rows, n_resamples=99).run
+    table = requirement_table(run)
+    assert len(table.rows) == 6
+    assert table.rows[0]["subject"] == "bad"
+    assert table.note == "1 more in the record."
+    made = requirement_figure(run)
+    assert made is not None
+    assert {row.name for row in made.figure.rows} == {row["subject"] for row in table.rows}
+    assert "6 of 7 are drawn." in made.caption
+    assert made.figure.needed == "≥ .80"
+    texts = {t.get_text() for t in made.figure.render().axes[0].texts}
+    assert "needed ≥ .80" in texts
+
+
 def test_page_one_is_short_and_has_no_p_value(tmp_path, report: dict[str, Path]) -> None:
     html = report["html"].read_text("utf-8")
     page = html[html.index("<main") if "<main" in html else 0 :].partition("<h2")[0]

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from judgestats.errors import InputError
-from judgestats.reporting.numbers import UNKNOWN, number, positive_interval
+from judgestats.reporting.numbers import MINUS, UNKNOWN, number, positive_interval
 from judgestats.reporting.plots.base import (
     COLOURS,
     GREY,
@@ -68,23 +68,26 @@ class EffectRow:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether its mark says that nothing was found: not distinguished, or within its null."""
+        """Whether it shows nothing: no interval, not distinguished, or within its null."""
         within = self.has_null and self.estimate <= self.null_q95
-        return within or self.verdict not in {"", "different"}
+        return not self.has_interval or within or self.verdict not in {"", "different"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Forest(Figure):
     """Estimates with intervals, one per line, and the numbers written next to them.
 
-    Squares of rows that were tested and not distinguished, or that are within their null, are
-    hollow. Next to a margin the verdict of each row is written instead of its numbers.
+    Squares of rows that were tested and not distinguished, that are within their null, or that have
+    no interval, are hollow. Next to a margin the verdict of each row is written instead of its
+    numbers.
 
     Attributes
     ----------
     rows : tuple of EffectRow
     reference : float
         Position of no effect (0, or 1 for ratios); NaN draws no line.
+    reference_label : str
+        Word above that line; by default "no difference", or "equal" for ratios.
     log : bool
         Logarithmic axis, for ratios.
     bounded : bool
@@ -97,6 +100,7 @@ class Forest(Figure):
     rows: tuple[EffectRow, ...]
     x_label: str = "Effect"
     reference: float = 0.0
+    reference_label: str = ""
     log: bool = False
     bounded: bool = False
     level: float = 0.95
@@ -121,9 +125,9 @@ class Forest(Figure):
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        height = sum(0.21 + 0.12 * self._label(line).count("\n") for line in self._lines)
-        legend = self._has_nulls * (0.45 if self.is_narrow else 0.25)
-        return (self.width, max(1.5, 0.85 + legend + height))
+        each = 0.3 if self.is_narrow else 0.21  # numbers take two lines there
+        height = sum(max(each, 0.21 + 0.12 * self._label(t).count("\n")) for t in self._lines)
+        return (self.width, max(1.5, 0.95 + 0.12 * self._has_nulls + height))
 
     def _label(self, line: str) -> str:
         width, lines = (20, 3) if self.is_narrow else (36, 2)
@@ -175,6 +179,8 @@ class Forest(Figure):
             self._shade_margin(ax, *self.margin)
         if math.isfinite(self.reference):
             ax.axvline(self.reference, color=GREY, lw=0.9, ls=(0, (4, 2)))
+            word = self.reference_label or ("equal" if self.reference else "no difference")
+            _name_above(ax, self.reference, word, line=int(self._has_nulls))
         y, positions, labels = 0.0, [], []
         by_row: list[float] = []
         for line in self._lines:
@@ -196,27 +202,23 @@ class Forest(Figure):
         ax.grid(visible=False, axis="y")
         ax.grid(visible=not self.margin, axis="x")
         self._limits(ax, by_row)
-        if self.margin or not self.is_narrow:
-            texts = [self._verdict(r) if self.margin else self._numbers(r) for r in self.rows]
-            right = ax.twinx()
-            right.set_ylim(ax.get_ylim())
-            right.set_yticks(by_row, texts)
-            right.tick_params(axis="y", length=0)
-            right.spines[:].set_visible(False)
-            right.grid(visible=False)
+        texts = [self._verdict(r) if self.margin else self._numbers(r) for r in self.rows]
+        if self.is_narrow:
+            texts = [text.replace(" [", "\n[") for text in texts]
+        right = ax.twinx()
+        right.set_ylim(ax.get_ylim())
+        right.set_yticks(by_row, texts)
+        right.tick_params(axis="y", length=0)
+        right.spines[:].set_visible(False)
+        right.grid(visible=False)
         ax.spines["left"].set_visible(False)
         said = self.x_label
         if self.margin:
             said += f" ({100 * self.level:g}% interval; shaded: declared margin)"
         ax.set_xlabel(wrapped(said, width=26 if self.is_narrow else 60))
         if self._has_nulls:
-            ax.plot([], [], "s", color=COLOURS[0], label="observed, with interval")
-            ax.plot([], [], color=_NULL, lw=7, label="null: mean (tick) to 95th percentile")
-            # from the right end of the axes to the left, over the labels: it is never cut
-            columns = 1 if self.is_narrow else 2
-            ax.legend(
-                loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, borderaxespad=0.2
-            )
+            first = next(r for r in self.rows if r.has_null)
+            _name_above(ax, (first.null_mean + first.null_q95) / 2, "null")
 
     @staticmethod
     def _shade_margin(ax: Axes, low: float, high: float) -> None:
@@ -248,20 +250,51 @@ class Forest(Figure):
 
     def _limits(self, ax: Axes, by_row: Sequence[float]) -> None:
         marks = [self.reference, *(self.margin or ())]
-        values = [v for r in self.rows for v in (r.estimate, r.low, r.high)] + marks
-        if not self.log:
+        inner = [r.estimate for r in self.rows] + marks
+        ends = [v for r in self.rows for v in (r.low, r.high)]
+        if self.log:
+            _ratio_limits(ax, inner + ends, inner, 3 if self.is_narrow else 4)
+        else:
             nulls = [v for r in self.rows for v in (r.null_mean, r.null_q95)]
-            ax.set_xlim(*padded_limits(values + nulls))
+            ax.set_xlim(*_core_limits(inner + nulls, ends))
             ax.xaxis.set_major_locator(MaxNLocator(4 if self.is_narrow else 6))
-            return
-        least = 3 if self.is_narrow else 4
-        _ratio_limits(ax, values, [r.estimate for r in self.rows] + marks, least)
+        if self.bounded:
+            ax.xaxis.set_major_formatter(_COEFFICIENT)
         low, high = ax.get_xlim()
         for line, row in zip(by_row, self.rows, strict=True):
             for bound, edge, mark in ((row.low, low, "<"), (row.high, high, ">")):
                 beyond = bound < edge if mark == "<" else bound > edge
                 if beyond:  # the interval goes on beyond what is shown
                     ax.plot(edge, line, mark, color=COLOURS[0], ms=4.5, clip_on=False)
+
+
+def _core_limits(core: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
+    """Limits by estimates, thresholds, and references rather than by one wide interval."""
+    known = finite(core)
+    if not len(known):
+        return padded_limits(ends)
+    reach = max(float(known.max() - known.min()), 0.05 * float(np.abs(known).max()), 1e-9)
+    near = finite([e for e in ends if known.min() - 1.5 * reach <= e <= known.max() + 1.5 * reach])
+    shown = np.concatenate([known, near])
+    margin = 0.08 * max(float(shown.max() - shown.min()), reach)
+    return float(shown.min()) - margin, float(shown.max()) + margin
+
+
+def _name_above(ax: Axes, x: float, word: str, *, line: int = 0) -> None:
+    """The word of a line or bar, above the axes; a second one is a line higher."""
+    ax.annotate(
+        word, (x, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2 + 9 * line),
+        textcoords="offset points", ha="center", va="bottom", fontsize=7.5, color=GREY,
+    )  # fmt: skip
+
+
+def _coefficient(value: float, _: object = None) -> str:
+    """A tick of a quantity that cannot exceed 1, without a leading zero."""
+    text = f"{value:g}".replace("-", MINUS)
+    return text.replace("0.", ".", 1) if 0 < abs(value) < 1 else text
+
+
+_COEFFICIENT = FuncFormatter(_coefficient)
 
 
 def _check_positive(rows: Sequence[EffectRow]) -> None:
@@ -357,12 +390,15 @@ class RequirementPlot(Figure):
     ----------
     rows : tuple of RequirementRow
     x_label : str
+    needed : str
+        Threshold of all rows, written once above it; empty where rows differ.
     bounds : (float, float)
         Range of the quantity, beyond which the axis does not reach.
     """
 
     rows: tuple[RequirementRow, ...]
     x_label: str
+    needed: str = ""
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @property
@@ -370,13 +406,14 @@ class RequirementPlot(Figure):
         """Width and height in inches."""
         n = len(self.rows)
         row = 0.42 if self.is_narrow else 0.27 if n <= 6 else 0.18
-        return (self.width, 0.62 + row * n)
+        return (self.width, 0.62 + 0.14 * bool(self.needed) + row * n)
 
     @property
     def alt(self) -> str:
         """The figure as text."""
         told = (f"{row.name}: {row.text}, {row.status}" for row in self.rows)
-        return f"{self.x_label}. {'; '.join(told)}."
+        needed = f", needed {self.needed}" if self.needed else ""
+        return f"{self.x_label}{needed}. {'; '.join(told)}."
 
     def draw(self, ax: Axes) -> None:
         """Draw every row, the first at the top."""
@@ -399,6 +436,10 @@ class RequirementPlot(Figure):
         ax.tick_params(axis="y", length=0)
         ax.grid(visible=False)
         ax.set_xlabel(self.x_label)
+        if self.bounds[0] >= -1 and self.bounds[1] <= 1:
+            ax.xaxis.set_major_formatter(_COEFFICIENT)
+        if self.needed:
+            _name_above(ax, self.rows[0].threshold, f"needed {self.needed}")
 
     def _estimate(self, ax: Axes, y: int, row: RequirementRow, left: float, right: float) -> None:
         colour = {"fails": BAD, "holds": GOOD}.get(row.status.partition(" ")[0], INK)
@@ -418,12 +459,9 @@ class RequirementPlot(Figure):
         )  # fmt: skip
 
     def _limits(self) -> tuple[float, float]:
-        """Ends of the axis, from estimates and thresholds rather than from one wide interval."""
-        core = finite([v for r in self.rows for v in (r.value, r.threshold, r.top)])
-        reach = max(float(core.max() - core.min()), 0.05 * float(np.abs(core).max()), 1e-9)
-        ends = finite([e for r in self.rows for e in (r.low, r.high)])
-        near = ends[(ends >= core.min() - 1.5 * reach) & (ends <= core.max() + 1.5 * reach)]
-        shown = np.concatenate([core, near])
-        margin = 0.08 * max(float(shown.max() - shown.min()), reach)
-        low = max(float(shown.min()) - margin, self.bounds[0])
-        return low, min(float(shown.max()) + margin, self.bounds[1])
+        """Ends of the axis; never beyond the range of the quantity."""
+        low, high = _core_limits(
+            [v for r in self.rows for v in (r.value, r.threshold, r.top)],
+            [e for r in self.rows for e in (r.low, r.high)],
+        )
+        return max(low, self.bounds[0]), min(high, self.bounds[1])

@@ -485,7 +485,7 @@ def null_strip(run: Run) -> Captioned | None:
         ]
         what = name = "ICC(1,1)" if kind == "icc1" else "Reliability"
     else:
-        rows, what, name = _null_rows(run), "Coefficients", "Coefficient"
+        rows, what, name = _null_rows(run), "The coefficient", "Coefficient"
     if not rows:
         return None
     also = ""
@@ -493,11 +493,15 @@ def null_strip(run: Run) -> Captioned | None:
         also = f" The first {_MOST_ROWS} of {len(rows)} are drawn; the tables have all."
     return Captioned(
         figure=plots.Forest(
-            rows=tuple(rows[:_MOST_ROWS]), x_label=name, reference=math.nan, level=run.level
+            rows=tuple(rows[:_MOST_ROWS]),
+            x_label=name,
+            reference=math.nan,
+            level=run.level,
+            bounded=True,
         ),
         label="fig-null",
-        caption=f"{extremes(rows, what)} Each is drawn next to its null: the same coefficient with "
-        f"judgments shuffled, as the methods say.{also}",
+        caption=f"{extremes(rows, what)} Grey: its null, from the mean (tick) to the 95th "
+        f"percentile of the same coefficient with judgments shuffled.{also}",
     )
 
 

@@ -24,7 +24,7 @@ from judgestats.reporting.sections.figures import effect_in, effect_of, extremes
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
 from judgestats.results import Estimate
 from judgestats.results import Table as TableRecord
-from judgestats.results.numbers import LEAST_IN_CATEGORY
+from judgestats.results.numbers import LEAST_IN_CATEGORY, apa_number
 from judgestats.results.records import rows_of_table
 
 _MOST = 10
@@ -179,17 +179,18 @@ def alignment(run: Run) -> Captioned | None:
             rows.append(effect_of(replace(record, null=None), name, "Baselines" * run.is_grouped))
     if not any(math.isfinite(r.estimate) for r in rows):
         return None
-    has_ceiling = math.isfinite(people)
-    line = f"The line is the human ceiling ({people:.3f})." if has_ceiling else "The line is .5."
+    ceiling = apa_number(people, bounded=True) if math.isfinite(people) else ""
     return Captioned(
         figure=plots.Forest(
             rows=tuple(rows),
             x_label="Agreement with humans (1 / .5 / 0)",
-            reference=people if has_ceiling else 0.5,
+            reference=people if ceiling else 0.5,
+            reference_label=f"human ceiling {ceiling}" if ceiling else ".5",
+            bounded=True,
             level=run.level,
         ),
         label="fig-alignment",
-        caption=f"{extremes(rows, 'Agreement with humans')} Intervals are over clusters. {line}",
+        caption=f"{extremes(rows, 'Agreement with humans')} Intervals are over clusters.",
     )
 
 

@@ -65,7 +65,7 @@ def warned(run: Run) -> Markdown | None:
     return Markdown(f"::: {{.callout-warning}}\n\n{escape_markdown(found[0])}\n\n:::")
 
 
-_MOST_ROWS, _MOST_COLUMNS, _MOST_DRAWN, _MOST_CARE = 12, 5, 12, 4
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CARE = 6, 5, 4
 
 
 def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
@@ -123,12 +123,10 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
     """A row per subject, the worst first where not all fit; a column per requirement."""
     records = run.records
     names = subject_names(records)
-    listed = list(enumerate(records.verdicts))
-    if len(listed) > _MOST_ROWS:
-        listed.sort(key=lambda pair: ORDER.index(pair[1].outcome))
     rows: list[dict[str, object]] = []
     heads: dict[str, str] = {}
-    for i, verdict in listed[:_MOST_ROWS]:
+    for i in _shown_first(records.verdicts):
+        verdict = records.verdicts[i]
         row: dict[str, object] = {
             "subject": names[verdict.subject.label], "verdict": WORDS[verdict.outcome]
         }  # fmt: skip
@@ -146,11 +144,19 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
         Column(key="verdict", label="Verdict"),
         *(Column(key=k, label=heads[k], align="left", spanner=spanner(k)) for k in together),
     )
-    left = len(listed) - len(rows)
-    note = f"{left} more are in the record." if left > 0 else ""
+    left = len(records.verdicts) - len(rows)
+    note = f"{left} more in the record." if left > 0 else ""
     return Table(
         columns=columns, rows=tuple(rows), caption=caption, note=note, label="tbl-requirements"
     )
+
+
+def _shown_first(verdicts: Sequence[Verdict]) -> list[int]:
+    """Places of the verdicts that the page shows: all in order, or the worst where too many."""
+    places = [*range(len(verdicts))]
+    if len(places) > _MOST_ROWS:
+        places.sort(key=lambda i: ORDER.index(verdicts[i].outcome))
+    return places[:_MOST_ROWS]
 
 
 def _requirement_table(run: Run, caption: str) -> Table:
@@ -185,7 +191,7 @@ def _requirement_table(run: Run, caption: str) -> Table:
         columns=(*subject, *columns),
         rows=tuple(rows),
         caption=caption,
-        note=f"{left} more rows are in the record." if left > 0 else "",
+        note=f"{left} more rows in the record." if left > 0 else "",
         label="tbl-requirements",
     )
 
@@ -223,23 +229,38 @@ def requirement_figure(run: Run) -> Captioned | None:
         same = [(r.label, r) for r in (shared if alike else [found.decisive])]
     drawn = [(name, r) for name, r in same if math.isfinite(r.estimate)]
     drawn.sort(key=lambda pair: -pair[1].estimate)
+    kept = [r for i in _shown_first(records.verdicts) for r in records.verdicts[i].requirements]
+    shown = [pair for pair in drawn if any(pair[1] is r for r in kept)] or drawn
     quantity = decided_of(key, records)
     one = len({r.label for _, r in drawn}) == 1
     bounds = (quantity.low, quantity.high) if one else (0.0, 1.0)
     rows = tuple(
         RequirementRow(
-            name=name, value=r.estimate, low=r.low, high=r.high, threshold=r.threshold, top=r.top,
-            direction=r.direction, status=status_text(r), text=number_text(r),
+            name=name if one else f"{name} {threshold_text(r)}", value=r.estimate, low=r.low,
+            high=r.high, threshold=r.threshold, top=r.top, direction=r.direction,
+            status=_status(r), text=number_text(r),
         )
-        for name, r in drawn[:_MOST_DRAWN]
+        for name, r in shown[:_MOST_ROWS]
     )  # fmt: skip
-    label = f"{drawn[0][1].label}, needed {threshold_text(drawn[0][1])}" if one else "Estimate"
+    left = f" {len(rows)} of {len(drawn)} are drawn." if len(rows) < len(drawn) else ""
+    needed = {threshold_text(r) for _, r in drawn}
     title = _figure_title(found, names, drawn if one else [])
     return Captioned(
-        figure=RequirementPlot(rows=rows, x_label=label, bounds=bounds),
+        figure=RequirementPlot(
+            rows=rows,
+            x_label=drawn[0][1].label if one else "Estimate",
+            bounds=bounds,
+            needed=needed.pop() if one and len(needed) == 1 else "",
+        ),
         label="fig-answer",
-        caption=f"{title} Estimates with 95% intervals; the failing side is shaded.",
+        caption=f"{title}{left} Estimates with 95% intervals; the failing side is shaded.",
     )
+
+
+def _status(r: Requirement) -> str:
+    """Status, with the reason where there is no interval."""
+    has_interval = math.isfinite(r.low) and math.isfinite(r.high)
+    return status_text(r) if has_interval or not r.reason else f"no CI: {r.reason}"
 
 
 def _figure_title(
