@@ -346,16 +346,17 @@ def begin_render(
 _NUMBER = r"[\u2212-]?[\d,]*\.?\d+%?"
 _INTERVAL = re.compile(
     r"<(?P<left>head|a|svg|pre|code)\b.*?</(?P=left)>"
+    r'|<span data-record="(?P<item>[^"]+\.item_id)">[^<]*</span>'
     r'|\[<span data-record="(?P<ends>[^"]+)">[^\]]*\]'
     r'|<span[^>]* data-record="(?P<within>[^"]+)"[^>]*>'
     rf"|<[^>]*>|(?<=[\d%I]\s)\[{_NUMBER},\s+{_NUMBER}\]",
     re.DOTALL,
 )
-"""An interval, in marked-up ends or in a text, and the tags that are between intervals."""
+"""An item, or an interval in marked-up ends or in a text, and the tags that are between them."""
 
 
 def link_intervals(page: str, evidence: Callable[[str], str]) -> str:
-    """Return a report with its intervals as links to the judgments behind them.
+    """Return a report with its intervals and items as links to the judgments behind them.
 
     Parameters
     ----------
@@ -373,11 +374,11 @@ def link_intervals(page: str, evidence: Callable[[str], str]) -> str:
 
     def link(found: re.Match[str]) -> str:
         nonlocal where
-        text = found[0]
-        if text.startswith("<"):
+        text, own = found[0], found["item"] or found["ends"]
+        if text.startswith("<") and not own:
             where = found["within"] or ("" if text == "</span>" else where)
             return text
-        fragment = evidence(found["ends"] or where) if found["ends"] or where else ""
+        fragment = evidence(own or where) if own or where else ""
         address = f"{PAGE}#{escape_html(fragment)}" if fragment else PAGE
         return f'<a class="evidence" href="{address}">{text}</a>'
 

@@ -245,6 +245,9 @@ class Run:
         """
         record, field = (unquote(part) for part in where.partition("#")[::2])
         part, labels, key = field.split("."), [], record
+        if part[-1] == "item_id":
+            row = self.table(record)[int(part[1])]
+            return urlencode({"item": str(row["item_id"]), "column": str(row["condition"])})
         if record == CONDITIONS:
             labels, key = [str(self.table(CONDITIONS)[int(part[1])].get("condition"))], part[2]
         elif record in self.records:

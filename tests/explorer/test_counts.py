@@ -199,6 +199,25 @@ def test_columns_of_a_judge_stand_together_and_criteria_do_not_disagree(
                      [[name, "1"] for name in ("accuracy", "style") * 2]]  # fmt: skip
 
 
+def test_labels_and_conditions_are_shown_without_what_all_share(
+    opened: Callable[..., Browser],
+) -> None:
+    frame = judgments(9, n_items=8, judges=("ann",), kind="choice", labels="none")
+    frame["choice"] = frame["choice"].map({"pass": "author-a", "fail": "author-b"}).fillna("")
+    other = frame.assign(condition="ann, T=1, prompt=2")
+    frame = pd.concat([frame.assign(condition="ann, T=1, prompt=1"), other], ignore_index=True)
+    tab = opened(frame)
+    heads = "[...document.querySelectorAll('[role=columnheader]')].map((e) => e.textContent)"
+    assert tab.js(heads) == ["Item", "ann", "", "prompt=1", "prompt=2"]
+    assert tab.js("document.querySelector('.panel h3').textContent") == "prompt=1"
+    shown = set(tab.js("[...document.querySelectorAll('.mx-value')].map((e) => e.textContent)"))
+    assert shown <= {"a", "b", "split", "\u2013"}
+    assert tab.js("judgestats.store.columns[1].condition") == "T=1, prompt=2"  # links keep it
+    signed = frame.assign(choice=frame["choice"].replace({"author-a": "-1", "author-b": "-2"}))
+    shown = "[...document.querySelectorAll('.mx-value')].map((e) => e.textContent)"
+    assert set(opened(signed).js(shown)) <= {"-1", "-2", "split", "\u2013"}
+
+
 def test_systems_filter_their_items(opened: Callable[..., Browser]) -> None:
     frame = judgments(5, missing=0.0)
     frame["author"] = ["model-a" if i.endswith(("0", "2")) else "model-b" for i in frame["item_id"]]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.reporting import Captioned, Run, Table, load_run, render_report, resolve
+from judgestats.reporting.renderer import link_intervals
 from judgestats.reporting.sections import answer, data, design, pairs, people, results, summary
 from judgestats.results import CONDITIONS, About, Condition, Drawing, Record
 from tests.reporting.record_numbers import EXEMPT, faults
@@ -244,7 +245,9 @@ def test_the_widest_disagreements_are_shown_and_all_of_them_linked(
     monkeypatch.chdir(tmp_path / "out")
     table, link = people.disagreements(run)
     assert isinstance(table, Table)
-    assert [row["item"] for row in table.rows] == [f"item-{i}" for i in range(11, 1, -1)]
+    assert [str(row["item"]) for row in table.rows] == [f"item-{i}" for i in range(11, 1, -1)]
+    linked = link_intervals(table.to_html(), run.evidence)
+    assert '<a class="evidence" href="explore.html#item=item-11&amp;column=a">' in linked
     assert {c.key for c in table.columns} == {"condition", "item", "judge", "people", "answer"}
     assert all(len(row["answer"]) <= 120 for row in table.rows)
     assert str(table.rows[0]["judge"]) == "12.00"

@@ -50,7 +50,7 @@ def disagreements(run: Run) -> list[Showable]:
     rows = [
         {
             "condition": run.condition_name(str(row["condition"])),
-            "item": str(row["item_id"]),
+            "item": AddressedText(((str(row["item_id"]), address(_ID, f"rows.{i}.item_id")),)),
             **{k: _number(row, k, i, words) for k in ("judge", "people")},
             **{k: _shorten_text(row.get(k)) for k in _TEXTS},
         }

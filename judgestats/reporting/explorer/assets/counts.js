@@ -1,13 +1,13 @@
 // The figure of categories: human label against majority, one table of counts per column.
 
-import { el, replace } from "./dom.js";
+import { breakable, el, replace } from "./dom.js";
 import { DASH, count } from "./format.js";
 import { NONE } from "./store.js";
 
 /** A table of labels by majorities for one column. */
 export function countTable(column, store) {
   const body = el("tbody");
-  const node = el("section", { class: "panel" }, el("h3", {}, column.name),
+  const node = el("section", { class: "panel" }, el("h3", {}, breakable(store.names[column.k])),
     el("table", { class: "confusion" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: store.prefix ? "" : "sr" }, store.prefix || "Human label")),
         store.short.map((l) => el("th", { scope: "col" }, l)),

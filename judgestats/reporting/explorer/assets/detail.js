@@ -25,8 +25,9 @@ export class Detail {
     if (!judges.some((c) => c.k === column)) this.column = judges.length ? judges[0].k : -1;
     replace(byId("detail-title"), store.items.id[item]);
     const { slice, cluster, id } = store.items, own = id[item].startsWith(cluster[item]) ? "" : cluster[item].slice(0, 160);
-    replace(byId("detail-sub"), [slice[item], own, store.systems && store.systems[item]].filter(Boolean)
-      .map((word) => [word, " \u00b7 "]), "human label: ", el("b", {}, store.labelWord(item) || DASH));
+    const about = [slice[item], own, store.systems && store.systems[item], store.labelled && "human label: "];
+    replace(byId("detail-sub"), about.filter(Boolean).join(" \u00b7 "),
+      store.labelled ? el("b", {}, store.labelWord(item) || DASH) : null);
     const texts = store.items.texts.map(([name, list]) => {
       const text = store.text(list[item]);
       return text ? el("section", { class: "block" }, el("h3", {}, name), judged(text, this.plain)) : null;
@@ -64,7 +65,7 @@ export class Detail {
     const o = store.optional;
     const facts = [];
     if (o.tokens && o.tokens[row] !== null) facts.push(`${count(o.tokens[row])} tokens`);
-    if (o.cost && o.cost[row] !== null) facts.push(`$${o.cost[row].toFixed(5)}`);
+    if (o.cost && o.cost[row]) facts.push(`$${o.cost[row].toFixed(5)}`);
     const order = store.order ? store.meta.orders[store.order[row]] : "";
     const body = ["explanation", "raw", "request"].map((name) => {
       const text = store.optionalText(name, row);

@@ -2,7 +2,7 @@
 // Categories: verdict against label, one table per judge. Both filter the matrix.
 
 import { countTable, fillCounts } from "./counts.js";
-import { byId, el, replace, token } from "./dom.js";
+import { breakable, byId, el, replace, token } from "./dom.js";
 import { count, fixed, ticks } from "./format.js";
 import { outcomeOf } from "./select.js";
 
@@ -27,6 +27,7 @@ export class Figure {
       this.names = names;
       this.panels = columns.map((c) => (store.scored ? this.scatter(c) : countTable(c, store)));
       replace(this.host, this.panels.map((p) => p.node));
+      if (!store.scored) this.host.style.setProperty("--wide", `${60 + 42 * (store.labels.length + 1)}px`);
     }
     this.limits();
     this.paint();
@@ -74,7 +75,7 @@ export class Figure {
       el("div", {}, single ? "Score " : "Mean ", fields[0], "\u2013", fields[1],
         single ? null : [" SD ", fields[2], "\u2013", fields[3]]));
     const node = el("section", { class: "panel" },
-      el("h3", {}, column.name), canvas, tip, form);
+      el("h3", {}, breakable(this.store.names[column.k])), canvas, tip, form);
     const panel = { column, canvas, node, tip, fields };
     for (const input of fields) {
       input.addEventListener("change", () => {
@@ -202,7 +203,7 @@ export class Figure {
       g.beginPath(); g.moveTo(s.x(v), s.y(0)); g.lineTo(s.x(v), PAD.top); g.stroke();
     }
     g.textAlign = "right";
-    for (const v of ticks(0, this.top)) {
+    for (const v of ticks(0, this.top, Math.min(5, (s.height - PAD.top - PAD.bottom) / 16))) {
       g.fillText(count(v), PAD.left - 6, s.y(v) + 4);
       g.beginPath(); g.moveTo(PAD.left, s.y(v)); g.lineTo(s.width - PAD.right, s.y(v)); g.stroke();
     }

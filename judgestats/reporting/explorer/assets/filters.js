@@ -11,7 +11,7 @@ const TITLES = {
   label: "Human label", verdict: "Verdict", outcome: "Outcome", repeat: "Repeat", order: "Order",
 };
 const CHIPS = new Set(["label", "verdict", "outcome", "repeat", "order"]);
-const MOST_OPTIONS = 24; // values of a role that are offered
+const MOST_OPTIONS = 200; // values of a role that are offered
 
 /** The options that data hold, as [value, word, count]; a role with one option is not shown. */
 function options(store) {
@@ -37,8 +37,7 @@ function options(store) {
   found.outcome = store.decided ? OUTCOMES.map((w) => [w, w]) : [];
   found.repeat = rows("repeat", store.repeat, true);
   found.order = store.order ? rows("order", store.order) : [];
-  return SETS.map((name) => [name, found[name].slice(0, CHIPS.has(name) ? MOST_OPTIONS : 200)])
-    .filter(([, list]) => list.length > 1);
+  return SETS.map((name) => [name, found[name]]).filter(([, list]) => list.length > 1);
 }
 
 export function makeFilters(store, state, changed) {
@@ -46,8 +45,9 @@ export function makeFilters(store, state, changed) {
   replace(byId("filter-sets"), store.options.map(([name, list]) => {
     const chips = CHIPS.has(name);
     return el("fieldset", { class: chips ? "chips" : "", "data-name": name },
-      el("legend", {}, TITLES[name]),
-      list.map(([value, word, n]) => {
+      el("legend", {}, TITLES[name], list.length > MOST_OPTIONS
+        ? ` (${MOST_OPTIONS} of ${count(list.length)})` : ""),
+      list.slice(0, MOST_OPTIONS).map(([value, word, n]) => {
         const box = el("input", { type: "checkbox", on: { change: () => {
           const set = state.filters[name];
           if (box.checked) set.add(value); else set.delete(value);

@@ -23,9 +23,9 @@ export function digest(text) {
   return h.toString(16).padStart(8, "0");
 }
 
-/** At most six round numbers of an axis. */
-export function ticks(from, to) {
-  const rough = (to - from) / 5 || 1, power = 10 ** Math.floor(Math.log10(rough));
+/** Round numbers of an axis, about so many steps. */
+export function ticks(from, to, steps = 5) {
+  const rough = (to - from) / steps || 1, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((m) => m * power >= rough) * power;
   const out = [];
   for (let v = Math.ceil(from / step) * step; v <= to + step / 1e6; v += step) out.push(Number(v.toPrecision(8)));

@@ -1,6 +1,6 @@
 // The item x judge matrix: an ARIA grid whose rows exist only while they are near the window.
 
-import { announce, el, replace, setAttributes, svg } from "./dom.js";
+import { announce, breakable, el, replace, setAttributes, svg } from "./dom.js";
 import { DASH, count, fixed, plainNumber } from "./format.js";
 import { OF_COLUMN } from "./select.js";
 import { NONE } from "./store.js";
@@ -66,12 +66,12 @@ export class Matrix {
       for (const c of this.columns) {
         const path = JSON.stringify([c.rater, ...roles.slice(0, depth + 1).map((n) => c[n])]);
         if (spans.at(-1)?.path === path) spans.at(-1).n++;
-        else spans.push({ path, name: c[role], n: 1 });
+        else spans.push({ path, name: role === "condition" ? this.store.heads[c.k] : c[role], n: 1 });
       }
       return el("div", { role: "row", class: "mx-row", "aria-rowindex": depth + 1 },
         cell(depth ? "" : "Item", { class: "mx-item" }),
         spans.map((s) => {
-          const node = cell(s.name, { class: depth + 1 < roles.length || !depth ? "mx-judge" : "", "aria-colspan": s.n });
+          const node = cell(breakable(s.name), { class: depth + 1 < roles.length || !depth ? "mx-judge" : "", "aria-colspan": s.n });
           node.style.gridColumn = `span ${s.n}`;
           return node;
         }),

@@ -20,16 +20,21 @@ function check(good, what) {
   if (!good) throw new Error(`the data are not of this page (${what})`);
 }
 
-/** Labels that share a first word lose it: "output 1", "output 2" become "1", "2" under "output". */
+/** Labels that begin alike lose it: "output 1", "output 2" become "1", "2" under "output". */
 export function shortened(words) {
   if (words.length < 2) return { prefix: "", short: words };
-  const first = words[0].split(" ");
+  const parts = words.map((w) => w.split(/(?<=[ _:/-])/)), first = parts[0];
   let n = 0;
-  while (n < first.length - 1 && words.every((w) => {
-    const parts = w.split(" ");
-    return parts.length > n + 1 && parts[n] === first[n];
-  })) n++;
-  return { prefix: first.slice(0, n).join(" "), short: words.map((w) => w.split(" ").slice(n).join(" ")) };
+  while (n < first.length - 1 && parts.every((p) => p.length > n + 1 && p[n] === first[n])) n++;
+  const prefix = first.slice(0, n).join("").replace(/[ _:/-]+$/, "");
+  return { prefix, short: prefix ? parts.map((p) => p.slice(n).join("")) : words };
+}
+
+/** Conditions without the parts that all columns share; as they are where nothing else is left. */
+function heads(columns) {
+  const parts = columns.map((c) => c.condition.split(", "));
+  const own = parts.map((p) => p.filter((w) => !parts.every((q) => q.includes(w))).join(", "));
+  return columns.map((c, k) => (own.every((w, i) => w || columns[i].rater === "human") ? own[k] : c.condition));
 }
 
 /**
@@ -68,6 +73,10 @@ export class Store {
     // The verdict in the words of the label (through the recorded cut-off).
     this.called = Uint8Array.from(j.called, (v) => (v === null ? NONE : v));
     this.systems = items.system && items.system.some(Boolean) ? items.system : null; // an item is of one
+    const several = new Set(payload.columns.map((c) => c.judge)).size > 1;
+    this.heads = heads(payload.columns);
+    this.names = payload.columns.map((c, k) =>
+      [several && c.judge, this.heads[k], c.criterion].filter(Boolean).join(", ") || c.name);
     this.human = payload.columns.map((c) => c.rater === "human");
     // Judges by criterion: verdicts on different criteria do not disagree.
     this.groups = [...new Set(payload.columns.map((c) => c.criterion))].map((name) =>
