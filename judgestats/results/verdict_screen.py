@@ -476,6 +476,26 @@ def status_text(r: Requirement) -> str:
     return word
 
 
+def limit_text(verdict: Verdict) -> str:
+    """The deciding requirement by the limit that decides it; a sentence where none does.
+
+    Limits have as many digits as set them apart from the threshold.
+    """
+    r = verdict.decisive
+    if r is None or r.status not in {"fails", "open"} or math.isnan(r.limit) or r.key in FLAGS:
+        return verdict.sentence
+    word = {"lower": "at least", "upper": "at most"}.get(r.limit_side, "is")
+    if r.status == "open" and r.limit_side:
+        missed = r.direction != "within" and (r.estimate < r.threshold) == (r.direction == "min")
+        word = "may still be" if missed else "may be"
+
+    def text(value: float, digits: int) -> str:
+        return apa_number(value, digits=digits, bounded=r.bounded)
+
+    apart = (d for d in (2, 3, 4) if text(r.limit, d) not in {text(r.threshold, d), text(r.top, d)})
+    return f"{r.label} {word} {text(r.limit, next(apart, 4))}, needs {threshold_text(r)}"
+
+
 def grid_lines(rows: Sequence[Sequence[str]], width: int) -> Lines | None:
     """Aligned columns; None where they are wider than the screen."""
     sizes = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]

@@ -11,6 +11,7 @@ import random
 import re
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,6 +26,7 @@ from judgestats.data.demo import demo_judgments
 from judgestats.errors import InputError
 from judgestats.redaction import keep_secret
 from judgestats.reporting.explorer import blind_payload, html_page, page, view_payload, write_page
+from judgestats.results import Demand, decide, share_measure
 from tests.explorer.browser import SMALL, Browser
 from tests.explorer.conftest import NOTHING, judgments
 
@@ -475,6 +477,26 @@ def test_numbers_of_the_header_are_those_of_the_record(opened: Callable[..., Bro
     intervals = re.findall(r"\[[\d.,\u2212 ]+\]", tab.js(bare))
     finding = re.findall(r"\[[\d.,\u2212 ]+\]", found.records.finding)
     assert sorted(intervals) == sorted([t.partition(" ")[2] for _, t in want] + finding)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "passes", "said"),
+    [
+        (0.8, 12, "TNR at most .47, needs ≥ .80"),
+        (0.8, 30, "TNR may still be .87, needs ≥ .80"),
+        (0.8, 34, "TNR may be .70, needs ≥ .80"),
+        (0.7, 34, "TNR holds."),
+        (0.705, 34, "TNR may be .702, needs ≥ .70"),  # .70 would be the threshold again
+    ],
+)
+def test_the_header_names_the_limit_that_decides(threshold: float, passes: int, said: str) -> None:
+    verdicts = [1.0] * passes + [0.0] * (40 - passes)
+    demand = Demand(key="tnr", threshold=threshold, direction="min")
+    made = decide([(demand, share_measure("tnr", verdicts, range(40)))])
+    named = tuple(replace(r, label="TNR") for r in made.requirements)
+    results = replace(NOTHING, verdicts=(replace(made, requirements=named, sentence="TNR holds."),))
+    record = view_payload(results, judgments(1, n_items=4))[0]["record"]
+    assert record["verdicts"][0]["why"] == said
 
 
 def test_sizes_bytes_and_secrets() -> None:

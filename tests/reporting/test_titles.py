@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import judgestats as js
-from judgestats.reporting import Run, resolve, submission_paragraph
+from judgestats.reporting import Run, Table, resolve, submission_paragraph
 from judgestats.reporting.plots import RequirementPlot, RequirementRow
 from judgestats.reporting.sections import people
-from judgestats.reporting.sections.summary import requirement_figure, requirement_table
+from judgestats.reporting.sections.summary import (
+    requirement_figure,
+    requirement_table,
+    verdict_page,
+)
 from judgestats.results import number_text
 from judgestats.results.quantities import QUANTITIES
 
@@ -100,6 +105,13 @@ def test_of_many_judges_page_one_shows_the_six_worst_in_table_and_figure() -> No
     assert made.figure.needed == "≥ .80"
     texts = {t.get_text() for t in made.figure.render().axes[0].texts}
     assert "needed ≥ .80" in texts
+
+
+def test_a_run_that_only_compares_has_no_table_of_requirements(gates) -> None:
+    verdicts = tuple(replace(v, requirements=()) for v in gates.records.verdicts)
+    run = replace(gates, records=replace(gates.records, verdicts=verdicts))
+    assert not any(isinstance(part, Table) for part in verdict_page(run, None))
+    assert any(isinstance(part, Table) for part in verdict_page(gates, None))
 
 
 def test_page_one_is_short_and_has_no_p_value(tmp_path, report: dict[str, Path]) -> None:

@@ -26,10 +26,9 @@ from judgestats.redaction import scrubbed
 from judgestats.reporting.explorer.page import html_page, packed
 from judgestats.reporting.runs import Run
 from judgestats.results import Results, plain, verdict_screen
-from judgestats.results.numbers import apa_number
-from judgestats.results.purposes import FLAGS, threshold_text
+from judgestats.results.numbers import count_noun
+from judgestats.results.purposes import threshold_text
 from judgestats.results.screen import brief_of
-from judgestats.results.verdict import Verdict
 
 SCHEMA = "judgestats.view/1"
 STATUSES = ("ok", "not_applicable", "unparsed", "error", "missing")
@@ -426,8 +425,8 @@ def _built(
             "step": _step(judged), "cut": cutoff, "numeric": judged.is_numeric,
             "categories": judged.categories, "labels": judged.labels,
             "orders": [o or "(none)" for o in orders],
-            "provenance": f"{len(judged.frame):,} judgments. Marks and means are of the selection; "
-            "estimates with intervals are of the record.",
+            "provenance": f"{count_noun(len(judged.frame), 'judgment', 'judgments')}. Marks and "
+            "means are of the selection; estimates with intervals are of the record.",
             "left_out": {"texts": lost, "items": n_all - len(ids), "why": " ".join(why), "seed": 0},
         },
         "record": {**record_of(results), "figure": _figure(judged, frame, cutoff)},
@@ -518,8 +517,9 @@ def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) 
         )
     elif not frame.duplicated(["item_id", "column"]).any():
         kind, title = "bars", "Each bar counts the items with one score"
-        note = "Blue: agrees with the human label. Hatched: differs. Grey: no label."
-        note += f"{cut} Click a bar or drag to filter."
+        note = f"{cut} Click a bar or drag to filter.".strip()
+        if judged.frame["label"].notna().any():
+            note = f"Blue: agrees with the human label. Hatched: differs. Grey: no label. {note}"
     else:
         kind, title = "points", "Repeats differ more the higher an item is"
         note = "A mark is an item. Across: mean of the repeats. Up: their SD."
@@ -527,24 +527,6 @@ def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) 
             note += " Cross: the majority differs from the human label."
         note += f"{cut} Drag to filter, click to open an item."
     return {"kind": kind, "title": title, "note": note}
-
-
-def _limit_text(verdict: Verdict) -> str:
-    """The deciding requirement by the limit that decides it; a sentence where none does.
-
-    Limits have as many digits as set them apart from the threshold.
-    """
-    r = verdict.decisive
-    if r is None or r.status not in {"fails", "open"} or math.isnan(r.limit) or r.key in FLAGS:
-        return verdict.sentence
-    word = {"lower": "at least", "upper": "at most"}.get(r.limit_side, "is")
-    if r.status == "open" and r.limit_side:
-        missed = r.direction != "within" and (r.estimate < r.threshold) == (r.direction == "min")
-        word = "may still be" if missed else "may be"
-    bounds = [apa_number(b, digits=4, bounded=r.bounded) for b in (r.threshold, r.top)]
-    shown = (apa_number(r.limit, digits=d, bounded=r.bounded) for d in (2, 3, 4))
-    limit = next((t for t in shown if not any(b.rstrip("0") == t.rstrip("0") for b in bounds)), "")
-    return f"{r.label} {word} {limit or bounds[0]}, needs {threshold_text(r)}"
 
 
 def record_of(results: Results) -> dict[str, Any]:
@@ -568,7 +550,9 @@ def record_of(results: Results) -> dict[str, Any]:
     measured = {r.key for r in listed if r.status != "not_measured"}
     for v in results.verdicts:
         made: dict[str, Any] = plain(v)
-        verdicts.append(made | {"name": names[v.subject.label], "why": _limit_text(v)})
+        verdicts.append(
+            made | {"name": names[v.subject.label], "why": verdict_screen.limit_text(v)}
+        )
         for r, out in zip(v.requirements, made["requirements"], strict=True):
             number, _, bounds = verdict_screen.number_text(r).partition(" ")
             out["text"] = [number, bounds]

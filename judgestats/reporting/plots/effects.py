@@ -439,7 +439,9 @@ class RequirementPlot(Figure):
         if self.bounds[0] >= -1 and self.bounds[1] <= 1:
             ax.xaxis.set_major_formatter(_COEFFICIENT)
         if self.needed:
-            _name_above(ax, self.rows[0].threshold, f"needed {self.needed}")
+            first = self.rows[0]
+            other = first.top if first.direction == "within" else first.threshold
+            _name_above(ax, (first.threshold + other) / 2, f"needed {self.needed}")
 
     def _estimate(self, ax: Axes, y: int, row: RequirementRow, left: float, right: float) -> None:
         colour = {"fails": BAD, "holds": GOOD}.get(row.status.partition(" ")[0], INK)

@@ -98,7 +98,8 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     parts.append(Markdown(name_reliability(" · ".join(facts_of(records, brief_of(records))))))
     if records.finding:
         parts.append(Markdown(words(records, address("", "finding"))))
-    parts.append(requirement_table(run))
+    if any(v.requirements for v in records.verdicts):
+        parts.append(requirement_table(run))
     drawn = requirement_figure(run) or figure
     if drawn is not None:
         parts.append(drawn)

@@ -203,7 +203,8 @@ export class Figure {
       g.beginPath(); g.moveTo(s.x(v), s.y(0)); g.lineTo(s.x(v), PAD.top); g.stroke();
     }
     g.textAlign = "right";
-    for (const v of ticks(0, this.top, Math.min(5, (s.height - PAD.top - PAD.bottom) / 16))) {
+    const most = Math.min(5, (s.height - PAD.top - PAD.bottom) / 16);
+    for (const v of ticks(0, this.top, this.store.single ? Math.min(most, this.top) : most)) {
       g.fillText(count(v), PAD.left - 6, s.y(v) + 4);
       g.beginPath(); g.moveTo(PAD.left, s.y(v)); g.lineTo(s.width - PAD.right, s.y(v)); g.stroke();
     }

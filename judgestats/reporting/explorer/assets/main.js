@@ -124,7 +124,7 @@ function explore(payload) {
   byId("plain").addEventListener("click", () => {
     detail.plain = !detail.plain;
     setAttributes(byId("plain"), { "aria-pressed": String(detail.plain) });
-    detail.show(detail.item, detail.column, selection);
+    if (detail.item !== undefined) detail.show(detail.item, detail.column, selection);
   });
   byId("copy-link").addEventListener("click", async () => {
     const text = link();
