@@ -18,6 +18,7 @@ from judgestats.reporting.plots.base import theme as theme
 from judgestats.reporting.plots.base import wrap_unique as wrap_unique
 from judgestats.reporting.renderer import begin_render as begin_render
 from judgestats.reporting.renderer import document_path as document_path
+from judgestats.reporting.renderer import link_intervals as link_intervals
 from judgestats.reporting.renderer import quarto_source as quarto_source
 from judgestats.reporting.renderer import quarto_version as quarto_version
 from judgestats.reporting.renderer import render_report as render_report

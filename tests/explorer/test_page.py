@@ -400,7 +400,7 @@ def test_an_exported_selection_is_read_with_the_same_counts(
 def test_in_a_sandboxed_frame_files_are_texts_to_copy(
     opened: Callable[..., Browser], tmp_path: Path
 ) -> None:
-    """As MLflow shows it: a blob in an iframe that may run scripts and nothing else."""
+    """As MLflow 3.17 shows it: a blob in an iframe that may run scripts and nothing else."""
     tab = opened(judgments(11))
     (tmp_path / "outer.html").write_text("<!doctype html><body>", encoding="utf-8")
 
@@ -424,11 +424,24 @@ def test_in_a_sandboxed_frame_files_are_texts_to_copy(
         inside = [e["params"]["sessionId"] for e in tab.events
                   if e.get("method") == "Target.attachedToTarget"][-1]  # fmt: skip
         tab.until("document.documentElement.dataset.ready", inside)
+        for domain in ("Runtime", "Log"):  # what happened before is reported again
+            tab.ask(f"{domain}.enable", inside)
         assert tab.js("document.querySelectorAll('[data-at]').length", inside) > 5
+        assert tab.js("document.documentElement.scrollWidth", inside) <= 514
+        refused = "try { localStorage; } catch (e) { e.name }"
+        assert tab.js(refused, inside) == "SecurityError"
+        tab.js('document.querySelector(\'[data-at="0"] [data-c="0"]\').click()', inside)
+        tab.js("document.querySelector('[data-key=human]').click()", inside)
+        assert tab.js("document.getElementById('save-labels').textContent", inside).endswith("(1)")
+        written = "try { document.body.innerHTML = '<b>'; } catch (e) { e.name }"
+        assert tab.js(written, inside) == "TypeError"  # Trusted Types hold in the frame too
+        tab.js("document.getElementById('close').click()", inside)
         tab.js("document.getElementById('export').click()", inside)
         assert tab.js("document.getElementById('save').open", inside) is True
         assert tab.js("document.getElementById('save-text').value", inside).startswith('"item_id"')
         assert tab.js("document.getElementById('review-kept').hidden", inside) is False
+        tab.events = [e for e in tab.events if e.get("sessionId") == inside]
+        assert [f for f in tab.faults() if "TrustedHTML" not in f] == []
     finally:
         server.shutdown()
         server.server_close()

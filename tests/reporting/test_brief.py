@@ -10,9 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from judgestats.reporting import Captioned, Run, Table, load_run, render_report, resolve
-from judgestats.reporting.renderer import link_intervals
-from judgestats.reporting.sections import answer, data, design, pairs, people, results, summary
+from judgestats.reporting import (
+    Captioned,
+    Run,
+    Table,
+    link_intervals,
+    load_run,
+    render_report,
+    resolve,
+)
+from judgestats.reporting.sections import answer, data, design, people, results, summary
 from judgestats.results import CONDITIONS, About, Condition, Drawing, Record
 from tests.reporting.record_numbers import EXEMPT, faults
 
@@ -90,7 +97,7 @@ def test_tables_left_out_stand_beside_the_report(briefed: dict[str, Path]) -> No
 
 
 def test_one_verdict_a_pair(run_folder: Path) -> None:
-    table = pairs.pair_table(load_run(run_folder))
+    table = results.pair_table(load_run(run_folder))
     assert table is not None
     listed = [(row["group"], row["of"], row["pair"]) for row in table.rows]
     assert len(set(listed)) == len(listed)
@@ -121,9 +128,9 @@ def test_a_test_of_equivalence_stands_under_its_margin_with_its_own_interval(
     run = load_run(run_folder)
     margin = Margin(low=-0.05, high=0.05, estimand="rate_difference")
 
-    def rows(*results: Record) -> list[tuple[object, ...]]:
-        listed = (run.records[CONDITIONS], *results)
-        table = pairs.pair_table(
+    def rows(*records: Record) -> list[tuple[object, ...]]:
+        listed = (run.records[CONDITIONS], *records)
+        table = results.pair_table(
             Run(run.folder, replace(run.records, results=listed, headlines=()))
         )
         assert table is not None

@@ -11,9 +11,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from judgestats.reporting import load_run, render_report
-from judgestats.reporting.numbers import address
-from judgestats.reporting.renderer import link_intervals
+from judgestats.reporting import link_intervals, load_run, numbers, render_report
 from judgestats.results import About, Estimate
 from tests.explorer.browser import CHROMIUM, MISSING, Browser
 from tests.reporting.record_numbers import faults
@@ -85,7 +83,9 @@ def test_a_link_names_the_judge_of_a_record_and_no_other(run_folder: Path) -> No
     )
     records = replace(run.records, conditions=(first, alike), results=(estimate,))
     made = replace(run, records=records)
-    assert parse_qs(made.evidence(address(estimate.id, "estimate"))) == {"judge": [alike.judge]}
+    assert parse_qs(made.evidence(numbers.address(estimate.id, "estimate"))) == {
+        "judge": [alike.judge]
+    }
     assert made.evidence("#finding") == ""
 
 
