@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,7 +28,7 @@ from judgestats.commands.arguments import Args, table_options
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError, guard_output
 from judgestats.results.purposes import read_requirements
-from judgestats.results.verdict import Subject, decide
+from judgestats.results.verdict import Demand, Subject, decide
 from judgestats.runner import display as console
 from judgestats.sinks import csv_text
 
@@ -91,19 +92,64 @@ def _labelled_items(
     return found
 
 
-def _finish(made: Sequence[Decision], arguments: Args) -> int:
-    """Print decisions, and compare them with the requirements."""
+def name_file(command: Callable[[Args], int]) -> Callable[[Args], int]:
+    """Make a command's refusals name its file, where decisions without one say ``my.csv``."""
+
+    @functools.wraps(command)
+    def run(arguments: Args) -> int:
+        try:
+            return command(arguments)
+        except InputError as refusal:
+            if "my.csv" not in str(refusal):
+                raise
+            raise InputError(str(refusal).replace("my.csv", arguments.file)) from None
+
+    return run
+
+
+def requirements_of(made: Sequence[Decision], arguments: Args) -> dict[str, Demand | None]:
+    """What is required of decisions.
+
+    Raises
+    ------
+    InputError
+        A decision has no such quantity.
+    """
     required = read_requirements(arguments.require)
-    outcomes = []
     for one in made:
-        own = {m.key: m for m in one.measures(Subject(judge=one.subject))}
-        unknown = sorted(set(required) - set(one.required))
-        if unknown:
+        if unknown := sorted(set(required) - set(one.required)):
             raise InputError(
                 f"--require: this decision has no {unknown[0]}. It has {', '.join(one.required)}."
             )
+    return required
+
+
+def finish(
+    made: Sequence[Decision], arguments: Args, *, steps: Sequence[str] = (), looks: int = 1
+) -> int:
+    """Print decisions, and compare them with the requirements.
+
+    Parameters
+    ----------
+    made : sequence of Decision
+    arguments : Args
+        ``file``, ``require``, and how results are shown.
+    steps : sequence of str
+        Last lines.
+    looks : int
+        Looks at growing labels that share the error.
+
+    Returns
+    -------
+    int
+        0; of what is required 1 where it fails and 3 where it cannot be determined.
+    """
+    required = requirements_of(made, arguments)
+    outcomes = []
+    for one in made:
+        own = {m.key: m for m in one.measures(Subject(judge=one.subject))}
         demands = [(d, own.get(key)) for key, d in required.items() if d is not None]
-        outcomes.append(decide(demands, judges=1).outcome if demands else "USE")
+        outcomes.append(decide(demands, judges=1, looks=looks).outcome if demands else "USE")
     codes = [EXITS[outcome] for outcome in outcomes]
     code = 1 if 1 in codes else max(codes)
     with console.use_output(console.parse_output_options(arguments)):
@@ -114,11 +160,11 @@ def _finish(made: Sequence[Decision], arguments: Args) -> int:
             )
             return code
         for one in made:
-            steps = [
+            more = [
                 f"Next  {step.command.replace('my.csv', arguments.file)}"
                 for step in one.next[:1] if step.command
             ]  # fmt: skip
-            console.print_result(*one.screen(), *one.care(), *steps)
+            console.print_result(*one.screen(), *one.care(), *more, *steps)
         if required:
             console.print_result(f"exit {code} ({_EXIT_TEXT[code]})")
     return code
@@ -138,6 +184,7 @@ def _decide_each(
     return [replace(make(one, level), subject=one.name if several else "") for one in judged]
 
 
+@name_file
 def cutoff_command(arguments: Args) -> int:
     """Certify the cut-offs of a score.
 
@@ -171,9 +218,10 @@ def cutoff_command(arguments: Args) -> int:
             seed=arguments.seed, full_roc=arguments.all, split=split,
         )  # fmt: skip
 
-    return _finish(_decide_each(arguments, judged, make), arguments)
+    return finish(_decide_each(arguments, judged, make), arguments)
 
 
+@name_file
 def automate_command(arguments: Args) -> int:
     """Certify which verdicts need no human, by one judge or by price.
 
@@ -199,13 +247,14 @@ def automate_command(arguments: Args) -> int:
         made = _decide_each(
             arguments, judged, lambda one, level: _automation(arguments, one, level)
         )
+    requirements_of(made, arguments)
     if arguments.out:
         if len(made) > 1:
             raise InputError(
                 "decide automate: --out holds the routes of one judge. Name it: --rows judge=NAME."
             )
         _write_routes(Path(arguments.out), made[0], judged)
-    return _finish(made, arguments)
+    return finish(made, arguments)
 
 
 def _automation(arguments: Args, one: ItemJudgments, level: float) -> Decision:
@@ -266,6 +315,7 @@ def _cascade(arguments: Args, judged: Sequence[ItemJudgments], prices: dict[str,
     )  # fmt: skip
 
 
+@name_file
 def panel_command(arguments: Args) -> int:
     """Estimate the effective votes of the judges of a file.
 
@@ -290,7 +340,7 @@ def panel_command(arguments: Args) -> int:
         judged, drawn=arguments.labels_drawn, level=arguments.level, margin=arguments.margin,
         prices=prices,
     )  # fmt: skip
-    return _finish([made], arguments)
+    return finish([made], arguments)
 
 
 def _write_routes(path: Path, made: Decision, judged: Sequence[ItemJudgments]) -> None:

@@ -322,7 +322,7 @@ _LABELS = Command(
                     kind="whole", default=0),
                 Option("--out", "Output", "File to write (default: labels-next.csv)",
                     metavar="FILE"),
-                *SHOWN,
+                *RESULTS,
             ),
             examples=(
                 "judgestats labels next my.csv --budget 200",

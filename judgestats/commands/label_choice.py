@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.decisions.next_labels import NextLabels, next_labels
+from judgestats.analysis.decisions.next_labels import BATCHES, NextLabels, next_labels
 from judgestats.analysis.decisions.record import ItemJudgments
 from judgestats.arrays import Floats
 from judgestats.commands.arguments import Args
-from judgestats.commands.decide import read_decidable
+from judgestats.commands.decide import finish, name_file, read_decidable, requirements_of
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.errors import InputError
-from judgestats.runner import display as console
 
 _MOST_CHOICES = 10
 
 
+@name_file
 def next_command(arguments: Args) -> int:
     """Print the bound and the estimate, and write the next batch.
 
@@ -32,7 +32,7 @@ def next_command(arguments: Args) -> int:
     Returns
     -------
     int
-        0.
+        0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
     until = _width(arguments.until)
     out = Path(arguments.out or "labels-next.csv")
@@ -53,6 +53,7 @@ def next_command(arguments: Args) -> int:
         named = frame.groupby("item_id", sort=False)["chance"].first()
         chance = pd.to_numeric(named.reindex(judged[0].items), errors="coerce").to_numpy()
     made = _choose_items(judged[0], arguments, chance)
+    requirements_of([made], arguments)
     if until is not None and until >= 1 and made.quantity == "pass_rate":
         raise InputError(f"labels next: a pass rate's width is below 1, got {until:g}.")
     width = made.estimate.high - made.estimate.low
@@ -63,12 +64,7 @@ def next_command(arguments: Args) -> int:
         steps = [f"Next  judgestats labels collect {out}{_choices(judged[0])}"]
     elif reached:
         steps = [f"Width {width:.3f} is reached: no more labels are needed."]
-    with console.use_output(console.parse_output_options(arguments)):
-        if console.output_options().form == "json":
-            console.write_json(made.to_dict())
-        else:
-            console.print_result(*made.screen(), *made.care(), *steps)
-    return 0
+    return finish([made], arguments, steps=steps, looks=BATCHES)
 
 
 def _choose_items(judged: ItemJudgments, arguments: Args, chance: Floats | None) -> NextLabels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ from judgestats.analysis.decisions.record import (
 from judgestats.arrays import Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
-from judgestats.results.verdict import Caveat
+from judgestats.results.verdict import Caveat, Measure, Subject
 from judgestats.stats.validity.inputs import verdict_values
 from judgestats.stats.validity.label_plan import (
     allocate_labels,
@@ -96,6 +96,7 @@ class NextLabels(Decision):
 
     kind: ClassVar[str] = "labels"
     word: ClassVar[str] = "LABELS"
+    required: ClassVar[tuple[str, ...]] = ("pass_rate", "mean_score")
     strata: tuple[Stratum, ...]
     quantity: str = "pass_rate"
     estimate: Bounded = UNDEFINED
@@ -106,6 +107,14 @@ class NextLabels(Decision):
     budget: int = 0
     chosen: tuple[int, ...] = ()
     chance: tuple[Number, ...] = ()
+
+    def measures(self, subject: Subject) -> Iterator[Measure]:
+        """The human pass rate, or the mean human score."""
+        made = self.estimate
+        yield Measure(
+            key=self.quantity, subject=subject, estimate=made.estimate, low=made.low,
+            high=made.high, n=self.n_labels, n_clusters=self.n_labels, reason=self.reason,
+        )  # fmt: skip
 
     def sentences(self) -> list[str]:
         """The bound first, then the estimate, then the next batch."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -205,6 +207,12 @@ def test_the_command_takes_scores_of_judge_and_people(tmp_path, capsys, monkeypa
     command = ["labels", "next", "s.csv", "--budget", "100", "--labels", "l.csv"]
     assert main([*command, "--until", "width<=8"]) == 0
     assert "Human mean score" in capsys.readouterr().out
+    for value, code in (("3", 0), ("9", 1)):
+        assert main([*command, "--until", "width<=8", "--require", f"mean_score>={value}"]) == code
+    assert "a requirement fails" in capsys.readouterr().out
+    assert main([*command, "--out", "c.csv", "--require", "tpr=.9"]) == 2
+    assert "It has pass_rate, mean_score" in capsys.readouterr().err
+    assert not Path("c.csv").exists()
     batch.assign(label=np.where(batch["label"] >= 6, "pass", "fail")).to_csv("l.csv", index=False)
     assert main([*command, "--until", "width<=8"]) == 2
     assert "below 1" in capsys.readouterr().err
