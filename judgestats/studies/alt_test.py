@@ -288,39 +288,24 @@ ALT_TEST = Study(
     question="Would a person pass the test that a judge has to pass?",
     read=read_sets,
     claims=(
-        Claim(
-            id="people",
-            claim="A judge that passes is as good as a human annotator; one that fails is not.",
+        Claim("people",
+            "A judge that passes is as good as a human annotator; one that fails is not.",
             published="winning rate of at least .5 against the annotators",
             test_then="alternative annotator test of a model's labels",
             test_now="the same test of each person's labels against the other people's",
-            evaluate=_people,
-        ),
-        Claim(
-            id="margin",
-            claim="The margin epsilon accounts for a judge being cheaper.",
+            evaluate=_people),
+        Claim("margin", "The margin epsilon accounts for a judge being cheaper.",
             published="epsilon .2 for experts, .15 for trained, .1 for crowd annotators",
             test_then="the margin is taken off every person's score",
-            test_now="how many people pass with the margin, and with none",
-            evaluate=_margin,
-        ),
-        Claim(
-            id="clusters",
-            claim="Items count as independent in the paired t test.",
+            test_now="how many people pass with the margin, and with none", evaluate=_margin),
+        Claim("clusters", "Items count as independent in the paired t test.",
             published="one-sided paired t test over items",
             test_then="alternative annotator test, items independent",
-            test_now="t over texts instead of items",
-            evaluate=_clusters,
-        ),
-        Claim(
-            id="modest",
-            claim="A modest number of annotated items suffices.",
-            published="50 to 100 items",
+            test_now="t over texts instead of items", evaluate=_clusters),
+        Claim("modest", "A modest number of annotated items suffices.", published="50 to 100 items",
             test_then="simulation",
-            test_now="draws of items that everybody labelled: how often the verdict on a person "
-            "is that of all items",
-            evaluate=_modest,
-        ),
+            test_now="draws of items that everybody labelled: how often the verdict on a person is "
+                "that of all items", evaluate=_modest),
     ),
     conditions=_conditions,
     drawing=ranked(
@@ -339,4 +324,4 @@ ALT_TEST = Study(
             if s.title not in _passing(data.advised)
         ),
     ),
-)
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ Evaluator = Callable[[Any, "Options"], "Finding | str"]
 """Of the study's data and the options; a text says which data are missing."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Claim:
     """One claim, declared by its study as a row, and re-examined by its evaluator.
 
@@ -103,6 +103,7 @@ class Claim:
 
     id: str
     claim: str
+    _: KW_ONLY
     published: str
     test_then: str
     test_now: str

@@ -400,122 +400,81 @@ STUDY = Study(
     "is the one that the question calls for?",
     read=lambda folder, _: read_llmasjudge(folder),
     claims=(
-        Claim(
-            id="temperature",
-            claim="The spread of repeated scores grows with temperature.",
+        Claim("temperature", "The spread of repeated scores grows with temperature.",
             published="Spearman, p < .0001",
             test_then="Spearman of temperature and variance, items unpaired, per judge",
             test_now="items as blocks: Page's trend test over temperatures, per judge, Holm over "
-            "judges; again above T = 0, where sampling is off and the spread is 0 by "
-            "construction; with the ratio of variances",
-            evaluate=_temperature,
-        ),
-        Claim(
-            id="distribution",
-            claim="Scores centred by item look normally distributed, flatter at high temperature.",
-            published="density plots, no test",
-            test_then="looking at plots",
+                "judges; again above T = 0, where sampling is off and the spread is 0 by "
+                "construction; with the ratio of variances", evaluate=_temperature),
+        Claim("distribution",
+            "Scores centred by item look normally distributed, flatter at high temperature.",
+            published="density plots, no test", test_then="looking at plots",
             test_now="D'Agostino-Pearson on scores centred by item; change of the excess kurtosis "
-            "from the lowest to the highest temperature, paired by item, with interval (flatter: "
-            "negative)",
-            evaluate=_distribution,
-        ),
-        Claim(
-            id="judges",
-            claim="At T = .6, .7 and .8 gpt-4o-mini has less variance than gpt-3.5-turbo and "
-            "gpt-4o.",
+                "from the lowest to the highest temperature, paired by item, with interval "
+                "(flatter: negative)", evaluate=_distribution),
+        Claim("judges",
+            "At T = .6, .7 and .8 gpt-4o-mini has less variance than gpt-3.5-turbo and gpt-4o.",
             published="Kruskal-Wallis, then Mann-Whitney against gpt-4o-mini, p < .05",
             test_then="Kruskal-Wallis and Mann-Whitney on variances, items unpaired, not adjusted",
             test_now="items as blocks: blocked F on the cells' standard deviations at every "
-            "temperature, Holm over all temperatures (the three were picked among eleven), then "
-            "Wilcoxon's signed-rank test against each other judge, Holm; ratios of variances "
-            "beside them",
-            evaluate=_judges,
-        ),
-        Claim(
-            id="guidelines",
-            claim="How detailed the scoring guideline is makes no difference to the spread.",
+                "temperature, Holm over all temperatures (the three were picked among eleven), "
+                "then Wilcoxon's signed-rank test against each other judge, Holm; ratios of "
+                "variances beside them", evaluate=_judges),
+        Claim("guidelines",
+            "How detailed the scoring guideline is makes no difference to the spread.",
             published="no significant difference (T = .3, .5, 1; gpt-4o-mini)",
             test_then="Kruskal-Wallis on variances of five levels per temperature, items unpaired",
             test_now="items as blocks: blocked F per judge and temperature, Holm; that there is no "
             f"difference needs two one-sided tests of every pair, ratio within {WITHIN}",
-            evaluate=_guidelines,
-        ),
-        Claim(
-            id="reasoning_before",
-            claim="Reasoning before the score makes scores scatter more than no reasoning.",
-            published="Levene, p < .05",
-            test_then=_LEVENE,
-            test_now=_REASONED,
-            evaluate=reasoning("before"),
-        ),
-        Claim(
-            id="reasoning_after",
-            claim="Reasoning after the score makes no difference to the spread.",
-            published="Levene, p = .12",
-            test_then=_LEVENE,
+            evaluate=_guidelines),
+        Claim("reasoning_before",
+            "Reasoning before the score makes scores scatter more than no reasoning.",
+            published="Levene, p < .05", test_then=_LEVENE, test_now=_REASONED,
+            evaluate=reasoning("before")),
+        Claim("reasoning_after", "Reasoning after the score makes no difference to the spread.",
+            published="Levene, p = .12", test_then=_LEVENE,
             test_now=f"{_REASONED}; no difference needs the ratio within {WITHIN}",
-            evaluate=reasoning("after"),
-        ),
-        Claim(
-            id="reasoning_judges",
-            claim="Reasoning changes the spread of the judges differently at T = 1 (gpt-4o-mini "
-            "most), less at .5, not at .3.",
-            published="Kruskal-Wallis p < .01 (T = 1), .05-.1 (.5), n.s. (.3); Mann-Whitney "
-            "p < .01",
+            evaluate=reasoning("after")),
+        Claim("reasoning_judges",
+            "Reasoning changes the spread of the judges differently at T = 1 (gpt-4o-mini most), "
+                "less at .5, not at .3.",
+            published="Kruskal-Wallis p < .01 (T = 1), .05-.1 (.5), n.s. (.3); Mann-Whitney p < "
+                ".01",
             test_then="Kruskal-Wallis and Mann-Whitney on item-wise ratios, zero variances left "
-            "out",
+                "out",
             test_now="ratio of the judges' variance ratios (reasoning over none), jackknife over "
             "items on the log scale, Holm over pairs; zero variances stay in. That the judges do "
             f"not differ at T = .3 needs every ratio within {WITHIN} (two one-sided tests)",
-            evaluate=reasoning_by_judge,
-        ),
-        Claim(
-            id="alignment_methods",
-            claim="All methods agree with people better than random and always-tie; those that "
-            "reason do worse than the others.",
-            published="Friedman and Nemenyi, p < .05",
+            evaluate=reasoning_by_judge),
+        Claim("alignment_methods",
+            "All methods agree with people better than random and always-tie; those that reason do "
+                "worse than the others.", published="Friedman and Nemenyi, p < .05",
             test_then="Friedman's test over methods, pairs as blocks, then Nemenyi",
             test_now="the same blocks; differences of the mean score with interval, Holm, since "
-            "Friedman ranks a score of three values with many ties (clusters of a question are "
-            "not in the file)",
-            evaluate=alignment_methods,
-        ),
-        Claim(
-            id="alignment_temperature_before",
-            claim="With reasoning, temperature changes the agreement with people.",
+                "Friedman ranks a score of three values with many ties (clusters of a question are "
+                "not in the file)", evaluate=alignment_methods),
+        Claim("alignment_temperature_before",
+            "With reasoning, temperature changes the agreement with people.",
             published="Friedman, p < .001",
             test_then="Friedman's test over temperatures, pairs as blocks",
-            test_now="the same, with mean differences",
-            evaluate=alignment_temperature("before"),
-        ),
-        Claim(
-            id="alignment_temperature_none",
-            claim="Without reasoning, temperature does not change the agreement with people.",
+            test_now="the same, with mean differences", evaluate=alignment_temperature("before")),
+        Claim("alignment_temperature_none",
+            "Without reasoning, temperature does not change the agreement with people.",
             published="Friedman, p > .1",
             test_then="Friedman's test over temperatures, pairs as blocks",
             test_now="the same, with mean differences; no change needs every difference of mean "
             f"scores within {MEAN_MARGIN} (two one-sided tests)",
-            evaluate=alignment_temperature(NONE),
-        ),
-        Claim(
-            id="small_variance",
-            claim="Variances lie mostly below .4.",
-            published="a remark in the conclusion",
-            test_then="none",
+            evaluate=alignment_temperature(NONE)),
+        Claim("small_variance", "Variances lie mostly below .4.",
+            published="a remark in the conclusion", test_then="none",
             test_now="share of items with a variance below .4 per judge at the temperatures above "
-            "0 (at T = 0 every variance is 0 by construction), with interval; mostly: above half",
-            evaluate=_small_variance,
-        ),
-        Claim(
-            id="more_trials",
-            claim="More trials do not help the agreement with people.",
+                "0 (at T = 0 every variance is 0 by construction), with interval; mostly: above "
+                "half", evaluate=_small_variance),
+        Claim("more_trials", "More trials do not help the agreement with people.",
             published="a remark in the conclusion",
             test_then="none of its own (Nemenyi of ten averaged trials against one)",
             test_now="difference of the mean alignment score with interval, paired by pair; that "
-            f"it does not help needs the difference below {MEAN_MARGIN}",
-            evaluate=more_trials,
-        ),
+            f"it does not help needs the difference below {MEAN_MARGIN}", evaluate=more_trials),
     ),
     conditions=_conditions,
     drawing=factor_curve(
@@ -527,4 +486,4 @@ STUDY = Study(
     data_source=lambda data: data.source,
     limitations=_limitations,
     margins={"variance_ratio": SPREAD_MARGIN},
-)
+)  # fmt: skip

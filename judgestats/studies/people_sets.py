@@ -239,39 +239,23 @@ ARENA_PAIRS = Study(
     question="Can a judge's win rate be read as people's, and do a few labels mend it?",
     read=read_pairs,
     claims=(
-        Claim(
-            id="same",
-            claim="A judge's win rate can be read as people's.",
+        Claim("same", "A judge's win rate can be read as people's.",
             published="a judge's win rate in place of a leaderboard's",
             test_then="win rates side by side",
-            test_now="difference on the same pairs, Bonferroni over files",
-            evaluate=_same,
-        ),
-        Claim(
-            id="ranking",
-            claim="A judge that errs still ranks the systems as people do.",
-            published="agreement on who wins, file by file",
-            test_then="none",
+            test_now="difference on the same pairs, Bonferroni over files", evaluate=_same),
+        Claim("ranking", "A judge that errs still ranks the systems as people do.",
+            published="agreement on who wins, file by file", test_then="none",
             test_now="side of .5 that people and judge see; accuracy pair by pair",
-            evaluate=_ranking,
-        ),
-        Claim(
-            id="mended",
-            claim=f"{_LABELS} labels drawn at random mend the judge's win rate.",
+            evaluate=_ranking),
+        Claim("mended", f"{_LABELS} labels drawn at random mend the judge's win rate.",
             published="prediction-powered corrections promise it",
             test_then="the judge's win rate with its interval",
             test_now="how often the corrected interval of drawn labels holds people's win rate",
-            evaluate=_mended,
-        ),
-        Claim(
-            id="first",
-            claim="Drawing the places at random keeps position out of the win rate.",
-            published="one order a pair, places drawn",
-            test_then="none",
-            test_now="share of picks for the first place, and how far it lies from people's on "
-            "the same pairs",
-            evaluate=_first,
-        ),
+            evaluate=_mended),
+        Claim("first", "Drawing the places at random keeps position out of the win rate.",
+            published="one order a pair, places drawn", test_then="none",
+            test_now="share of picks for the first place, and how far it lies from people's on the "
+                "same pairs", evaluate=_first),
     ),
     conditions=_win_rates,
     drawing=lambda sets: ranked(
@@ -285,7 +269,7 @@ ARENA_PAIRS = Study(
         "The files print no claim: those examined are what such data are used for.",
         "One pick a pair, one order: the judge's noise cannot be told from its errors.",
     ),
-)
+)  # fmt: skip
 
 _PANDALM, _GPT = "PandaLM-7B", "GPT-3.5"
 _PEOPLE = ("annotator1", "annotator2", "annotator3")
@@ -473,38 +457,21 @@ PANDALM = Study(
     question="How near do two judges come to the people who labelled PandaLM's test set?",
     read=read_labels,
     claims=(
-        Claim(
-            id="ratio",
-            claim="PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
+        Claim("ratio", "PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
             published="93.75% of GPT-3.5's F1",
             test_then="ratio of macro F1 over tie, 1 and 2, against the annotators' majority",
-            test_now="the same ratio, with unread replies counted both ways",
-            evaluate=_ratio,
-        ),
-        Claim(
-            id="below",
-            claim="PandaLM-7B evaluates nearly as well as GPT-3.5, and less well.",
-            published="F1 .5456 against .5820",
-            test_then="none: two numbers side by side",
+            test_now="the same ratio, with unread replies counted both ways", evaluate=_ratio),
+        Claim("below", "PandaLM-7B evaluates nearly as well as GPT-3.5, and less well.",
+            published="F1 .5456 against .5820", test_then="none: two numbers side by side",
             test_now="difference of accuracies on the same pairs, instructions as clusters",
-            evaluate=_pandalm_shift,
-        ),
-        Claim(
-            id="people",
-            claim="The test set is reliable: its three annotators agree.",
-            published="Cohen's kappa of every two annotators near .85",
-            test_then="Cohen's kappa",
-            test_now="the same, with intervals over instructions",
-            evaluate=_people,
-        ),
-        Claim(
-            id="replaces",
-            claim="PandaLM can take the place of people in comparing models.",
-            published="reliable and aligned with human preference; no test",
-            test_then="none",
+            evaluate=_pandalm_shift),
+        Claim("people", "The test set is reliable: its three annotators agree.",
+            published="Cohen's kappa of every two annotators near .85", test_then="Cohen's kappa",
+            test_now="the same, with intervals over instructions", evaluate=_people),
+        Claim("replaces", "PandaLM can take the place of people in comparing models.",
+            published="reliable and aligned with human preference; no test", test_then="none",
             test_now="alternative annotator test against all three, instructions as clusters",
-            evaluate=_replaces,
-        ),
+            evaluate=_replaces),
     ),
     conditions=lambda labels, _: pd.DataFrame(
         {"condition": j, "judge": j, "n_items": len(x)}
@@ -526,4 +493,4 @@ PANDALM = Study(
     limitations=lambda _: (
         "One order of the answers: a preference for a place cannot be told from them.",
     ),
-)
+)  # fmt: skip

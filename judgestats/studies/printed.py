@@ -197,51 +197,28 @@ GRADE_SCORE = Study(
     "themselves?",
     read=read_cells,
     claims=(
-        Claim(
-            id="option",
-            claim="A random option among the options consistently raises the Grade Score.",
-            published=_READ_OFF,
-            test_then="scores with and without the option, side by side",
+        Claim("option", "A random option among the options consistently raises the Grade Score.",
+            published=_READ_OFF, test_then="scores with and without the option, side by side",
             test_now=f"{_BY_JUDGE}, prompts averaged; the same of its two parts; the effect of "
-            "one more option on a judge that chooses at random",
-            evaluate=_option,
-        ),
-        Claim(
-            id="prompts",
-            claim="Prompts 1 and 2 give better Grade Scores than prompt 4.",
-            published=_READ_OFF,
-            test_then="scores by prompt, side by side",
-            test_now=f"{_BY_JUDGE}, with and without the option averaged, Holm",
-            evaluate=_prompts,
-        ),
-        Claim(
-            id="best",
-            claim="Claude-3-opus is the most consistent judge.",
+            "one more option on a judge that chooses at random", evaluate=_option),
+        Claim("prompts", "Prompts 1 and 2 give better Grade Scores than prompt 4.",
+            published=_READ_OFF, test_then="scores by prompt, side by side",
+            test_now=f"{_BY_JUDGE}, with and without the option averaged, Holm", evaluate=_prompts),
+        Claim("best", "Claude-3-opus is the most consistent judge.",
             published="the highest scores of Tables 1-3; no interval",
             test_then="scores by judge, side by side",
             test_now="the lead over the next judge, compared with the printed difference between "
-            "repeats of a whole run (.05 to .12)",
-            evaluate=_best,
-        ),
-        Claim(
-            id="repeats",
-            claim="Repeats of a whole run differ by .05 to .12.",
-            published=".05 to .12, a remark",
-            test_then="none is described",
+                "repeats of a whole run (.05 to .12)", evaluate=_best),
+        Claim("repeats", "Repeats of a whole run differ by .05 to .12.",
+            published=".05 to .12, a remark", test_then="none is described",
             test_now="the largest difference that repeats of a mean over so many rows can show in "
-            "95 of 100, if every row's score were drawn anew as 0 or 1",
-            evaluate=_repeats,
-        ),
-        Claim(
-            id="bound",
-            claim="The printed Grade Score is the average of the items' harmonic means of both "
-            "parts.",
-            published="Tables 1-3, with both parts next to every score",
-            test_then="none",
+                "95 of 100, if every row's score were drawn anew as 0 or 1", evaluate=_repeats),
+        Claim("bound",
+            "The printed Grade Score is the average of the items' harmonic means of both parts.",
+            published="Tables 1-3, with both parts next to every score", test_then="none",
             test_now="the harmonic mean of the printed averages, which no average of harmonic "
-            "means can exceed (the harmonic mean is concave), rounding allowed for",
-            evaluate=_bound,
-        ),
+                "means can exceed (the harmonic mean is concave), rounding allowed for",
+            evaluate=_bound),
     ),
     conditions=_grade_conditions,
     drawing=ranked("grade_score", caption="Printed Grade Scores; no interval is printed."),
@@ -251,7 +228,7 @@ GRADE_SCORE = Study(
         "Ten judges are a small sample of judges, and all saw the same rows.",
     ),
     from_print=True,
-)
+)  # fmt: skip
 
 _ACCURACIES = ("table", "judge_or_base", "method", "samples", "set", "value")
 _CROWD_FILES = ("crowd_tables_1_4.csv", "arxiv_2502_12501_tables_1_4.csv")
@@ -524,79 +501,43 @@ CROWD_COMPARATIVE = Study(
     question="What do the printed tables say of a crowd's help, of its price, and of themselves?",
     read=read_accuracies,
     claims=(
-        Claim(
-            id="gain",
-            claim="Crowd comparison raises accuracy by 6.7 points on average over five sets.",
-            published="6.7 points (GPT-4o: 73.6 to 80.3)",
-            test_then="averages side by side",
+        Claim("gain", "Crowd comparison raises accuracy by 6.7 points on average over five sets.",
+            published="6.7 points (GPT-4o: 73.6 to 80.3)", test_then="averages side by side",
             test_now=f"{_BY_SET}, judges averaged; the verdicts, which would pair by item, are not "
-            "public",
-            evaluate=_gain,
-        ),
-        Claim(
-            id="price",
-            claim="At the same number of judgments it beats majority and aggregated votes.",
+            "public", evaluate=_gain),
+        Claim("price", "At the same number of judgments it beats majority and aggregated votes.",
             published="GPT-4o: CCE@16 80.3, Agg@16 76.9, Maj@16 76.7, 16 criteria 75.9",
-            test_then="averages side by side",
-            test_now=f"{_BY_SET}, Holm",
-            evaluate=_price,
-        ),
-        Claim(
-            id="selection",
-            claim="Criticising judgments help, praising ones hurt, and removing verdicts helps.",
+            test_then="averages side by side", test_now=f"{_BY_SET}, Holm", evaluate=_price),
+        Claim("selection",
+            "Criticising judgments help, praising ones hurt, and removing verdicts helps.",
             published="Table 4 (GPT-4o): praising 75.4 and 76.5, random 78.1 and 78.6, criticising "
-            "78.3 and 79.2, criticising with verdicts removed 78.8 and 80.3",
+                "78.3 and 79.2, criticising with verdicts removed 78.8 and 80.3",
             test_then="averages side by side",
-            test_now=f"{_BY_SET}, 8 and 16 judgments averaged, Holm",
-            evaluate=_selection,
-        ),
-        Claim(
-            id="scaling",
-            claim="Accuracy improves with the number of crowd judgments.",
-            published="a figure; of it only 8 and 16 judgments are in a table",
-            test_then="a curve",
-            test_now=f"{_BY_SET}, selections averaged",
-            evaluate=_scaling,
-        ),
-        Claim(
-            id="distilled",
-            claim="Judgments with a crowd teach smaller judges better than vanilla ones, and more "
-            "of them more.",
+            test_now=f"{_BY_SET}, 8 and 16 judgments averaged, Holm", evaluate=_selection),
+        Claim("scaling", "Accuracy improves with the number of crowd judgments.",
+            published="a figure; of it only 8 and 16 judgments are in a table", test_then="a curve",
+            test_now=f"{_BY_SET}, selections averaged", evaluate=_scaling),
+        Claim("distilled",
+            "Judgments with a crowd teach smaller judges better than vanilla ones, and more of "
+                "them more.",
             published="Table 2: 61.2 and 61.1 against 57.7 and 60.3 (Llama 3.1 8B), 57.4 and 63.0 "
-            "against 56.6 and 61.1 (Qwen 2.5 7B); mixed, 60,000: 66.7",
-            test_then="averages side by side",
-            test_now=f"{_BY_SET}, bases and sizes averaged",
-            evaluate=_distilled,
-        ),
-        Claim(
-            id="rejection",
-            claim="Responses chosen with a crowd train better models than those of a vanilla "
-            "judge.",
+                "against 56.6 and 61.1 (Qwen 2.5 7B); mixed, 60,000: 66.7",
+            test_then="averages side by side", test_now=f"{_BY_SET}, bases and sizes averaged",
+            evaluate=_distilled),
+        Claim("rejection",
+            "Responses chosen with a crowd train better models than those of a vanilla judge.",
             published="Table 3: MT-Bench 4.53 / 4.28, 7.63 / 7.56, 8.63 / 7.91, 8.41 / 8.46 (crowd "
-            "/ vanilla)",
-            test_then="scores side by side",
+                "/ vanilla)", test_then="scores side by side",
             test_now="sign test over pairs of base and instructions, since the three scores of one "
-            "trained model are not independent",
-            evaluate=_rejection,
-        ),
-        Claim(
-            id="averages",
-            claim="Every printed average is that of its row.",
-            published="Tables 1, 2 and 4",
-            test_then="none",
-            test_now="the mean of the printed cells, within rounding (.1)",
-            evaluate=_averages,
-        ),
-        Claim(
-            id="points",
-            claim="Explanations after a crowd name more key points and cover more of the "
-            "responses.",
-            published="figures",
-            test_then="means side by side",
+                "trained model are not independent", evaluate=_rejection),
+        Claim("averages", "Every printed average is that of its row.",
+            published="Tables 1, 2 and 4", test_then="none",
+            test_now="the mean of the printed cells, within rounding (.1)", evaluate=_averages),
+        Claim("points",
+            "Explanations after a crowd name more key points and cover more of the responses.",
+            published="figures", test_then="means side by side",
             test_now="key points and coverage paired by pair, with the length of the explanation "
-            "and coverage by explanations of other questions",
-            evaluate=_points,
-        ),
+                "and coverage by explanations of other questions", evaluate=_points),
     ),
     conditions=_accuracies,
     drawing=ranked("accuracy", caption="Average of five printed accuracies (Table 1)."),
@@ -610,4 +551,4 @@ CROWD_COMPARATIVE = Study(
         ),
     ),
     from_print=True,
-)
+)  # fmt: skip

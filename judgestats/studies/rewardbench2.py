@@ -331,66 +331,35 @@ REWARDBENCH2 = Study(
     question="What does the mean of eight scores buy, once ties are not counted as errors?",
     read=read_scores,
     claims=(
-        Claim(
-            id="full",
-            claim="The mean of eight scores makes the full model 9.8 points more often correct.",
-            published="71.7 to 81.5%",
-            test_then=_WIN,
-            test_now=_SHARED,
-            evaluate=_repeats("full", FULL, 1.0),
-        ),
-        Claim(
-            id="smaller",
-            claim="Smaller models gain more from repeats.",
-            published="k = 1 to k = 8: nano 52.3 to 71.4% (+19.1 points), mini to 79.2%, full "
-            "71.7 to 81.5% (+9.8)",
-            test_then=_WIN,
+        Claim("full",
+            "The mean of eight scores makes the full model 9.8 points more often correct.",
+            published="71.7 to 81.5%", test_then=_WIN, test_now=_SHARED,
+            evaluate=_repeats("full", FULL, 1.0)),
+        Claim("smaller", "Smaller models gain more from repeats.",
+            published="k = 1 to k = 8: nano 52.3 to 71.4% (+19.1 points), mini to 79.2%, full 71.7 "
+                "to 81.5% (+9.8)", test_then=_WIN,
             test_now="differences of the gains with ties shared, paired by question, Holm",
-            evaluate=_smaller,
-        ),
-        Claim(
-            id="at_zero",
-            claim="Even at T = 0 eight scores make it 4.6 points more often correct.",
-            published="72.5 to 77.1%, intervals not overlapping",
-            test_then=_WIN,
-            test_now=_SHARED,
-            evaluate=_repeats("at_zero", FULL, 0.0),
-        ),
-        Claim(
-            id="nano",
-            claim="Eight scores of the nano model come near one of the full model.",
-            published="71.4% against 71.7%",
-            test_then=_WIN,
-            test_now=_SHARED,
-            evaluate=_nano,
-        ),
-        Claim(
-            id="three",
-            claim="Three scores capture about 70% of what eight gain.",
-            published="k = 3 captures about 70% of the gain (full model)",
-            test_then=_WIN,
+            evaluate=_smaller),
+        Claim("at_zero", "Even at T = 0 eight scores make it 4.6 points more often correct.",
+            published="72.5 to 77.1%, intervals not overlapping", test_then=_WIN, test_now=_SHARED,
+            evaluate=_repeats("at_zero", FULL, 0.0)),
+        Claim("nano", "Eight scores of the nano model come near one of the full model.",
+            published="71.4% against 71.7%", test_then=_WIN, test_now=_SHARED, evaluate=_nano),
+        Claim("three", "Three scores capture about 70% of what eight gain.",
+            published="k = 3 captures about 70% of the gain (full model)", test_then=_WIN,
             test_now="share of the gain with ties shared, and what k = 8 adds to k = 3, paired by "
-            "question",
-            evaluate=_three,
-        ),
-        Claim(
-            id="temperature",
-            claim="The accuracy of a single score is stable across temperatures.",
+                "question", evaluate=_three),
+        Claim("temperature", "The accuracy of a single score is stable across temperatures.",
             published="71-73% at T = 0 to 1, intervals overlapping",
             test_then=f"{_WIN}; overlap of intervals",
             test_now="differences with ties shared, paired by question, within "
-            f"{100 * _MARGIN:.0f} points (declared)",
-            evaluate=_stable_at,
-        ),
-        Claim(
-            id="where",
-            claim="Repeats help in every category.",
+            f"{100 * _MARGIN:.0f} points (declared)", evaluate=_stable_at),
+        Claim("where", "Repeats help in every category.",
             published="k = 1 to k = 8, full model: Factuality 76.4 to 86.7%, Focus 70.1 to 81.8, "
-            "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
+                "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
             test_then=f"{_WIN}, by category",
             test_now=f"{_SHARED}, a category at a time, Holm over categories",
-            evaluate=_subset_gains,
-        ),
+            evaluate=_subset_gains),
     ),
     conditions=_score_rows,
     drawing=factor_curve(
@@ -407,4 +376,4 @@ REWARDBENCH2 = Study(
         "A tie is broken by a fair draw here; who breaks ties otherwise gets another number.",
     ),
     margins={"accuracy": _MARGIN},
-)
+)  # fmt: skip

@@ -586,79 +586,53 @@ STUDY = Study(
     "reliability that ignores the order of letters say of the same verdicts?",
     read=read_schroeder2024,
     claims=(
-        Claim(
-            id="table2",
-            claim="The judges' reliability is .42 to .80 at T > 0 (McDonald's omega).",
+        Claim("table2", "The judges' reliability is .42 to .80 at T > 0 (McDonald's omega).",
             published="Table 2: omega .421 to .803 at T > 0",
             test_then="omega total of absolute correlations, letters coded 1-5, questions as "
-            "indicators and replications as cases",
-            test_now="the same number after shuffling each question's replications (its null), "
-            "and the vote-share reliability of one verdict, which ignores the order of letters",
-            evaluate=_table_2,
-        ),
-        Claim(
-            id="at_zero",
-            claim="At T = 0 reliability is perfect.",
-            published="Table 2: omega 1 at T = 0",
+                "indicators and replications as cases",
+            test_now="the same number after shuffling each question's replications (its null), and "
+                "the vote-share reliability of one verdict, which ignores the order of letters",
+            evaluate=_table_2),
+        Claim("at_zero", "At T = 0 reliability is perfect.", published="Table 2: omega 1 at T = 0",
             test_then="the same omega; a table without any variance counts as 1 by rule",
             test_now="share of pairs of repetitions that differ at T = 0",
-            evaluate=_zero_temperature,
-        ),
-        Claim(
-            id="temperature",
-            claim="Which temperature is best depends on judge and task.",
+            evaluate=_zero_temperature),
+        Claim("temperature", "Which temperature is best depends on judge and task.",
             published="the largest omega of a row of Table 2 is at different temperatures",
             test_then="none: the largest omega above T = 0 is read off",
             test_now="Friedman's test over temperatures above 0 on each question's share of "
-            "disagreeing pairs, questions as blocks; reliability of one verdict by temperature",
-            evaluate=_best_temperature,
-        ),
-        Claim(
-            id="judges",
-            claim="Reliability ranks the judges opposite to their arena rank.",
+                "disagreeing pairs, questions as blocks; reliability of one verdict by temperature",
+            evaluate=_best_temperature),
+        Claim("judges", "Reliability ranks the judges opposite to their arena rank.",
             published="omegas of Table 2: Gemma highest, Starling (first in the arena) lower",
             test_then="none: omegas are compared by eye",
             test_now="Wilcoxon's test on each question's share of disagreeing pairs, Gemma against "
-            "the better-ranked judge, paired by question",
-            evaluate=_ranked,
-        ),
-        Claim(
-            id="benchmarks",
-            claim="Answers to SQuAD are more accurate than those to BBH, yet judged less reliably.",
+                "the better-ranked judge, paired by question", evaluate=_ranked),
+        Claim("benchmarks",
+            "Answers to SQuAD are more accurate than those to BBH, yet judged less reliably.",
             published="Table 2: omega lower on SQuAD than on BBH",
             test_then="none: omegas are compared by eye",
             test_now="reliability of one verdict with interval over questions, by benchmark",
-            evaluate=_benchmarks,
-        ),
-        Claim(
-            id="table1",
-            claim="The three judges agree moderately: .433 of the pairs in the median replication.",
+            evaluate=_benchmarks),
+        Claim("table1",
+            "The three judges agree moderately: .433 of the pairs in the median replication.",
             published=".167 / .395 / .433 / .469 / 1.000 (BBH, T = .25; Table 1)",
             test_then="share of pairs of judges that agree, five numbers",
             test_now="the same share over questions, with an interval over questions, beside what "
-            "unrelated judges of the same habits would share",
-            evaluate=_table_1,
-        ),
-        Claim(
-            id="head_to_tail",
-            claim="Accuracy on Head-to-Tail as judged hardly varies between judges.",
+                "unrelated judges of the same habits would share", evaluate=_table_1),
+        Claim("head_to_tail", "Accuracy on Head-to-Tail as judged hardly varies between judges.",
             published="Tables 5 and 6: A_LM .0395-.0396 (standard error .0003-.0004), omega about "
-            ".99",
+                ".99",
             test_then="mean over questions and replications, an empty reply counted as incorrect; "
-            "its standard error over replications",
+                "its standard error over replications",
             test_now="accuracy as judged with an interval over questions, empty replies left out; "
-            "reliability of one verdict; correlation of the judges' shares by question",
-            evaluate=lambda data, options: application(data.folder, options),
-        ),
-        Claim(
-            id="answers",
-            claim="Of five answers to SQuAD nearly all are right, of BBH hardly any.",
+                "reliability of one verdict; correlation of the judges' shares by question",
+            evaluate=lambda data, options: application(data.folder, options)),
+        Claim("answers", "Of five answers to SQuAD nearly all are right, of BBH hardly any.",
             published="Table 4: BBH 0 / 0 / 0 / 1 / 2; SQuAD 3 / 5 / 5 / 5 / 5",
             test_then="right answers of five a question, counted by a script; five numbers",
             test_now="answers that name the whole true answer as words: share with an interval "
-            "over questions",
-            evaluate=lambda data, options: answers(data.folder, options),
-        ),
+                "over questions", evaluate=lambda data, options: answers(data.folder, options)),
     ),
     conditions=_conditions,
     drawing=factor_curve(
@@ -673,4 +647,4 @@ STUDY = Study(
     ),
     data_source=lambda data: data.source,
     limitations=_limitations,
-)
+)  # fmt: skip

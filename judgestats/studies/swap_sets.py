@@ -209,47 +209,29 @@ LLMBAR = Study(
     "with oneself tell them?",
     read=read_verdicts,
     claims=(
-        Claim(
-            id="chance",
-            claim="On adversarial pairs many judges do worse than chance.",
-            published="ChatGPT and LLaMA-2 below 50%, Falcon near it",
-            test_then=_SIDE_BY_SIDE,
+        Claim("chance", "On adversarial pairs many judges do worse than chance.",
+            published="ChatGPT and LLaMA-2 below 50%, Falcon near it", test_then=_SIDE_BY_SIDE,
             test_now="accuracy over pairs with its interval, against .5, plain prompt (Vanilla)",
-            evaluate=_chance,
-        ),
-        Claim(
-            id="best",
-            claim="Rules, self-made metrics and a reference answer improve GPT-4.",
+            evaluate=_chance),
+        Claim("best", "Rules, self-made metrics and a reference answer improve GPT-4.",
             published="82.8% on adversarial sets, about 10 points above the plainest prompt",
-            test_then=_SIDE_BY_SIDE,
+            test_then=_SIDE_BY_SIDE, test_now=f"{_SAME_PAIRS}, Holm",
+            evaluate=_prompt("best", "Metrics_Reference", ("Vanilla_NoRules", _PLAIN), rises=True)),
+        Claim("cot", "Chain of thought does not help; it hurts GPT-4.",
+            published="76.6 against 80.8% on adversarial sets", test_then=_SIDE_BY_SIDE,
             test_now=f"{_SAME_PAIRS}, Holm",
-            evaluate=_prompt("best", "Metrics_Reference", ("Vanilla_NoRules", _PLAIN), rises=True),
-        ),
-        Claim(
-            id="cot",
-            claim="Chain of thought does not help; it hurts GPT-4.",
-            published="76.6 against 80.8% on adversarial sets",
-            test_then=_SIDE_BY_SIDE,
-            test_now=f"{_SAME_PAIRS}, Holm",
-            evaluate=_prompt("cot", "CoT", (_PLAIN,), rises=False),
-        ),
-        Claim(
-            id="swap",
-            claim="Judging both orders within the prompt (Swap) raises agreement with oneself.",
+            evaluate=_prompt("cot", "CoT", (_PLAIN,), rises=False)),
+        Claim("swap", "Judging both orders within the prompt (Swap) raises agreement with oneself.",
             published="GPT-4, agreement per set: 93.3 to 97.0, 94.6 to 95.7, 93.6 to 97.9, 82.6 to "
-            "93.5%",
-            test_then="shares side by side",
+                "93.5%", test_then="shares side by side",
             test_now="difference on the same pairs, of consistency and of accuracy",
-            evaluate=_swapped,
-        ),
-        Claim(
-            id="consistent",
-            claim="Agreement after a swap tells a good judge (a common reading, not the study's).",
+            evaluate=_swapped),
+        Claim("consistent",
+            "Agreement after a swap tells a good judge (a common reading, not the study's).",
             published="agreement after the swap next to every accuracy",
             test_then="share of pairs with the same verdict in both orders",
             test_now="the same, with exact intervals, next to accuracy, plain prompt (Vanilla)",
-            evaluate=_consistent,
-        ),
+            evaluate=_consistent),
     ),
     conditions=lambda verdicts, _: pd.DataFrame(
         {"condition": j, "judge": j, "n_items": len(_pairs(verdicts, j))}
@@ -269,7 +251,7 @@ LLMBAR = Study(
         "A verdict that was not read counts as wrong, as in the study.",
     ),
     margins={"accuracy": 0.03},
-)
+)  # fmt: skip
 
 _VERDICTS = ("bench", "judge", "rep", "cmp_index", "ans")
 _STABLE = 0.85
@@ -486,49 +468,31 @@ POSITION_BIAS = Study(
     question="How much does the order of two answers change, beyond repetition noise?",
     read=read_positions,
     claims=(
-        Claim(
-            id="stable",
-            claim="Judges repeat themselves: position bias is not due to random variation.",
+        Claim("stable", "Judges repeat themselves: position bias is not due to random variation.",
             published=f"repetition stability above {bounded(_STABLE, digits=2)} for capable judges",
             test_then="share of repetitions that agree with the commonest",
             test_now="agreement of two repetitions in the same order, over questions",
-            evaluate=_stable,
-        ),
-        Claim(
-            id="position",
-            claim="Position bias is there in every judge.",
+            evaluate=_stable),
+        Claim("position", "Position bias is there in every judge.",
             published="position consistency well below repetition stability; no test",
             test_then="share of pairs with the same winner after the swap",
             test_now="disagreement that order adds to repetition, permutation within pairs, Holm "
-            "over cells",
-            evaluate=_position,
-        ),
-        Claim(
-            id="inflated",
-            claim="1 minus position consistency measures position bias.",
+                "over cells", evaluate=_position),
+        Claim("inflated", "1 minus position consistency measures position bias.",
             published="position consistency is the measure of bias",
             test_then="share of pairs whose winner changes with the order",
             test_now="share of that disagreement which repeating the same order shows as well",
-            evaluate=_inflated,
-        ),
-        Claim(
-            id="lean",
-            claim="Judges differ in which place they prefer.",
+            evaluate=_inflated),
+        Claim("lean", "Judges differ in which place they prefer.",
             published="preference fairness by judge: primacy for some, recency for others",
             test_then="preference fairness score, no test",
             test_now="share of decided verdicts for the first place, exact over questions, Holm "
-            "over cells",
-            evaluate=_lean,
-        ),
-        Claim(
-            id="gap",
-            claim="Position bias is strong where the two answers are about equally good.",
+                "over cells", evaluate=_lean),
+        Claim("gap", "Position bias is strong where the two answers are about equally good.",
             published="position consistency falls as the quality gap closes",
             test_then="regression on the gap between answerers' overall win rates",
             test_now="rank correlation, over pairs of answerers, of the gap between overall win "
-            "rates with the share of verdicts that follow the order",
-            evaluate=_gap,
-        ),
+                "rates with the share of verdicts that follow the order", evaluate=_gap),
     ),
     conditions=lambda cells, _: pd.DataFrame(
         {"condition": c.name, "judge": c.judge, "factor_bench": c.bench, "n_items": len(c.pairs)}
@@ -547,4 +511,4 @@ POSITION_BIAS = Study(
     limitations=lambda _: (
         "24 and 18 questions: intervals are over questions, the study's sets are larger.",
     ),
-)
+)  # fmt: skip
