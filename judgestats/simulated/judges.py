@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
@@ -16,7 +16,7 @@ from judgestats.protocols.pairwise import unpadded
 from judgestats.protocols.probes.edits import ALONE, KEYS, OFF_TOPIC, strip_injection
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SimulatedJudge:
     """The parameters of a simulated judge. Points are points of a 1-10 scale.
 
@@ -81,7 +81,7 @@ class SimulatedJudge:
     """
 
     name: str
-    about: str
+    _: KW_ONLY
     floor: float = 2.2
     span: float = 7.3
     curve: float = 0.55
@@ -119,189 +119,45 @@ class SimulatedJudge:
 
 
 _JUDGES = (
-    SimulatedJudge(
-        name="sim-typical",
-        about="consistent at low temperature, uses the upper half of the scale",
-    ),
-    SimulatedJudge(
-        name="sim-discerning",
-        about="distinguishes answers better when it compares them; its scores vary about twice as "
-        "much as those of sim-typical",
-        noise=0.55,
-        noise_spread=1.4,
-        reasoning_before=1.3,
-        discrimination=18.0,
-        position_bias=0.15,
-    ),
-    SimulatedJudge(
-        name="sim-coarse",
-        about="gives hardly anything but 8, 9 and 10, and lapses on a few answers",
-        floor=6.7,
-        span=2.7,
-        curve=1.0,
-        question_effect=0.2,
-        answer_effect=0.3,
-        noise=0.34,
-        noise_spread=1.2,
-        reasoning_before=1.4,
-        lapse_share=0.02,
-        lapse_weight=0.3,
-        discrimination=6.0,
-        position_bias=0.8,
-    ),
-    SimulatedJudge(
-        name="sim-null",
-        about="its spread does not depend on temperature or reasoning: every such test should be "
-        "non-significant",
-        noise=0.4,
-        temperature_matters=False,
-        reasoning_before=1.0,
-        reasoning_after=1.0,
-    ),
-    SimulatedJudge(
-        name="sim-guided",
-        about="varies a third as much as soon as it is given a scoring guideline",
-        noise=0.4,
-        guided=1 / 3,
-    ),
-    SimulatedJudge(
-        name="sim-positional",
-        about="strongly prefers the first position",
-        position_bias=2.0,
-    ),
-    SimulatedJudge(
-        name="sim-verbose",
-        about="prefers long answers",
-        verbosity=0.8,
-    ),
-    SimulatedJudge(
-        name="sim-partial",
-        about="likes the answers of author-a of the bundled bank better than they are",
-        favours="author-a",
-        favour=1.5,
-    ),
-    SimulatedJudge(
-        name="sim-swayed",
-        about="swayed by citations, a cheerful tone, what others are claimed to think, an "
-        "expert's or a famous model's name, and by author-b of the bundled bank",
-        moved_by={
-            "citation": 0.8,
-            "tone": 0.5,
-            "bandwagon: high": 1.2,
-            "author: expert": 0.7,
-            "famous name": 1.0,
-            "pair bandwagon": 1.5,
-        },
-        favours="author-b",
-        favour=1.5,
-    ),
-    SimulatedJudge(
-        name="sim-credulous",
-        about="does what an answer instructs, passes some empty answers, and likes the "
-        "last of several positions",
+    SimulatedJudge("sim-typical"),
+    SimulatedJudge("sim-discerning", noise=0.55, noise_spread=1.4, reasoning_before=1.3,
+        discrimination=18.0, position_bias=0.15),
+    SimulatedJudge("sim-coarse", floor=6.7, span=2.7, curve=1.0, question_effect=0.2,
+        answer_effect=0.3, noise=0.34, noise_spread=1.2, reasoning_before=1.4, lapse_share=0.02,
+        lapse_weight=0.3, discrimination=6.0, position_bias=0.8),
+    SimulatedJudge("sim-null", noise=0.4, temperature_matters=False, reasoning_before=1.0,
+        reasoning_after=1.0),
+    SimulatedJudge("sim-guided", noise=0.4, guided=1 / 3),
+    SimulatedJudge("sim-positional", position_bias=2.0),
+    SimulatedJudge("sim-verbose", verbosity=0.8),
+    SimulatedJudge("sim-partial", favours="author-a", favour=1.5),
+    SimulatedJudge("sim-swayed",
+        moved_by={"citation": 0.8, "tone": 0.5, "bandwagon: high": 1.2, "author: expert": 0.7,
+            "famous name": 1.0, "pair bandwagon": 1.5}, favours="author-b", favour=1.5),
+    SimulatedJudge("sim-credulous",
         moved_by={"order": 9.0, "forged verdict": 9.0, "authority": 4.0, "master key": 3.5},
-        position_bias=0.0,
-        recency=1.5,
-    ),
-    SimulatedJudge(
-        name="sim-fair",
-        about="as sim-typical, without its slight preference for the first position: only "
-        "quality moves it, so every claim that it is moved should be missing",
-        position_bias=0.0,
-    ),
-    SimulatedJudge(
-        name="sim-parochial",
-        about="scores authors from Norway and those whose mother tongue is English higher, and a "
-        "final answer without its reasoning lower",
-        moved_by={
-            "nationality: Norway": 0.9,
-            "mother tongue: English": 0.6,
-            "reasoning left out": -1.2,
-        },
-        position_bias=0.0,
-    ),
-    SimulatedJudge(
-        name="sim-literal",
-        about="compares answers with the reference shown, correct or not, scores translated and "
-        "condensed answers lower and likes another tone",
-        moved_by={
-            "wrong reference": -2.0,
-            "altered reference": -1.0,
-            "no reference": 0.5,
-            "translated": -0.8,
-            "condensed": -1.1,
-            "other tone": 0.6,
-        },
-        position_bias=0.0,
-    ),
-    SimulatedJudge(
-        name="sim-touchy",
-        about="scores another way as soon as its prompt is worded otherwise",
-        wording=0.8,
-    ),
-    SimulatedJudge(
-        name="sim-numeric",
-        about="puts answers in another order on another scale, and on one answer in five forgets "
-        "that the lowest number is the best",
-        scale_effect=1.2,
-        forgets_turn=0.2,
-    ),
-    SimulatedJudge(
-        name="sim-always-first",
-        about="always chooses the first option",
-        always_first=True,
-    ),
-    SimulatedJudge(
-        name="sim-noisy",
-        about="hardly repeats itself, and fails to answer now and then",
-        noise=2.0,
-        discrimination=4.0,
-        nonresponse=0.02,
-        malformed=0.02,
-    ),
-    SimulatedJudge(
-        name="sim-unreadable",
-        about="one reply in five holds no verdict",
-        nonresponse=0.2,
-    ),
-    SimulatedJudge(
-        name="sim-crowd",
-        about="sees more when it is shown other judgments",
-        discrimination=2.5,
-        crowd_gain=0.8,
-    ),
-    SimulatedJudge(
-        name="sim-crowd-deaf",
-        about="as sim-crowd, but other judgments do not help it",
-        discrimination=2.5,
-    ),
-    SimulatedJudge(
-        name="sim-stated",
-        about="passes 92% of what should pass and fails 85% of what should fail",
-        sensitivity=0.92,
-        specificity=0.85,
-    ),
-    SimulatedJudge(
-        name="sim-lenient",
-        about="passes 96% of what should pass, fails 70% of what should fail, and passes long "
-        "answers more readily",
-        severity=0.8,
-        verbosity=0.8,
-        sensitivity=0.96,
-        specificity=0.7,
-        length_bias=1.2,
-    ),
-    SimulatedJudge(
-        name="sim-blind",
-        about="its scores and its verdicts of pass or fail do not depend on how good an answer is: "
-        "every claim that it is correct should be missing",
-        floor=6.0,
-        span=0.0,
-        answer_effect=1.5,
-        sensitivity=0.6,
-        specificity=0.4,
-    ),
-)
+        position_bias=0.0, recency=1.5),
+    SimulatedJudge("sim-fair", position_bias=0.0),
+    SimulatedJudge("sim-parochial",
+        moved_by={"nationality: Norway": 0.9, "mother tongue: English": 0.6,
+            "reasoning left out": -1.2}, position_bias=0.0),
+    SimulatedJudge("sim-literal",
+        moved_by={"wrong reference": -2.0, "altered reference": -1.0, "no reference": 0.5,
+            "translated": -0.8, "condensed": -1.1, "other tone": 0.6}, position_bias=0.0),
+    SimulatedJudge("sim-touchy", wording=0.8),
+    SimulatedJudge("sim-numeric", scale_effect=1.2, forgets_turn=0.2),
+    SimulatedJudge("sim-always-first", always_first=True),
+    SimulatedJudge("sim-noisy", noise=2.0, discrimination=4.0, nonresponse=0.02, malformed=0.02),
+    SimulatedJudge("sim-unreadable", nonresponse=0.2),
+    SimulatedJudge("sim-crowd", discrimination=2.5, crowd_gain=0.8),
+    SimulatedJudge("sim-crowd-deaf", discrimination=2.5),
+    SimulatedJudge("sim-stated", sensitivity=0.92, specificity=0.85),
+    SimulatedJudge("sim-lenient", severity=0.8, verbosity=0.8, sensitivity=0.96, specificity=0.7,
+        length_bias=1.2),
+    SimulatedJudge("sim-blind", floor=6.0, span=0.0, answer_effect=1.5, sensitivity=0.6,
+        specificity=0.4),
+)  # fmt: skip
+"""What each of them does, in words: docs/simulated-judges.md."""
 _BY_NAME = {judge.name: judge for judge in _JUDGES}
 
 
