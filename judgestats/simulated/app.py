@@ -26,22 +26,6 @@ from judgestats.simulated.replies import RefusedError
 from judgestats.simulated.request_reader import last_question, read_request
 from judgestats.terminal import emit
 
-_RATES = (
-    "rate_limited",
-    "rate_limited_silent",
-    "overloaded",
-    "server_error",
-    "reset",
-    "stalled",
-    "truncated_json",
-    "huge_json",
-    "wrong_type",
-    "refusal",
-    "filtered",
-    "cut_off",
-)
-"""In this order a single uniform number decides which fault, if any, befalls a request."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
@@ -164,15 +148,19 @@ class Faults:
             try:
                 if kind == "bool":
                     values[name] = value.lower() not in {"0", "false", "no"} if equals else True
-                elif kind == "int":
-                    values[name] = int(value)
-                elif kind == "float":
-                    values[name] = float(value)
                 else:
-                    values[name] = value
+                    values[name] = {"int": int, "float": float, "str": str}[str(kind)](value)
             except ValueError:
                 raise InputError(f"faults: {name} expects a number, got {value!r}.") from None
         return cls(**values)  # type: ignore[arg-type]
+
+
+_RATES = tuple(
+    f.name
+    for f in fields(Faults)
+    if f.type == "float" and not f.name.startswith("latency") and not f.name.endswith("_s")
+)
+"""In this order a single uniform number decides which fault, if any, befalls a request."""
 
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
