@@ -16,7 +16,7 @@ from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.score_audit import audit_scores, single_shot_plan
 from judgestats.analysis.scores import cell_arrays
 from judgestats.analysis.specifications import with_specifications
-from judgestats.analysis.supplements import NOT_REPEATED, not_repeated
+from judgestats.analysis.supplements import UNREPEATED, not_repeated
 from judgestats.analysis.text_checks import join_copies, with_read_notes
 from judgestats.analysis.validity import label_warnings, marked_as_tuned
 from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
@@ -235,7 +235,7 @@ def _renamed(identity: str, names: Mapping[str, str]) -> str:
 
 
 def _is_not_repeated(limitation: str) -> bool:
-    return isinstance(limitation, Limit) and limitation.code == NOT_REPEATED.code
+    return isinstance(limitation, Limit) and limitation.code == UNREPEATED.code
 
 
 def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:

@@ -174,7 +174,7 @@ def _rubric_scores(own: pd.DataFrame, about: About, level: float) -> Iterator[Na
 
 _MOST_SYSTEMS, _LEAST_CLUSTERS, _LEAST_RANKED = 30, 5, 5
 _LEAST_LABELS, _MOST_SLICES = 30, 12
-_LONG_REPLY, _LEAST_REPEATED = 40, 5
+_LONG_REPLY, _LEAST_REPEATS = 40, 5
 _N_RESAMPLES = 499
 
 
@@ -347,7 +347,7 @@ def _replies_are_copies(own: pd.DataFrame) -> bool:
     texts = own[own["raw_text"].astype(str).str.len() >= _LONG_REPLY]
     each = texts.groupby(["item_id", "order"], sort=False)["raw_text"].agg(["size", "nunique"])
     repeated = each[each["size"] > 1]
-    return len(repeated) >= _LEAST_REPEATED and bool(repeated["nunique"].eq(1).all())
+    return len(repeated) >= _LEAST_REPEATS and bool(repeated["nunique"].eq(1).all())
 
 
 def slice_measures(

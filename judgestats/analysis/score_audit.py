@@ -41,8 +41,8 @@ from judgestats.analysis.limits import (
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
 from judgestats.analysis.supplements import (
-    NOT_REPEATED,
     OF_REPEATS,
+    UNREPEATED,
     constant_limits,
     label_limits,
     repeat_limits,
@@ -371,7 +371,7 @@ def _audit_once(
         conditions=table,
         results=tuple(results),
         limitations=(
-            NOT_REPEATED,
+            UNREPEATED,
             *constant_limits(table),
             *limits,
             *label_limits(frame),

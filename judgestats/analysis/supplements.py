@@ -20,7 +20,7 @@ from judgestats.data.matrices import lost_shares
 from judgestats.data.readers.frame import bare
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About
-from judgestats.results.numbers import LEAST_IN_CATEGORY, NEVER_REPEATED, format_number
+from judgestats.results.numbers import LEAST_IN_CATEGORY, UNREPEATED_CODE, format_number
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
@@ -152,10 +152,10 @@ def lost_metrics(table: pd.DataFrame) -> dict[str, float]:
     return {f"quality/{name}": share for name, share in lost_shares_of(rows).items()}
 
 
-NOT_REPEATED = Limit(
+UNREPEATED = Limit(
     "No item was judged more than once by the same judge in the same way, so consistency cannot "
     "be estimated. Judge 100 items again.",
-    code=NEVER_REPEATED,
+    code=UNREPEATED_CODE,
     short="no repeats: consistency cannot be estimated",
 )
 
@@ -208,16 +208,16 @@ def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
     """
     if not never:
         return []
-    return [NOT_REPEATED if len(never) == of else not_repeated_in(never)]
+    return [UNREPEATED if len(never) == of else not_repeated_in(never)]
 
 
 def not_repeated_in(conditions: Sequence[str]) -> Limit:
-    """`NOT_REPEATED`, of these conditions alone."""
-    text = f"{', '.join(conditions)}: {NOT_REPEATED}"
+    """`UNREPEATED`, of these conditions alone."""
+    text = f"{', '.join(conditions)}: {UNREPEATED}"
     n = len(conditions)
     have = "1 condition has" if n == 1 else f"{n} conditions have"
     short = f"{have} no repeats: consistency cannot be estimated there"
-    return Limit(text, code=NOT_REPEATED.code, short=short)
+    return Limit(text, code=UNREPEATED.code, short=short)
 
 
 def constant_limits(table: pd.DataFrame) -> list[str]:

@@ -334,7 +334,7 @@ AVERAGED = (1, 3, 10)
 """Judgments that a mean is made of."""
 LEAST_IN_CATEGORY = 10
 """Items that a category needs for its share to be reported."""
-NEVER_REPEATED = "not_repeated"
+UNREPEATED_CODE = "not_repeated"
 """Code of the limitation of data without repeats."""
 
 

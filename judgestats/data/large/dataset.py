@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from judgestats.arrays import LARGEST, Ints
 from judgestats.data.matrices import several_orders
-from judgestats.data.readers.checks import FEW_REPEATED
+from judgestats.data.readers.checks import REPEATED_SHARE
 from judgestats.data.readers.columns import column_named, no_column, resolve_columns
 from judgestats.data.readers.frame import reading_key
 from judgestats.data.readers.labels import labelled_ids
@@ -241,7 +241,7 @@ def open_parquet(
 def _is_text(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return str(kind).endswith("string")
 
 
 def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
@@ -815,7 +815,7 @@ def leave_out_repeated(
     """
     several = asked > 1
     many = several.sum(axis=0)
-    chance = (many > 0) & (many < FEW_REPEATED * (asked > 0).sum(axis=0))
+    chance = (many > 0) & (many < REPEATED_SHARE * (asked > 0).sum(axis=0))
     item, column = np.nonzero(several & chance)
     if not item.size:
         return None

@@ -151,7 +151,7 @@ def _split_levels(scores: NDArray[np.float64]) -> str:
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
 _MISTAKES_ENOUGH = 20
 _COPIES_ENOUGH = 30
-FEW_REPEATED = 0.2
+REPEATED_SHARE = 0.2
 """Share of the items of a condition; fewer that occur in several rows are duplicates."""
 
 
@@ -281,7 +281,7 @@ def _drop_duplicates(
     several = out.duplicated(key, keep=False)
     items = (~again).groupby([out[c] for c in within], dropna=False).transform("sum")
     many = (several & ~again).groupby([out[c] for c in within], dropna=False).transform("sum")
-    chance = several & (many < FEW_REPEATED * items)
+    chance = several & (many < REPEATED_SHARE * items)
     if not chance.any():
         return out, _repeated_rows(table, out, key)
     read = chance & (out["status"] == "ok")

@@ -276,12 +276,12 @@ def coded_labels(
         for word, meaning in code.items():
             if not meaning and (status := stated_meaning(word, stated) or status_word(word)):
                 lost[status] += counts[word]
-        notes += _too_large_note(where, people[column], [w for w, m in code.items() if not m])
+        notes += _range_note(where, people[column], [w for w, m in code.items() if not m])
     del lost["missing"]
     return pd.DataFrame(made, index=people.index), [*_left_out(lost), *notes]
 
 
-def _too_large_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) -> list[str]:
+def _range_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) -> list[str]:
     """Which of a rater's labels are too large to compute with, and where the first stands."""
     such = {word for word in unused if is_too_large(word)}
     if not such:

@@ -380,7 +380,7 @@ MAX_REPLY_CHARS = 200_000
 _MARK = re.compile(r"\[\[([^\[\]\n]{1,60})\]\]")
 _BOX = re.compile(r"\\boxed\s?\{\s?(?:\\text\s?\{|\\mathbf\s?\{)?\s?([^{}\n]{1,40}?)\s?\}")
 _FINAL_LABEL = re.compile(prose.FINAL_BEFORE, re.IGNORECASE)
-_REPEATED = 1024
+_CACHED_REPLIES = 1024
 _SOON = 60
 """How far after a verdict words that take it back are looked for."""
 _BEFORE = 60
@@ -591,7 +591,7 @@ def _revised(reading: Match, text: str, end: int, form: Form) -> Match:
 
 
 def _marks(text: str, form: Form) -> Iterator[Match]:
-    read = lru_cache(_REPEATED)(form.mark)  # a reply that says the same over and over
+    read = lru_cache(_CACHED_REPLIES)(form.mark)  # a reply that says the same over and over
     for pattern in (_MARK, _BOX):
         for match in pattern.finditer(text):
             reading = read(match.group(1))

@@ -14,7 +14,7 @@ from judgestats.reporting.numbers import address, integer, number, percent, word
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import condition_table
 from judgestats.reporting.tables import Column, Markdown, Table
-from judgestats.results.numbers import NEVER_REPEATED, as_sentence
+from judgestats.results.numbers import UNREPEATED_CODE, as_sentence
 from judgestats.sinks import escape_markdown
 
 
@@ -353,5 +353,5 @@ def limits(run: Run, *, full: bool = False) -> Markdown:
 
 def not_repeated(run: Run) -> Markdown:
     """That consistency is not known, where no judgment was repeated; else nothing."""
-    messages = [n.message for n in run.records.limitations if n.code == NEVER_REPEATED]
+    messages = [n.message for n in run.records.limitations if n.code == UNREPEATED_CODE]
     return Markdown("\n\n".join(f"**{escape_markdown(text)}**" for text in messages))
