@@ -18,7 +18,7 @@ from judgestats.version import __version__ as __version__
 if TYPE_CHECKING:
     from judgestats import mlflow, stats
     from judgestats.api import audit, check, compare, drift, endpoint, read_judgments, run
-    from judgestats.data.matrices import score_array
+    from judgestats.data.parse import score_array
 
 __all__ = [
     "audit",
@@ -38,7 +38,7 @@ _HOME = {
         ("audit", "check", "compare", "drift", "endpoint", "read_judgments", "run"),
         "judgestats.api",
     ),
-    "score_array": "judgestats.data.matrices",
+    "score_array": "judgestats.data.parse",
 }
 
 

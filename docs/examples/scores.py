@@ -16,7 +16,7 @@ from repeated_scores import repeated_section, temperature_section
 from tables import cell, interval_text, markdown, p_text, pair
 
 from judgestats import read_judgments, score_array
-from judgestats.data.matrices import ScoreArray, status_table
+from judgestats.data.parse import ScoreArray, status_table
 from judgestats.stats.dispersion.condition_summary import condition_summary
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.inference.bootstrap import cluster_bootstrap

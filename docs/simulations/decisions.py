@@ -36,7 +36,7 @@ from judgestats.decisions import StoppingRule, cascade_certificate, effective_vo
 from judgestats.results.verdict import Demand, decide, share_measure
 from judgestats.stats import repeat_pairs
 from judgestats.stats.inference.distributions import proportion_limits
-from judgestats.stats.validity.cutoffs import error_counts, joint_share
+from judgestats.stats.validity.calibration import error_counts, joint_share
 from judgestats.stats.validity.panels import effective_judges
 from judgestats.stats.validity.sequential import certify, change_look
 

@@ -19,11 +19,10 @@ from judgestats.analysis.specifications import with_specifications
 from judgestats.analysis.supplements import UNREPEATED, not_repeated
 from judgestats.analysis.text_checks import join_copies, with_read_notes
 from judgestats.analysis.validity import label_warnings, marked_as_tuned
-from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix
-from judgestats.analysis.validity_rates import read_rates
+from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix, read_rates
 from judgestats.analysis.validity_systems import SLICES, SYSTEMS
 from judgestats.analysis.verdict_audit import audit_verdicts, single_shot_verdict_plan
-from judgestats.data.matrices import score_array
+from judgestats.data.parse import score_array
 from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError, one_of

@@ -17,12 +17,7 @@ from judgestats.results import Claim, Headline
 from judgestats.results.numbers import count_noun
 from judgestats.results.screen import in_these_runs
 from judgestats.stats.inference.multiplicity import p_adjust, p_bounds
-from judgestats.stats.inference.result import (
-    Comparisons,
-    Estimate,
-    Result,
-    TestResult,
-)
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 from judgestats.stats.robustness.source_dif import NOISY, farthest_source
 
 _COMPARED = {

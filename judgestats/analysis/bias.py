@@ -23,7 +23,7 @@ from judgestats.analysis.scores import ScoreConditions, score_conditions
 from judgestats.analysis.selections import add_estimate, metrics_of, sort_results
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
-from judgestats.data.matrices import score_array
+from judgestats.data.parse import score_array
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES

@@ -34,11 +34,7 @@ from judgestats.results.records import Role, plain
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference import result as of
-from judgestats.stats.inference.bootstrap import (
-    covers_all,
-    is_too_wide,
-    not_estimable,
-)
+from judgestats.stats.inference.bootstrap import covers_all, is_too_wide, not_estimable
 from judgestats.stats.inference.result import Comparisons, Estimates, Interval, Note, NullReference
 from judgestats.stats.reliability.omega_fit import OmegaEstimate
 from judgestats.stats.reliability.published_omega import PublishedOmega

@@ -30,7 +30,7 @@ from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.text_checks import apply_copy_policy, find_copies, handled_copies
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
-from judgestats.data.matrices import score_array
+from judgestats.data.parse import score_array
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.change_screen import PRIMARY, SAME
 from judgestats.stats import adjust_family

@@ -19,7 +19,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import same_over_orders
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.verdict_consistency import outcomes
-from judgestats.data.matrices import score_array
+from judgestats.data.parse import score_array
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError
 from judgestats.results import About, Row

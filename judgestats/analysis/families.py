@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Objects
-from judgestats.data.matrices import ScoreArray
+from judgestats.data.parse import ScoreArray
 from judgestats.data.request_fields import heat, sort_levels
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline

@@ -13,7 +13,7 @@ from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, request_order, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.data.matrices import ScoreArray
+from judgestats.data.parse import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
 from judgestats.results import About, Row
@@ -27,7 +27,7 @@ from judgestats.stats.robustness.levels import (
     recoding_loss,
 )
 from judgestats.stats.robustness.source_dif import dif_test
-from judgestats.stats.validity.leniency import leniency
+from judgestats.stats.validity.annotators import leniency
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
 """Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""

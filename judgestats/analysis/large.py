@@ -30,16 +30,9 @@ from judgestats.analysis.coefficients import (
     verdict_rows,
 )
 from judgestats.analysis.families import AnalysisPlan, Design, with_omega_model
-from judgestats.analysis.limits import (
-    limits_of_conditions,
-    lost_limits,
-    not_compared,
-)
+from judgestats.analysis.limits import limits_of_conditions, lost_limits, not_compared
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.repeats import (
-    assumed_scale,
-    with_repeat_errors,
-)
+from judgestats.analysis.repeats import assumed_scale, with_repeat_errors
 from judgestats.analysis.score_audit import compared_conditions, spread_metrics
 from judgestats.analysis.scores import (
     SHOWN_ITEMS,
@@ -61,7 +54,7 @@ from judgestats.analysis.validity import (
 )
 from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.data.large.dataset import Column, ReducedJudgments
-from judgestats.data.matrices import lost_shares
+from judgestats.data.parse import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
 from judgestats.results import quantity_of

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.data.matrices import ScoreArray
+from judgestats.data.parse import ScoreArray
 from judgestats.stats.inference.jackknife import effective_clusters
 from judgestats.stats.inference.jackknife import few_questions as no_interval
 

@@ -16,7 +16,7 @@ from judgestats.analysis.records import NamedResult
 from judgestats.analysis.score_audit import first_weighted
 from judgestats.analysis.selections import entered
 from judgestats.arrays import Floats, Objects
-from judgestats.data.matrices import both_orders, combined, scores_of
+from judgestats.data.parse import both_orders, combined, scores_of
 from judgestats.data.request_fields import heat
 from judgestats.items.preference_sets import LabelledPairs, label_table
 from judgestats.items.records import Item

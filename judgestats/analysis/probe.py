@@ -26,7 +26,7 @@ from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_condi
 from judgestats.analysis.selections import condition_row, selection_limits
 from judgestats.analysis.supplements import Rows
 from judgestats.data.columns import Condition
-from judgestats.data.matrices import ScoreArray, score_array
+from judgestats.data.parse import ScoreArray, score_array
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale

@@ -16,12 +16,12 @@ from judgestats.analysis.families import THESE_RUNS
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.arrays import Floats, Ints
-from judgestats.data.matrices import score_array
+from judgestats.data.parse import score_array
 from judgestats.errors import InputError
 from judgestats.results import About, quantity_of
 from judgestats.results.numbers import AVERAGED, TARGETS
 from judgestats.results.records import plain
-from judgestats.stats.comparison.best import comparisons_with_best
+from judgestats.stats.comparison.blocked_f import comparisons_with_best
 from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
 from judgestats.stats.inference.result import Estimate, Limits, Note, Sample
 from judgestats.stats.inference.runs import COVERAGE, SHOWN, RunComponent, run_columns

@@ -51,15 +51,16 @@ from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_raters import (
     PANEL,
     annotator_results,
+    check_rates,
+    choices_by_k,
     drawn_as,
     panel_of_answers,
     panel_of_ratings,
+    right_answers,
 )
-from judgestats.analysis.validity_rates import check_rates, choices_by_k, right_answers
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.arrays import Bools
-from judgestats.data.matrices import ScoreArray, score_array, scores_of
-from judgestats.data.parse import WEIGHTED
+from judgestats.data.parse import WEIGHTED, ScoreArray, score_array, scores_of
 from judgestats.data.request_fields import label
 from judgestats.results import quantity_of
 from judgestats.results.numbers import apa_number, count_noun

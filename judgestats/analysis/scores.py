@@ -29,7 +29,7 @@ from judgestats.analysis.repeats import (
     sem_by_design,
     two_way_squares,
 )
-from judgestats.data.matrices import ScoreArray, lost_shares
+from judgestats.data.parse import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
 from judgestats.stats.designs.cells import Cells, cell_statistics

@@ -15,7 +15,7 @@ from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import first_limits, no_sampling
 from judgestats.analysis.records import NamedResult, named_results
 from judgestats.arrays import Floats, Objects
-from judgestats.data.matrices import lost_shares
+from judgestats.data.parse import lost_shares
 from judgestats.items.answers import model_names
 from judgestats.results import apa_number
 from judgestats.results.records import Role

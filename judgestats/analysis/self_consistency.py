@@ -33,7 +33,7 @@ from judgestats.analysis.selections import (
 from judgestats.analysis.supplements import lost_shares_of
 from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import Condition
-from judgestats.data.matrices import scores_of
+from judgestats.data.parse import scores_of
 from judgestats.data.request_fields import heat
 from judgestats.items.records import Item
 from judgestats.results import About, Headline

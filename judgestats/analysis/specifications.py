@@ -20,7 +20,7 @@ from judgestats.analysis.score_audit import score_comparisons
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.verdict_audit import verdict_comparisons
 from judgestats.arrays import Floats
-from judgestats.data.matrices import score_array
+from judgestats.data.parse import score_array
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, Headline, quantity_of
 from judgestats.results.numbers import apa_p, format_p, with_bounds

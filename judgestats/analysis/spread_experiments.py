@@ -24,7 +24,7 @@ from judgestats.analysis.records import (
 )
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
 from judgestats.data.columns import Condition
-from judgestats.data.matrices import ScoreArray, score_array
+from judgestats.data.parse import ScoreArray, score_array
 from judgestats.data.request_fields import EXTRA, sort_levels
 from judgestats.results import About, Headline, Row, apa_number, name_of
 from judgestats.stats.comparison.blocked_f import blocked_f_test

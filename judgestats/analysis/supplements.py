@@ -16,7 +16,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeats import frame_errors, repeat_gains
 from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
-from judgestats.data.matrices import lost_shares
+from judgestats.data.parse import lost_shares
 from judgestats.data.readers.frame import bare
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About

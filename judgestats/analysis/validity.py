@@ -19,11 +19,10 @@ from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clust
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
-from judgestats.analysis.validity_raters import PERSON, drawing
-from judgestats.analysis.validity_rates import corrected_results, rate_corrections
+from judgestats.analysis.validity_raters import PERSON, corrected_results, drawing, rate_corrections
 from judgestats.analysis.validity_systems import LABELLED_ONLY, disagreements, separated_scores
 from judgestats.arrays import Floats, Objects
-from judgestats.data.matrices import ScoreArray, score_array
+from judgestats.data.parse import ScoreArray, score_array
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.labels import PART, coded_labels, with_labels
 from judgestats.data.readers.verdicts import coded_choices

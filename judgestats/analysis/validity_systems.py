@@ -14,8 +14,7 @@ from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
-from judgestats.analysis.validity_raters import drawing
-from judgestats.analysis.validity_rates import corrected_results
+from judgestats.analysis.validity_raters import corrected_results, drawing
 from judgestats.arrays import Floats, Objects
 from judgestats.errors import InputError
 from judgestats.results import About, Row, apa_number

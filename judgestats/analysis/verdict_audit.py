@@ -29,10 +29,9 @@ from judgestats.analysis.validity import (
     to_pass_fail,
     validity_metrics,
 )
-from judgestats.analysis.validity_raters import drawn_as, panel_of_verdicts
-from judgestats.analysis.validity_rates import check_rates
+from judgestats.analysis.validity_raters import check_rates, drawn_as, panel_of_verdicts
 from judgestats.analysis.verdict_consistency import orders_shown
-from judgestats.data.matrices import status_table
+from judgestats.data.parse import status_table
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, quantity_of
 from judgestats.stats.agreement.human import alignment_credit

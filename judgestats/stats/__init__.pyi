@@ -87,7 +87,7 @@ from judgestats.stats.agreement.raw_agreement import (
 from judgestats.stats.agreement.run_change import (
     run_change as run_change,
 )
-from judgestats.stats.comparison.best import (
+from judgestats.stats.comparison.blocked_f import (
     comparisons_with_best as comparisons_with_best,
 )
 from judgestats.stats.comparison.friedman import (
@@ -240,6 +240,9 @@ from judgestats.stats.validity.annotators import (
 from judgestats.stats.validity.annotators import (
     alternative_annotator_test as alternative_annotator_test,
 )
+from judgestats.stats.validity.annotators import (
+    leniency as leniency,
+)
 from judgestats.stats.validity.calibration import (
     confidence_calibration as confidence_calibration,
 )
@@ -287,9 +290,6 @@ from judgestats.stats.validity.label_plan import (
 )
 from judgestats.stats.validity.label_plan import (
     split_labels as split_labels,
-)
-from judgestats.stats.validity.leniency import (
-    leniency as leniency,
 )
 from judgestats.stats.validity.panels import (
     panel_gain as panel_gain,

@@ -17,7 +17,7 @@ from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.selections import rotations_of
 from judgestats.analysis.spread_experiments import WITHOUT, judges_with_and_without
 from judgestats.data.columns import Contrast
-from judgestats.data.matrices import ScoreArray, score_array
+from judgestats.data.parse import ScoreArray, score_array
 from judgestats.results.numbers import apa_number
 from judgestats.sinks import csv_text
 from judgestats.stats.agreement.grade_score import grade_score_items

@@ -16,7 +16,7 @@ from judgestats.analysis.records import NamedResult
 from judgestats.analysis.selections import choices_of, rotations_of
 from judgestats.arrays import Floats
 from judgestats.data.columns import Contrast
-from judgestats.data.matrices import score_array
+from judgestats.data.parse import score_array
 from judgestats.results.numbers import count_noun, with_bounds
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.ratios import ratio_of_ratios, variance_ratio

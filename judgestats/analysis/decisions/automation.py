@@ -31,8 +31,7 @@ from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
-from judgestats.stats.validity.calibration import separation
-from judgestats.stats.validity.cutoffs import clustering, joint_share, least_trials
+from judgestats.stats.validity.calibration import clustering, joint_share, least_trials, separation
 from judgestats.stats.validity.inputs import verdict_values
 from judgestats.stats.validity.sequential import (
     Candidate,

@@ -28,7 +28,7 @@ from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat
-from judgestats.stats.validity.cutoffs import clustering, least_trials
+from judgestats.stats.validity.calibration import clustering, least_trials
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
 from judgestats.stats.validity.sequential import (
     Candidate,

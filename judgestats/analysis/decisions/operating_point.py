@@ -30,8 +30,7 @@ from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject, share_measure
-from judgestats.stats.validity.calibration import separation
-from judgestats.stats.validity.cutoffs import (
+from judgestats.stats.validity.calibration import (
     Cost,
     ErrorCounts,
     error_counts,
@@ -40,6 +39,7 @@ from judgestats.stats.validity.cutoffs import (
     joint_share,
     labels_for_window,
     least_trials,
+    separation,
 )
 
 Rule = Literal["", "cost", "youden", "user"]

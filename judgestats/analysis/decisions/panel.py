@@ -13,13 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from judgestats.analysis.decisions.operating_point import Bounded
-from judgestats.analysis.decisions.record import (
-    Decision,
-    check_draw,
-    check_level,
-    labelled,
-    number,
-)
+from judgestats.analysis.decisions.record import Decision, check_draw, check_level, labelled, number
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part

@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from judgestats.arrays import LARGEST, Ints
-from judgestats.data.matrices import several_orders
+from judgestats.data.parse import several_orders
 from judgestats.data.readers.checks import REPEATED_SHARE
 from judgestats.data.readers.columns import column_named, no_column, resolve_columns
 from judgestats.data.readers.frame import reading_key

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judgestats.data.matrices import status_table
+from judgestats.data.parse import status_table
 from judgestats.protocols.replies import is_cut
 from judgestats.reporting.numbers import address, integer, number, percent, words
 from judgestats.reporting.runs import Run, number_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.matrices import lost_shares
+from judgestats.data.parse import lost_shares
 from judgestats.protocols.base import Status
 from judgestats.reporting.numbers import (
     DASH,

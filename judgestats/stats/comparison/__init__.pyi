@@ -1,6 +1,6 @@
 """Public names of `judgestats.stats.comparison`."""
 
-from judgestats.stats.comparison.best import BestConditions as BestConditions
+from judgestats.stats.comparison.blocked_f import BestConditions as BestConditions
 from judgestats.stats.comparison.blocked_f import blocked_f_test as blocked_f_test
 from judgestats.stats.comparison.friedman import FriedmanResult as FriedmanResult
 from judgestats.stats.comparison.paired import hedges_correction as hedges_correction

@@ -17,10 +17,7 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.published import centred_scores
-from judgestats.stats.dispersion.ratios import (
-    chosen_pairs,
-    pooled_of_column,
-)
+from judgestats.stats.dispersion.ratios import chosen_pairs, pooled_of_column
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters

@@ -16,14 +16,7 @@ from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
 from judgestats.stats.inference.jackknife import mean_over_clusters
-from judgestats.stats.inference.result import (
-    Estimate,
-    Interval,
-    Note,
-    Result,
-    Sample,
-    notes_block,
-)
+from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample, notes_block
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 FAIL_PASS = ("fail", "pass")

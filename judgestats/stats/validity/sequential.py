@@ -18,7 +18,7 @@ from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.result import Estimate, Sample
 from judgestats.stats.validity import inputs
-from judgestats.stats.validity.cutoffs import clustering, error_limit, least_trials
+from judgestats.stats.validity.calibration import clustering, error_limit, least_trials
 
 FIRST_LOOK = 20
 """The asymptotic sequence starts after this many clusters."""

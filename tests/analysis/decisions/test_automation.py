@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from judgestats.cli import main
 from judgestats.decisions import automation_certificate, cascade_certificate
 from judgestats.errors import InputError
-from judgestats.stats.validity import cutoffs
+from judgestats.stats.validity import calibration as cutoffs
 from judgestats.stats.validity import sequential as fallback
 from tests.analysis.decisions.reference import agree, data
 

@@ -14,7 +14,7 @@ from judgestats import stats
 from judgestats.cli import main
 from judgestats.decisions import operating_point
 from judgestats.errors import InputError
-from judgestats.stats.validity import cutoffs
+from judgestats.stats.validity import calibration as cutoffs
 from tests.analysis.decisions.reference import agree, data, expected
 
 RATES = {"tpr": 0.9, "tnr": 0.8, "labels_drawn": "random"}
