@@ -23,6 +23,7 @@ from judgestats.results.purposes import threshold_text
 from judgestats.results.verdict import ORDER
 from judgestats.results.verdict_screen import number_text, status_text
 from judgestats.sinks import escape_note, shorten
+from judgestats.terminal import emit
 
 MOST_FLIPS = 20
 MOST_BYTES = 20_000
@@ -169,10 +170,10 @@ def main() -> int:
     try:
         code, text, outputs = run(os.environ)
     except JudgestatsError as error:
-        code, text = error.exit_code, f"judgestats: {error}\n"
+        code, text = error.exit_code, f"judgestats: {note(str(error))}\n"
     if why := comment(os.environ, text):
         text += f"\n{why}\n"
-    sys.stdout.write(text)
+    emit(text)
     if page := os.environ.get("GITHUB_STEP_SUMMARY", ""):
         with Path(page).open("a", encoding="utf-8") as out:
             out.write(text)

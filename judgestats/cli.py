@@ -58,8 +58,10 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
         emit(f"\njudgestats: {printable(text)}\n", error=True)
         return stop_code()
     except Exception as error:  # the last resort: a traceback is for the log, not for the screen
-        if isinstance(error, OSError) and error.filename is not None and error.strerror:
-            place = printable(os.fsdecode(error.filename), one_line=True)
+        nameless = "." if isinstance(error, FileNotFoundError) else None  # a removed work folder
+        file = getattr(error, "filename", None) or nameless
+        if isinstance(error, OSError) and file is not None and error.strerror:
+            place = printable(os.fsdecode(file), one_line=True)
             emit(f"judgestats: {place}: {error.strerror}. Check the path.\n", error=True)
             return 2
         emit(f"judgestats: {_internal_error(error, words)}\n", error=True)

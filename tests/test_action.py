@@ -76,6 +76,20 @@ def test_the_step_gates_and_tells(tmp_path, given, code, words) -> None:
         assert outputs["deciding"]
 
 
+def test_a_refusal_holds_no_markup_of_an_input(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(scores())
+    done = subprocess.run(
+        [sys.executable, str(TOP / ".ci" / "gate.py")], cwd=tmp_path, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(TOP), "JUDGESTATS_FILE": "a.csv",
+             "GITHUB_STEP_SUMMARY": "page.md", "JUDGESTATS_REQUIRE": "![x](//a.b)@me=1"},
+        capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert "x" in text
+    assert not re.search(r"(?<!\\)!\[|@me|\]\(", text), text
+
+
 @contextmanager
 def github(comments: list[dict], status: int = 200) -> Iterator[str]:
     """Comments of a pull request, as GitHub's interface lists, adds, and changes them."""

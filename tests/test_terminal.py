@@ -114,6 +114,19 @@ def test_characters_that_an_encoding_lacks_have_plain_forms(monkeypatch, encodin
     assert raw.getvalue().decode(encoding) == shown[encoding]
 
 
+@pytest.mark.parametrize("runner", ["GITHUB_ACTIONS", "TF_BUILD", ""])
+def test_no_name_is_a_command_of_a_ci_runner(capsys, monkeypatch, runner):
+    for name in ("GITHUB_ACTIONS", "TF_BUILD"):
+        monkeypatch.delenv(name, raising=False)
+    if runner:
+        monkeypatch.setenv(runner, "true")
+    text = "::stop-commands::x\n  ::add-mask::y .5\na ::b\n##[error]c ##vso[task.d]\n"
+    emit(text)
+    emit(text, error=True)
+    safe = ": :stop-commands::x\n  : :add-mask::y .5\na ::b\n## [error]c ## vso[task.d]\n"
+    assert tuple(capsys.readouterr()) == ((safe, safe) if runner else (text, text))
+
+
 def test_json_in_a_narrow_encoding_loses_no_character(workplace, monkeypatch):
     file = scores(workplace / "my.csv", judge="评委")
     raw = io.BytesIO()

@@ -256,3 +256,11 @@ def test_items_are_refused_when_they_are_too_many_or_too_large(folder, capsys, m
     refused(capsys, words, "bomb.csv.gz has more than 1,000,000 rows")
     monkeypatch.setenv("JUDGESTATS_MAX_BYTES", "100kB")
     refused(capsys, words, "bomb.csv.gz expands to more than 100,000 bytes (gzip)")
+
+
+def test_a_working_folder_that_was_removed_is_named(folder, capsys, monkeypatch):
+    gone = folder / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    refused(capsys, ["doctor", "good.csv"], "judgestats: .: No such file or directory")

@@ -16,6 +16,8 @@ from judgestats.collection import (
     AdaptiveLimit,
     Budget,
     Encoded,
+    Endpoint,
+    Journal,
     Kind,
     Outcome,
     Parameter,
@@ -35,6 +37,7 @@ from judgestats.collection import (
     parse_judge,
     price_plan,
     prices,
+    read_error,
     request_body,
     sent_of,
 )
@@ -491,3 +494,39 @@ def test_what_the_journal_holds_is_handed_over_where_no_more_is_asked(plan, tmp_
     assert stopped.stopped_because is Stop.MAX_REQUESTS
     assert (stopped.account.cached, stopped.account.answered) == (10, 1)
     assert len(stopped.frame) == 11
+
+
+def test_a_judgment_is_tried_as_often_and_as_long_as_documented() -> None:
+    stated = RetryPolicy(
+        attempts=6, unusable_attempts=4, patience_s=900.0, first_s=0.5, longest_s=30.0
+    )
+    assert RetryPolicy() == stated
+    assert Outcome(kind=Kind.SERVER_ERROR).pause_s == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("1d", 86_400.0), ("2h3m4.5s", 7_384.5), ("250ms", 0.25), ("3 m", None), ("1d-", None)],
+)
+def test_a_span_of_time_is_read_in_its_units(header, seconds) -> None:
+    assert read_error(429, b"", {"retry-after": header}, 0.0).retry_after_s == seconds
+
+
+def test_failures_in_a_row_end_a_model_only_in_several_conditions() -> None:
+    streaks = Endpoint(
+        parse_judge("sim-typical"), client=None, concurrency=1, journal=Journal(None),
+        price=Price(input=0.0, output=0.0), reply_mode=None,
+    ).streaks  # fmt: skip
+    failed, refused = Outcome(kind=Kind.SERVER_ERROR), Outcome(kind=Kind.BAD_REQUEST)
+    assert not streaks.mode_is_blameless("a")
+    assert streaks.model_fails(most=1) == 0
+    for _ in range(2):
+        streaks.gave_up(failed, "a")
+        streaks.gave_up(refused, "a")
+    assert (streaks.condition_fails("a", most=4), streaks.model_fails(most=2)) == (4, 0)
+    streaks.gave_up(failed, "b")
+    assert (streaks.model_fails(most=3), streaks.model_fails(most=4)) == (3, 0)
+    assert not streaks.mode_is_blameless("a")
+    streaks.gave_up(refused, "a")
+    assert streaks.mode_is_blameless("a")
+    assert streaks.condition_fails("a", most=6) == 0

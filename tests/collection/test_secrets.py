@@ -11,6 +11,7 @@ import pytest
 
 from judgestats.collection import RetryPolicy, collect_judgments
 from judgestats.errors import JudgeError, JudgestatsError, StoreError
+from judgestats.redaction import keep_secret, scrubbed
 from judgestats.simulated import Faults, SimulatedServer, run_server
 from judgestats.tracking import store_faults
 
@@ -130,3 +131,9 @@ def test_a_password_in_the_tracking_uri_is_not_repeated(monkeypatch):
     assert "hunter22" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert "hunter22" not in "".join(shown.splitlines(True)[-3:])
+
+
+def test_a_key_of_eight_characters_is_removed_and_a_shorter_one_is_a_placeholder():
+    keep_secret("Qz7-xw4Y")
+    keep_secret("Rz7-xw4")
+    assert scrubbed("a Qz7-xw4Y b Rz7-xw4 c") == "a *** b Rz7-xw4 c"
