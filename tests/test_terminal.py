@@ -127,6 +127,25 @@ def test_no_name_is_a_command_of_a_ci_runner(capsys, monkeypatch, runner):
     assert tuple(capsys.readouterr()) == ((safe, safe) if runner else (text, text))
 
 
+@pytest.mark.parametrize(
+    "environ",
+    [
+        "env -u HOME -u TERM COLUMNS=1 NO_COLOR=1",
+        "HOME=/proc/1/x TMPDIR=/proc COLUMNS=-7 TZ=../../etc LC_ALL=C PYTHONUTF8=0",
+        "COLUMNS=99999999999999999999 LANG=tr_TR.UTF-8 PATH=",
+    ],
+)
+def test_a_strange_environment_changes_no_result(workplace, environ):
+    file = scores(workplace / "my.csv")
+    words = ["analyze", file, "--track", "none", "--report", "none", "--resamples", "99"]
+    done = in_bash(f"{environ} {{command}} 2>&1", words)
+    text = done.stdout.decode("utf-8", "replace")
+    assert done.returncode == 0, text
+    assert "Traceback" not in text
+    assert "ICC(1,1)" in text
+    assert "\x1b" not in text
+
+
 def test_json_in_a_narrow_encoding_loses_no_character(workplace, monkeypatch):
     file = scores(workplace / "my.csv", judge="评委")
     raw = io.BytesIO()

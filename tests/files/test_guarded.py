@@ -1,10 +1,13 @@
 """Files that want more than a reader gives, and what is said of them."""
 
+import contextlib
 import dataclasses
 import gzip
 import inspect
+import itertools
 import json
 import sqlite3
+import threading
 import zipfile
 from datetime import datetime
 
@@ -548,3 +551,31 @@ def test_parquet_is_nested_at_most_64_levels(tmp_path):
         parquet_table(path)
     parquet.write_table(pa.table({"item": ["a"], "x": pa.nulls(1, kind.field(0).type)}), path)
     assert parquet_table(path)["item"].tolist() == ["a"]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_file_that_changes_while_it_is_read_is_a_table_or_one_sentence(tmp_path, form):
+    path, versions = tmp_path / f"t.{form}", []
+    read = parquet_table if form == "parquet" else lambda p: separated_table(p, ",", lambda _: [])
+    for n in (3, 40_000):
+        frame = pd.DataFrame({"item": [f"q{i}" for i in range(n)], "score": range(n)})
+        frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path)
+        versions += [path.read_bytes(), path.read_bytes()[:-9]]
+    done = threading.Event()
+
+    def rewrite():
+        for version in itertools.cycle([b"", *versions]):
+            path.write_bytes(version)
+            if done.is_set():
+                return
+
+    writer = threading.Thread(target=rewrite)
+    writer.start()
+    try:
+        for _ in range(20):
+            with contextlib.suppress(InputError):  # any other exception fails the test
+                table = read(path)
+                assert list(table) == ["item", "score"]
+    finally:
+        done.set()
+        writer.join(30)
