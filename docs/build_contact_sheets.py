@@ -3,8 +3,9 @@
     python docs/build_contact_sheets.py
 
 Runs `judgestats run judges` on simulated judges in an empty folder. Opens its pages in headless
-Chromium at three widths in both colour schemes. Writes one picture per page and scheme. A picture
-larger than 200 kB, or text below a contrast of 4.5, ends the script.
+Chromium at three widths in both colour schemes. Writes one picture per page and scheme. Then opens
+the interactive page in MLflow's own view of artifacts, on loopback. A picture larger than 200 kB,
+text below a contrast of 4.5, or an error inside MLflow's frame ends the script.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import base64
 import io
 import os
 import re
+import signal
+import socket
+import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from PIL import Image
@@ -96,6 +101,58 @@ def sheet(tab: Browser, page: Path, prepare: str, scheme: str) -> Image.Image:
     return whole
 
 
+def mlflow_view(tab: Browser, page: Path, folder: Path) -> Image.Image:
+    """The interactive page of a run inside MLflow's frame, which is sandboxed and 514 px wide."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "mlflow", "ui", "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--backend-store-uri", "sqlite:///mlflow.db"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
+    try:
+        for _ in range(300):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(1)
+        experiment, run = page.parts[-4:-2]
+        tab.size(1280)
+        tab.ask("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        tab.events.clear()
+        place = f"experiments/{experiment}/runs/{run}/artifacts/{page.name}"
+        tab.ask("Page.navigate", url=f"http://127.0.0.1:{port}/#/{place}")
+        for _ in range(120):
+            time.sleep(1)
+            tab.ask("Target.getTargets")  # takes the events that have come
+            frames = [e["params"] for e in tab.events if e["method"] == "Target.attachedToTarget"]
+            if inside := [f["sessionId"] for f in frames if f["targetInfo"]["type"] == "iframe"]:
+                break
+        tab.until("document.documentElement.dataset.ready", inside[-1])
+        for domain in ("Runtime", "Log"):
+            tab.ask(f"{domain}.enable", inside[-1])
+        tab.js("new Promise((r) => setTimeout(r, 500))")
+        sandbox = tab.js("document.querySelector('iframe').getAttribute('sandbox')")
+        width = tab.js("[innerWidth, document.documentElement.scrollWidth].join()", inside[-1])
+        tab.events = [e for e in tab.events if e.get("sessionId") == inside[-1]]
+        if (faults := tab.faults()) or sandbox != "allow-scripts":
+            sys.exit(f"in MLflow's frame (sandbox={sandbox}): {faults[:3]}")
+        print(f"MLflow's frame: sandbox={sandbox}, width and width of the page {width}")
+        shot = tab.ask("Page.captureScreenshot")
+        return Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def write(picture: Image.Image, path: Path) -> None:
+    """Write a picture, not larger than allowed."""
+    picture.save(path, quality=55, method=6)
+    if (size := path.stat().st_size) > MOST_BYTES:
+        sys.exit(f"{path.name} has {size} bytes, at most {MOST_BYTES}")
+    print(f"{path.name}: {size} bytes", flush=True)
+
+
 def main() -> None:
     """Write the sheets."""
     if CHROMIUM is None:
@@ -106,11 +163,9 @@ def main() -> None:
         with Browser(Path(work) / "profile") as tab:
             for name, (page, prepare) in pages.items():
                 for scheme in SCHEMES:
-                    path = target / f"sheet-{name}-{scheme}.webp"
-                    sheet(tab, page, prepare, scheme).save(path, quality=55, method=6)
-                    if (size := path.stat().st_size) > MOST_BYTES:
-                        sys.exit(f"{path.name} has {size} bytes, at most {MOST_BYTES}")
-                    print(f"{path.name}: {size} bytes")
+                    made = sheet(tab, page, prepare, scheme)
+                    write(made, target / f"sheet-{name}-{scheme}.webp")
+            write(mlflow_view(tab, pages["explore"][0], Path(work)), target / "sheet-mlflow.webp")
 
 
 if __name__ == "__main__":

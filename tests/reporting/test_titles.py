@@ -97,6 +97,11 @@ def test_of_many_judges_page_one_shows_the_six_worst_in_table_and_figure() -> No
     table = requirement_table(run)
     assert len(table.rows) == 6
     assert table.rows[0]["subject"] == "bad"
+    assert "verdict" in {c.key for c in table.columns}
+    good = [v for v in run.records.verdicts if v.subject.judge != "bad"]
+    alike = requirement_table(replace(run, records=replace(run.records, verdicts=tuple(good))))
+    assert "verdict" not in {c.key for c in alike.columns}  # a constant column is in the caption
+    assert alike.caption.endswith("All of these: USE WITH CARE.")
     assert table.note == "1 more in the record."
     made = requirement_figure(run)
     assert made is not None

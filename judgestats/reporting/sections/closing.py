@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from judgestats.reporting.document import current_output, verbatim
-from judgestats.reporting.explorer.page import PAGE
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.people import linked
@@ -365,8 +364,4 @@ def session(run: Run) -> Table | Markdown:
 def command(run: Run) -> Markdown:
     """The command that repeats the run."""
     text = str(run.facts.get("command") or run.session.get("command") or "")
-    shown = verbatim(text) if text else "The run does not say how it was made."
-    if current_output().evidence is not None:
-        link = f'<a href="{PAGE}">Every judgment on an interactive page</a>'
-        shown += f"\n\n`{link}`{{=html}}"
-    return Markdown(shown)
+    return Markdown(verbatim(text) if text else "The run does not say how it was made.")

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from judgestats.reporting.document import current_output
+from judgestats.reporting.explorer.page import PAGE
 from judgestats.reporting.numbers import (
     DASH,
     NOTHING,
@@ -48,13 +50,20 @@ def summary_page(run: Run, figure: Captioned | None = None) -> list[Showable]:
     """
     records = run.records
     if records.verdicts:
-        return [*verdict_page(run, figure), warned(run) or ""]
+        return [*verdict_page(run, figure), warned(run), page_link()]
     found = words(records, "#finding")
     parts: list[Showable] = [Markdown(f"::: {{.answer}}\n\n{found}\n\n:::")] if found else []
     parts += [warned(run), figure]
     if records.kind == "drift":  # one verdict a change: its size beside the p of its test
         parts.append(changes(records, first="the first run", second="the second run"))
-    return parts
+    return [*parts, page_link()]
+
+
+def page_link() -> Markdown | None:
+    """A link to the interactive page, in HTML, where it is next to the report."""
+    if current_output().evidence is None:
+        return None
+    return Markdown(f'`<a href="{PAGE}">Every judgment on an interactive page</a>`{{=html}}')
 
 
 def warned(run: Run) -> Markdown | None:
@@ -140,9 +149,12 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
     measured = [k for k in keys if any(row.get(k) not in {None, "not measured"} for row in rows)]
     kinds = [spanner(k) for k in keys]
     together = sorted(measured or keys, key=lambda k: kinds.index(spanner(k)))
+    outcomes = {str(row["verdict"]) for row in rows}
+    if is_constant := len(outcomes) == 1 < len(rows):
+        caption += f" All of these: {outcomes.pop()}."
     columns = (
         Column(key="subject", label="Judge"),
-        Column(key="verdict", label="Verdict"),
+        *([] if is_constant else [Column(key="verdict", label="Verdict")]),
         *(Column(key=k, label=heads[k], align="left", spanner=spanner(k)) for k in together),
     )
     left = len(records.verdicts) - len(rows)
