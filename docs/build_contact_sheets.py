@@ -46,6 +46,9 @@ FIGURES = """(() => { const main = document.querySelector('main');
   main.replaceChildren(...document.querySelectorAll('main figure:has(img)'));
   document.querySelector('nav#TOC')?.remove(); })()"""
 """Leaves only the figures of a report."""
+WITHOUT_PATH = """[...document.querySelectorAll('*')].forEach((e) => {
+  if (!e.children.length && e.textContent.startsWith('Path:')) e.style.visibility = 'hidden'; })"""
+"""Hides the place of the artifact on this machine."""
 LABELS = (
     "item_id,question,answer,annotator,label",
     'q1,Can I return a book?,"Yes. **Within 30 days**:\n- send its number,\n- we send a label.",,',
@@ -138,6 +141,7 @@ def mlflow_view(tab: Browser, page: Path, folder: Path) -> Image.Image:
         if (faults := tab.faults()) or sandbox != "allow-scripts":
             sys.exit(f"in MLflow's frame (sandbox={sandbox}): {faults[:3]}")
         print(f"MLflow's frame: sandbox={sandbox}, width and width of the page {width}")
+        tab.js(WITHOUT_PATH)
         shot = tab.ask("Page.captureScreenshot")
         return Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
     finally:
