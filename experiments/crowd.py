@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from judgestats.data.columns import Condition, Contrast
 from judgestats.protocols.strategies import Strategy
-from judgestats.runner.crowd_parameters import (
+from judgestats.runner.design import Design
+from judgestats.runner.sources import (
     CROWD_LEVELS,
     CrowdParameters,
     preference_pairs,
@@ -17,7 +18,6 @@ from judgestats.runner.crowd_parameters import (
     strategy_protocol,
     with_crowd,
 )
-from judgestats.runner.design import Design
 
 
 def conditions(parameters: CrowdParameters) -> tuple[Condition, ...]:

@@ -12,14 +12,14 @@ from judgestats.analysis.rejection_sampling import TIES
 from judgestats.data.columns import Condition
 from judgestats.protocols.strategies import Strategy
 from judgestats.runner.common_parameters import CandidateParameters
-from judgestats.runner.crowd_parameters import (
+from judgestats.runner.design import Design, Levels
+from judgestats.runner.parameter_types import ChoiceParam, IntParam, parameter
+from judgestats.runner.sources import (
     StrategyParameters,
+    candidates,
     strategy_conditions,
     strategy_protocol,
 )
-from judgestats.runner.design import Design, Levels
-from judgestats.runner.parameter_types import ChoiceParam, IntParam, parameter
-from judgestats.runner.sources import candidates
 
 
 class Parameters(StrategyParameters, CandidateParameters):

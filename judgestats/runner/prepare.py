@@ -32,7 +32,7 @@ from judgestats.runner.common_parameters import (
     parse_parameters,
 )
 from judgestats.runner.design import Design, apply_judge_settings, check_levels, project_folder
-from judgestats.runner.sources import one_source, source_name
+from judgestats.runner.sources import STAGE_JUDGES, one_source, source_name
 from judgestats.runner.study_prompts import (
     StudyWording,
     first_requests,
@@ -47,9 +47,6 @@ from judgestats.studies.texts import StudyRequest
 
 _MOST_PROMPTS = 1_000
 """Kept at a time: those of a larger plan are written again for every replication."""
-
-STAGE_JUDGES = {"remover": "removal", "points_judge": "points"}
-"""Parameters that name a model for one stage, and the stage."""
 
 
 def units_of(

@@ -40,10 +40,17 @@ from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import parse_parameters, settings_of
 from judgestats.runner.design import Design, ReplicationDesign, ReplicationParameters
 from judgestats.runner.display import Links, announce_progress, finish, output_parameters, show
-from judgestats.runner.judgments import ask_of, check_prices, judgments_of, readers_of
-from judgestats.runner.prepare import STAGE_JUDGES, Prepared, prepare, with_given_answers
+from judgestats.runner.prepare import Prepared, prepare, with_given_answers
 from judgestats.runner.prompts import prompt_lines, rendered, request_records
-from judgestats.runner.record import rendering, report_code
+from judgestats.runner.record import (
+    ask_of,
+    check_prices,
+    judgments_of,
+    readers_of,
+    rendering,
+    report_code,
+)
+from judgestats.runner.sources import STAGE_JUDGES
 from judgestats.studies import Options, Replication, Study, load_study
 from judgestats.studies.published import with_published
 from judgestats.studies.records import ABOUT, examined, shipped_records
