@@ -22,7 +22,7 @@ SAID = {
         ({"reasoning": "before,after"}, "only ways of reasoning are compared"),
     ],
     "alignment": [
-        ({"methods": "pairwise"}, "methods are not compared"),
+        ({"methods": "pairwise"}, "Methods are not compared"),
         ({"methods": "pairwise"}, "whether temperature matters is not asked"),
         ({"methods": "pointwise", "temperatures": "0.5"}, "whether temperature matters"),
     ],
