@@ -238,6 +238,8 @@ def automate_command(arguments: Args) -> int:
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
     if arguments.strict and not prices:
         raise InputError("decide automate: --strict is of a cascade. Add --price.")
+    if arguments.cost and prices:
+        raise InputError("decide automate: --cost is of one judge, not of a cascade. Leave it out.")
     judged = _labelled_items(arguments, scores=not prices)
     if arguments.out and Path(arguments.out).exists():
         raise InputError(f"{arguments.out} is there already. Name another file by --out.")
@@ -330,11 +332,12 @@ def panel_command(arguments: Args) -> int:
         0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10")
-    judged = [one for one in _labelled_items(arguments, labels=False) if not one.is_scored]
+    every = _labelled_items(arguments, labels=False)
+    judged = [one for one in every if not one.is_scored] or every
     if len(judged) < 2:
         raise InputError(
-            f"decide panel: {arguments.file} holds pass / fail verdicts of {len(judged)} judges; "
-            "two or more are needed."
+            f"decide panel: {arguments.file} holds verdicts of {len(judged)} judge; two or more "
+            "are needed. Name the column of judges: --map judge=COLUMN, or --wide 'PATTERN'."
         )
     made = panel_of(
         judged, drawn=arguments.labels_drawn, level=arguments.level, margin=arguments.margin,

@@ -477,8 +477,9 @@ class _Test:
 
     def certificate(self, among: Bools, delta: float, *, only_all: bool = False) -> Certificate:
         """Test thresholds among some items; `only_all`: the set of all of them alone."""
-        own = self.verdict == self.verdict[among][0] if among.any() else among
-        pool = own if _one_verdict(self.verdict, among) else ~np.isnan(self.verdict)
+        pool = ~np.isnan(self.verdict)
+        if np.unique(self.verdict[among]).size == 1:
+            pool = self.verdict == self.verdict[among][0]
         thresholds = candidates(self.sure[pool & ~self.judged.used], self.known)
         if only_all:
             thresholds = np.array([-math.inf])
@@ -493,10 +494,6 @@ class _Test:
             codes=self.judged.codes[used] if self.judged.clustered else None,
             correlation=correlation,
         )  # fmt: skip
-
-
-def _one_verdict(verdict: Floats, among: Bools) -> bool:
-    return np.unique(verdict[among]).size == 1
 
 
 def _auroc(sure: Floats, wrong: Bools, kept: Bools, judged: Labelled, level: float) -> Bounded:

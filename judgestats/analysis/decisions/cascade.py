@@ -32,10 +32,11 @@ from judgestats.stats.validity.calibration import clustering, least_trials
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
 from judgestats.stats.validity.sequential import (
     Candidate,
+    Certificate,
     candidates,
     certify,
-    error_p,
     fallback_test,
+    set_test,
 )
 
 HUMAN = "human"
@@ -215,8 +216,8 @@ def cascade_certificate(
     order = _ordered(where, verdicts, prices)
     judged = labelled(labels, cluster, where=where)
     n = judged.human.size
-    said = {j: np.round(aligned(_numbers(verdicts[j], where), n, where=where, name=j))
-            for j in order}  # fmt: skip
+    read = {j: verdict_values(verdicts[j], where=where, name="verdicts") for j in order}
+    said = {j: np.round(aligned(read[j], n, where=where, name=j)) for j in order}
     sure = {j: aligned(confidence[j], n, where=where, name=f"confidence of {j}") for j in order}
     sure = {j: np.where(np.isnan(said[j]), np.nan, sure[j]) for j in order}
     delta = 1 - level
@@ -233,32 +234,29 @@ def cascade_certificate(
             "judgestats labels plan my.csv --labels 600"
         )
     groups = judged.cluster_count(judged.used, where=where)
-    fixed = None if thresholds is None else np.asarray(thresholds, float)
+    judges = _Judges(
+        prices=prices, said=said, sure=sure, human=judged.human, codes=judged.codes,
+        clustered=judged.clustered, error=error,
+        fixed=None if thresholds is None else np.asarray(thresholds, float),
+    )  # fmt: skip
     rest = np.ones(n, dtype=bool)
     routes = np.full(n, HUMAN, dtype=object)
     spent = np.zeros(n)
     stages = []
-    codes = judged.codes if judged.clustered else None
-    path = _tested_path(order, said, sure, judged.human, judged.codes, error=error, fixed=fixed,
-                        delta=delta / 2, seed=seed) if strict else {}  # fmt: skip
+    path = judges.tested_path(order, delta / 2, seed) if strict else {}
     for judge in order:
         spent += np.where(rest, prices[judge], 0.0)
-        if strict:
-            stage, decided = _stage_at(
-                path.get(judge, math.inf), judge, prices[judge], rest, said, sure, judged.human
-            )
-        else:
-            stage, decided = _stage(judge, prices[judge], rest, said, sure, judged.human, error,
-                                    own, codes, fixed)  # fmt: skip
+        found = None if strict else judges.certificate(judge, rest, own)
+        stage, decided = judges.stage(judge, rest, path.get(judge, math.inf), found)
         stages.append(stage)
         routes[decided] = judge
         rest = rest & ~decided
     spent += np.where(rest, prices[HUMAN], 0.0)
     last = order[-1]
-    alone, decided_alone = _stage(
-        last, prices[last], np.ones(n, dtype=bool), said, sure, judged.human, error, delta / 2,
-        codes, fixed,
-    )  # fmt: skip
+    every = np.ones(n, dtype=bool)
+    alone, decided_alone = judges.stage(
+        last, every, math.inf, judges.certificate(last, every, delta / 2)
+    )
     cost_alone = prices[last] + prices[HUMAN] * (1 - alone.share)
     choices = {CASCADE: float(spent.mean()), LAST: cost_alone, PEOPLE: float(prices[HUMAN])}
     possible = [PEOPLE, *([CASCADE] if any(s.decided for s in stages) else []),
@@ -292,10 +290,6 @@ def cascade_certificate(
     )  # fmt: skip
 
 
-def _numbers(verdicts: ArrayLike, where: str) -> Floats:
-    return verdict_values(verdicts, where=where, name="verdicts")
-
-
 def _ordered(
     where: str, verdicts: Mapping[str, ArrayLike], prices: Mapping[str, float]
 ) -> list[str]:
@@ -311,124 +305,95 @@ def _ordered(
     return sorted(judges, key=lambda judge: prices[judge])
 
 
-def _stage(
-    judge: str,
-    price: float,
-    reached: Bools,
-    said: Mapping[str, Floats],
-    sure: Mapping[str, Floats],
-    human: Floats,
-    error: float,
-    delta: float,
-    codes: Ints | None,
-    fixed: Floats | None,
-) -> tuple[Stage, Bools]:
-    """Calibrate a judge on the items that reach it."""
-    verdict, confidence = said[judge], sure[judge]
-    known = ~np.isnan(human)
-    base = Stage(
-        judge=judge, price=price, reached=int(reached.sum()),
-        is_partial=bool(np.isnan(verdict[reached]).sum() == 0 and np.isnan(verdict).any()),
-    )  # fmt: skip
-    used = reached & known & ~np.isnan(confidence)
-    if not used.any():
-        return base, np.zeros(reached.size, dtype=bool)
-    wrong = verdict != human
-    thresholds = fixed if fixed is not None else candidates(confidence[reached & ~known])
-    icc = None
-    if codes is not None:
-        every = known & ~np.isnan(confidence)
-        icc = clustering(wrong[every].astype(float), codes[every]).icc
-    found = certify(
-        confidence[used], wrong[used], thresholds, error=error, delta=delta,
-        codes=None if codes is None else codes[used], correlation=icc,
-    )  # fmt: skip
-    base = replace(base, candidates=found.candidates)
-    top = found.passed
-    if top is None:
-        return base, np.zeros(reached.size, dtype=bool)
-    decided = reached & (confidence >= top.threshold)
-    return replace(
-        base, decided=int(decided.sum()), share=float(decided.mean()), threshold=top.threshold,
-        labels=top.m, wrong=int(top.x), upper=found.upper,
-    ), decided  # fmt: skip
-
-
-def _stage_at(
-    threshold: float,
-    judge: str,
-    price: float,
-    reached: Bools,
-    said: Mapping[str, Floats],
-    sure: Mapping[str, Floats],
-    human: Floats,
-) -> tuple[Stage, Bools]:
-    """A stage at a threshold that was tuned and tested before."""
-    decided = reached & (np.nan_to_num(sure[judge], nan=-math.inf) >= threshold)
-    known = decided & ~np.isnan(human)
-    made = Stage(
-        judge=judge, price=price, reached=int(reached.sum()), decided=int(decided.sum()),
-        share=float(decided.mean()), threshold=threshold if decided.any() else math.nan,
-        labels=int(known.sum()), wrong=int((said[judge][known] != human[known]).sum()),
-    )  # fmt: skip
-    return made, decided
-
-
 _TUNED = 20
 """Policies of a path, tuned to error rates up to the one allowed."""
 
 
-def _tested_path(
-    order: Sequence[str],
-    said: Mapping[str, Floats],
-    sure: Mapping[str, Floats],
-    human: Floats,
-    codes: Ints,
-    *,
-    error: float,
-    delta: float,
-    fixed: Floats | None,
-    seed: int,
-) -> dict[str, float]:
-    """Thresholds of the last policy on a tuned path that passes on the other half; empty: none."""
-    known = ~np.isnan(human)
-    names = np.unique(codes[known])
-    drawn = np.random.default_rng(seed).permutation(names)[: names.size // 2]
-    tune = known & np.isin(codes, drawn)
-    test = known & ~tune
-    policies: list[dict[str, float]] = []
-    for allowed in error * np.arange(1, _TUNED + 1) / _TUNED:
-        rest, policy = np.ones(human.size, dtype=bool), {}
-        for judge in order:
-            confidence = np.nan_to_num(sure[judge], nan=-math.inf)
-            seen = rest & ~known & np.isfinite(confidence)
-            tested = fixed if fixed is not None else candidates(confidence[seen])
-            policy[judge] = _tuned_threshold(
-                confidence, said[judge] != human, rest & tune, tested, float(allowed)
-            )
-            rest = rest & (confidence < policy[judge])
-        if policy not in policies:
-            policies.append(policy)
-    sizes, ps = [], []
-    for policy in policies:
-        rest, decided = np.ones(human.size, dtype=bool), np.zeros(human.size, dtype=bool)
-        wrong = np.zeros(human.size, dtype=bool)
-        for judge in order:
-            own = rest & (np.nan_to_num(sure[judge], nan=-math.inf) >= policy[judge])
-            wrong |= own & (said[judge] != human)
-            decided, rest = decided | own, rest & ~own
-        held = test & decided
-        m, x = int(held.sum()), int((wrong & held).sum())
-        effect = 1.0
-        if m and np.unique(codes[test]).size < int(test.sum()):
-            n_own = np.bincount(np.unique(codes[held], return_inverse=True)[1])
-            icc = clustering(wrong[held].astype(float), codes[held]).icc
-            effect = 1 + (float((n_own**2).sum() / m) - 1) * icc
-        sizes.append(m / effect)
-        ps.append(float(error_p(x / effect, m / effect, error)) if m else 1.0)
-    levels = fallback_test(sizes, ps, least=least_trials(error, delta), delta=delta)
-    passed = [i for i, level in enumerate(levels) if level > 0 and ps[i] <= level]
-    return policies[passed[-1]] if passed else {}
+@dataclass(frozen=True, kw_only=True)
+class _Judges:
+    """Verdicts and confidences of all judges, with the labels that certify them."""
+
+    prices: Mapping[str, float]
+    said: Mapping[str, Floats]
+    sure: Mapping[str, Floats]
+    human: Floats
+    codes: Ints
+    clustered: bool
+    error: float
+    fixed: Floats | None
+
+    def certificate(self, judge: str, reached: Bools, delta: float) -> Certificate:
+        """What is certified of a judge on the items that reach it."""
+        confidence, known = self.sure[judge], ~np.isnan(self.human)
+        wrong = self.said[judge] != self.human
+        every = known & ~np.isnan(confidence)
+        used = reached & every
+        icc = None
+        if self.clustered and used.any():
+            icc = clustering(wrong[every].astype(float), self.codes[every]).icc
+        tested = self.fixed if self.fixed is not None else candidates(confidence[reached & ~known])
+        return certify(
+            confidence[used], wrong[used], tested, error=self.error, delta=delta,
+            codes=self.codes[used] if self.clustered else None, correlation=icc,
+        )  # fmt: skip
+
+    def stage(
+        self, judge: str, reached: Bools, threshold: float, found: Certificate | None
+    ) -> tuple[Stage, Bools]:
+        """A stage at its certified threshold, or at one that was tuned and tested before."""
+        threshold = found.threshold if found else threshold
+        verdict = self.said[judge]
+        decided = reached & (np.nan_to_num(self.sure[judge], nan=-math.inf) >= threshold)
+        known = decided & ~np.isnan(self.human)
+        made = Stage(
+            judge=judge, price=self.prices[judge], reached=int(reached.sum()),
+            decided=int(decided.sum()), share=float(decided.mean()),
+            threshold=threshold if decided.any() else math.nan, labels=int(known.sum()),
+            wrong=int((verdict[known] != self.human[known]).sum()),
+            upper=found.upper if found else math.nan,
+            candidates=found.candidates if found else (),
+            is_partial=bool(np.isnan(verdict[reached]).sum() == 0 and np.isnan(verdict).any()),
+        )  # fmt: skip
+        return made, decided
+
+    def tested_path(self, order: Sequence[str], delta: float, seed: int) -> dict[str, float]:
+        """Thresholds of the last policy on a tuned path that passes on the other half, if any."""
+        known = ~np.isnan(self.human)
+        names = np.unique(self.codes[known])
+        drawn = np.random.default_rng(seed).permutation(names)[: names.size // 2]
+        tune = known & np.isin(self.codes, drawn)
+        test = known & ~tune
+        policies: list[dict[str, float]] = []
+        for allowed in self.error * np.arange(1, _TUNED + 1) / _TUNED:
+            rest, policy = np.ones(self.human.size, dtype=bool), {}
+            for judge in order:
+                confidence = np.nan_to_num(self.sure[judge], nan=-math.inf)
+                seen = rest & ~known & np.isfinite(confidence)
+                tested = self.fixed if self.fixed is not None else candidates(confidence[seen])
+                policy[judge] = _tuned_threshold(
+                    confidence, self.said[judge] != self.human, rest & tune, tested, float(allowed)
+                )
+                rest = rest & (confidence < policy[judge])
+            if policy not in policies:
+                policies.append(policy)
+        repeated = np.unique(self.codes[test]).size < int(test.sum())
+        sets = []
+        for policy in policies:
+            rest, wrong = (np.full(self.human.size, v) for v in (True, False))
+            for judge in order:
+                own = rest & (np.nan_to_num(self.sure[judge], nan=-math.inf) >= policy[judge])
+                wrong |= own & (self.said[judge] != self.human)
+                rest = rest & ~own
+            held = test & ~rest
+            sets.append(set_test(
+                wrong[held], self.codes[held] if repeated else None, self.error
+            ))  # fmt: skip
+        levels = fallback_test(
+            [one.effective for one in sets], [one.p for one in sets],
+            least=least_trials(self.error, delta), delta=delta,
+        )  # fmt: skip
+        passed = [i for i, level in enumerate(levels) if level > 0 and sets[i].p <= level]
+        return policies[passed[-1]] if passed else {}
 
 
 def _tuned_threshold(

@@ -11,7 +11,6 @@ import pandas as pd
 
 from judgestats.analysis.decisions.automation import Automation, automation_certificate
 from judgestats.analysis.decisions.operating_point import (
-    OperatingPoint,
     operating_point,
     refused_point,
 )
@@ -99,7 +98,7 @@ def panel_of(
     joined = joined_items(judges)
     has_labels = bool(np.isfinite(joined.labels).any())
     return effective_votes(
-        joined.verdicts, joined.labels if has_labels else None,
+        joined.verdicts, joined.labels if has_labels else None, scores=judges[0].is_scored,
         names=[one.name for one in judges], cluster=joined.cluster, level=level, margin=margin,
         prices=prices, labels_drawn=drawn or judges[0].drawn,
     )  # fmt: skip
@@ -116,7 +115,10 @@ def _judge_decisions(
     if items.is_scored:
         tpr, tnr = needed_rates(options.required)
         try:
-            made: Decision = point_of(items, tpr=tpr, tnr=tnr, level=level, drawn=drawn)
+            made: Decision = operating_point(
+                items.scores, items.labels, tpr=tpr, tnr=tnr, cluster=items.cluster, level=level,
+                labels_drawn=drawn, tuned=items.tuned,
+            )  # fmt: skip
         except InputError as refusal:
             made = refused_point("", str(refusal).removeprefix("decide cutoff: "), tpr=tpr, tnr=tnr)
         yield replace(made, subject=subject, about=(items.name,))
@@ -127,22 +129,6 @@ def _judge_decisions(
         return
     if found is not None:
         yield replace(found, subject=subject, about=(items.name,), routes=(), confidence=())
-
-
-def point_of(
-    items: ItemJudgments, *, tpr: float, tnr: float, level: float, drawn: str
-) -> OperatingPoint:
-    """The operating point of one judge's scores.
-
-    Raises
-    ------
-    InputError
-        See `operating_point`.
-    """
-    return operating_point(
-        items.scores, items.labels, tpr=tpr, tnr=tnr, cluster=items.cluster, level=level,
-        labels_drawn=drawn, tuned=items.tuned,
-    )  # fmt: skip
 
 
 def automation_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -25,10 +25,11 @@ from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, Subject
 from judgestats.stats.validity.inputs import verdict_values
 from judgestats.stats.validity.label_plan import (
+    LabelMoments,
     allocate_labels,
     label_bounds,
+    label_moments,
     label_strata,
-    pass_variances,
     stratified_mean,
 )
 
@@ -261,7 +262,9 @@ def next_labels(
             f"items, got {budget}. Use --budget {min(max(budget, least), most)}."
         )
     pilot = _wanted(sizes, left, have * 0, np.ones(sizes.size), floor, budget)[1]
-    found = _moments([human[own[:k]] for own, k in zip(order, have, strict=True)], pilot, is_mean)
+    found = label_moments(
+        [human[own[:k]] for own, k in zip(order, have, strict=True)], pilot, is_mean
+    )
     batch, want = _wanted(sizes, left, have, np.sqrt(found.prior), floor, budget)
     more = want - have
     chosen = np.concatenate([own[h : h + m] for own, h, m in zip(order, have, more, strict=True)])
@@ -314,29 +317,6 @@ def _thirds(scores: Floats) -> Floats:
     return np.where(np.isnan(scores), np.nan, np.searchsorted(cuts, scores, "right") / 2)
 
 
-@dataclass(frozen=True)
-class _Moments:
-    """Labels of each stratum: sum, mean, variance without bias, and that with two prior labels."""
-
-    total: Floats
-    mean: Floats
-    variance: Floats
-    prior: Floats
-
-
-def _moments(labels: Sequence[Floats], pilot: Ints, is_mean: bool) -> _Moments:
-    have = np.array([own.size for own in labels])
-    total, squares = (np.array([np.sum(own**k) for own in labels]) for k in (1, 2))
-    mean = total / np.where(have > 0, have, np.nan)
-    spread = np.where(have > 0, np.maximum(squares - total * np.nan_to_num(mean), 0), 0.0)
-    prior = pass_variances(have, total)
-    if is_mean:
-        first = np.concatenate([own[:k] for own, k in zip(labels, pilot, strict=True)])
-        two = 2 * float(first.var(ddof=1)) if first.size > 1 else 0.0
-        prior = (spread + two) / (np.maximum(have, 1) + 1)
-    return _Moments(total, mean, spread / np.maximum(have - 1, 1), prior)
-
-
 def _check_order(where: str, order: list[Ints], have: Ints, human: Floats) -> None:
     """Labels must be those of earlier batches: the first of each stratum's order."""
     missing = sum(
@@ -381,7 +361,7 @@ def _wanted(
 
 
 def _bounds(
-    judge: Floats, strata: Ints, sizes: Ints, have: Ints, found: _Moments, human: Floats
+    judge: Floats, strata: Ints, sizes: Ints, have: Ints, found: LabelMoments, human: Floats
 ) -> tuple[LabelBounds, float]:
     """Bounds from available labels, and the gain of chosen over random labels."""
     if np.any(have < 2):

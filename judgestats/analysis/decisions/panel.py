@@ -262,12 +262,8 @@ def effective_votes(
         base = _unlabelled_panel(base, read[complete])
     if labels is None:
         return _assumed(base, "there are no labels")
-    if scores:
-        human = np.asarray(labels, float)
-        judged = labelled(np.where(np.isnan(human), np.nan, 1.0), cluster, where=where)
-    else:
-        judged = labelled(labels, cluster, where=where)
-        human = judged.human
+    judged = labelled(labels, cluster, where=where, is_scored=scores)
+    human = judged.human
     caveats = check_draw(
         where, labels_drawn,
         by_verdict="bias error rates. Draw labels at random: judgestats labels plan my.csv",

@@ -542,7 +542,7 @@ class JoinedItems:
     ----------
     items : Index
     verdicts, confidence : ndarray, shape (N, judges)
-        Majority verdict of each judge, and its confidence; NaN where it gave none.
+        Majority verdict, or mean score, of each judge, and its confidence; NaN where it gave none.
     labels : ndarray, shape (N, raters)
     cluster : ndarray
     """
@@ -569,15 +569,16 @@ def joined_items(judged: Sequence[ItemJudgments]) -> JoinedItems:
     for one in judged[1:]:
         items = items.union(one.items, sort=False)
     verdicts, confidence = (np.full((len(items), len(judged)), np.nan) for _ in range(2))
-    labels = np.full((len(items), max(one.labels.shape[1] for one in judged)), np.nan)
+    given = [one.label_scores if one.is_scored else one.labels for one in judged]
+    labels = np.full((len(items), max(one.shape[1] for one in given)), np.nan)
     clusters = np.empty(len(items), dtype=object)
     for j, one in enumerate(judged):
         place = items.get_indexer(one.items)
         majority, share = one.majority
-        verdicts[place, j] = majority
+        verdicts[place, j] = one.scores if one.is_scored else majority
         confidence[place, j] = one.confidence if one.confident.any() else share
-        known = np.isfinite(one.labels).any(axis=1)
-        labels[place[known], : one.labels.shape[1]] = one.labels[known]
+        known = np.isfinite(given[j]).any(axis=1)
+        labels[place[known], : given[j].shape[1]] = given[j][known]
         clusters[place] = one.cluster
     return JoinedItems(
         items=items, verdicts=verdicts, confidence=confidence, labels=labels, cluster=clusters

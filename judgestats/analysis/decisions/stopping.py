@@ -21,7 +21,6 @@ from judgestats.stats.validity.sequential import sequence_bound
 
 STEP = 10
 _WIDTH = re.compile(r"^(?P<name>\w+):width<=(?P<value>[^\s]+)$")
-SEQUENCE = "asymptotic confidence sequence"
 VERDICT = "verdict"
 """The rule that stops where every verdict is known."""
 _ANSWER = re.compile(r"^(?P<name>\w+)(?P<sign>!=|>=|<=)(?P<value>[^\s]+)$")
@@ -181,7 +180,8 @@ class StoppingRule(Decision):
                 f"not at {independent}. State the maximum, e.g. --max-items {max_items}."
             )
         planned = [*range(first, max_items, step), max_items]
-        spends = "Lan and DeMets' spending, O'Brien-Fleming-like" if is_bounded else SEQUENCE
+        spends = "Lan and DeMets' spending, O'Brien-Fleming-like"
+        spends = spends if is_bounded else "asymptotic confidence sequence"
         return cls(
             rule=text.strip(), quantity=name, stop="width" if width else "verdict",
             sign=found["sign"] if found and not width else "", target=value, max_items=max_items,

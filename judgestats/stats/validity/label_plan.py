@@ -613,6 +613,44 @@ def pass_variances(labels: Ints, passes: Ints) -> Floats:
     return np.asarray(smooth * (1 - smooth))
 
 
+@dataclasses.dataclass(frozen=True)
+class LabelMoments:
+    """Labels of each stratum: sum, mean, unbiased variance, and variance with two prior labels."""
+
+    total: Floats
+    mean: Floats
+    variance: Floats
+    prior: Floats
+
+
+def label_moments(labels: Sequence[Floats], pilot: Ints, is_scored: bool) -> LabelMoments:
+    """Moments of the labels of each stratum.
+
+    Parameters
+    ----------
+    labels : sequence of ndarray
+    pilot : ndarray of int
+        Labels of each stratum, from the first on, whose SD two prior labels have.
+    is_scored : bool
+        Whether labels are scores; prior labels are one pass and one fail otherwise.
+
+    Examples
+    --------
+    >>> label_moments([np.array([4.0, 6.0])], np.array([2]), True).prior.tolist()
+    [2.0]
+    """
+    have = np.array([own.size for own in labels])
+    total, squares = (np.array([np.sum(own**k) for own in labels]) for k in (1, 2))
+    mean = total / np.where(have > 0, have, np.nan)
+    spread = np.where(have > 0, np.maximum(squares - total * np.nan_to_num(mean), 0), 0.0)
+    prior = pass_variances(have, total)
+    if is_scored:
+        first = np.concatenate([own[:k] for own, k in zip(labels, pilot, strict=True)])
+        two = 2 * float(first.var(ddof=1)) if first.size > 1 else 0.0
+        prior = (spread + two) / (np.maximum(have, 1) + 1)
+    return LabelMoments(total, mean, spread / np.maximum(have - 1, 1), prior)
+
+
 def stratified_mean(
     sizes: Ints, labels: Ints, means: Floats, variances: Floats, level: float = 0.95
 ) -> tuple[float, float, float]:

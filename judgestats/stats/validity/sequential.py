@@ -541,6 +541,47 @@ def fallback_test(
     return levels
 
 
+@dataclass(frozen=True)
+class SetTest:
+    """Labelled items, their errors or losses, effective number of items, and p."""
+
+    m: int
+    x: float
+    effective: float
+    p: float
+
+
+def set_test(
+    wrong: Bools | Floats, codes: Ints | None, error: float, *, correlation: float | None = None
+) -> SetTest:
+    """Test that the error rate, or the mean loss, of some items is at most `error`.
+
+    Parameters
+    ----------
+    wrong : ndarray of bool, or of losses within 0 to 1
+    codes : ndarray of int or None
+        Clusters: counts are divided by the design effect.
+    error : float
+    correlation : float, optional
+        ICC of the errors; by default that of these items.
+
+    Examples
+    --------
+    >>> set_test(np.arange(200) < 4, None, .05).p.__round__(4)
+    0.0264
+    """
+    m, x, effect = wrong.size, wrong.sum().item(), 1.0
+    if codes is not None and m:
+        sizes = np.bincount(np.unique(codes, return_inverse=True)[1])
+        icc = clustering(wrong.astype(float), codes).icc if correlation is None else correlation
+        effect = 1 + (float((sizes**2).sum() / m) - 1) * icc
+    if wrong.dtype != np.bool_:
+        p = betting_p(wrong.astype(float), error, effect)
+    else:
+        p = float(error_p(x / effect, m / effect, error))
+    return SetTest(m, x, m / effect, p)
+
+
 def certify(
     confidence: Floats,
     wrong: Bools | Floats,
@@ -581,24 +622,22 @@ def certify(
     (0.9, 200)
     """
     usable = ~np.isnan(confidence)
-    bets = wrong.dtype != np.bool_
     icc = correlation
-    if icc is None:
-        icc = clustering(wrong[usable].astype(float), codes[usable]).icc if codes is not None else 0
-    counts = []
+    if codes is not None and icc is None:
+        icc = clustering(wrong[usable].astype(float), codes[usable]).icc
+    sets = []
     for threshold in thresholds.tolist():
         held = usable & (confidence >= threshold)
-        m, x, effect = int(held.sum()), wrong[held].sum().item(), 1.0
-        if codes is not None and m:
-            sizes = np.bincount(np.unique(codes[held], return_inverse=True)[1])
-            effect = 1 + (float((sizes**2).sum() / m) - 1) * icc
-        p = betting_p(wrong[held].astype(float), error, effect) if bets else float(
-            error_p(x / effect, m / effect, error))  # fmt: skip
-        counts.append((threshold, m, x, m / effect, p))
+        own = None if codes is None else codes[held]
+        sets.append(set_test(wrong[held], own, error, correlation=icc))
+    bets = wrong.dtype != np.bool_
     least = least_losses(error, delta) if bets else least_trials(error, delta)
-    levels = fallback_test([c[3] for c in counts], [c[4] for c in counts], least=least, delta=delta)
+    levels = fallback_test(
+        [one.effective for one in sets], [one.p for one in sets], least=least, delta=delta
+    )
     tested = tuple(
-        Candidate(t, m, x, p, level) for (t, m, x, _, p), level in zip(counts, levels, strict=True)
+        Candidate(t, one.m, one.x, one.p, level)
+        for t, one, level in zip(thresholds.tolist(), sets, levels, strict=True)
     )
     passed = [i for i, one in enumerate(tested) if one.level > 0 and one.p <= one.level]
     made = Certificate(
@@ -611,8 +650,8 @@ def certify(
             made, upper=float(error_limit(made.passed.x, made.passed.m, delta))
         )
     losses = wrong[usable & (confidence >= made.threshold)].astype(float)
-    _, m, _, effective, _ = counts[made.place]
-    return dataclasses.replace(made, upper=loss_limit(losses, delta, m / effective))
+    top = sets[made.place]
+    return dataclasses.replace(made, upper=loss_limit(losses, delta, top.m / top.effective))
 
 
 SCALES = (0.05, 0.1, 0.2)

@@ -144,3 +144,22 @@ def test_the_command_and_the_gate(files, capsys):
     assert "bias error rates" in capsys.readouterr().err
     gate = js.check(file, labels=labels, require={"n_eff": 4}, n_resamples=99)
     assert gate.exit_code == 1
+
+
+def test_scores_of_judges_err_like_fewer_judges(tmp_path, capsys):
+    rng = np.random.default_rng(9)
+    human = rng.integers(2, 9, 300).astype(float)
+    shared = rng.normal(size=300)
+    scores = human[:, None] + shared[:, None] + rng.normal(size=(300, 3))
+    file = tmp_path / "s.csv"
+    pd.concat([
+        pd.DataFrame({"item": range(300), "judge": f"j{k}", "score": scores[:, k].round(2),
+                      "human_score": human})
+        for k in range(3)
+    ]).to_csv(file, index=False)  # fmt: skip
+    assert main(["decide", "panel", str(file), "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    direct = effective_votes(scores.round(2), human, scores=True)
+    assert made["n_eff"]["estimate"] == pytest.approx(direct.n_eff.estimate)
+    assert 1.2 < made["n_eff"]["estimate"] < 1.9
+    assert made["accuracy_by_size"] == []
