@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,7 @@ from judgestats.reporting.explorer import view_payload
 from tests.explorer.browser import Browser
 from tests.explorer.conftest import NOTHING, judgments
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "shared" / "design" / "examples"
 MODES = ("all", "differ", "flips", "wrong", "unparsed")
 COUNT = """(payload) => { const J = judgestats, s = new J.store.constructor(payload), out = {};
   const empty = Object.fromEntries(Object.entries(J.state.filters).map(
@@ -147,6 +152,35 @@ def test_recorded_scores_are_counted_as_by_pandas(opened: Callable[..., Browser]
     page = opened(frame)
     assert page.js("judgestats.selection.modes") == counted(frame, 6.0)["modes"]
     assert not page.faults()
+
+
+@pytest.mark.parametrize(
+    ("name", "modes", "first"),
+    [
+        ("explore", (600, 133, 297, 227, 5), (("Math/775/2", 6.5), ("Factuality/15/0", 3.741657))),
+        ("explore_pairs", (100, 9, 92, 13, 2), (("natural-058", 0.666667), ("natural-000", 0.5))),
+    ],
+)
+def test_examples_of_the_design_have_their_reference_values(
+    opened: Callable[..., Browser], name: str, modes: tuple[int, ...], first: tuple[object, ...]
+) -> None:
+    """The payloads of the two examples, with the fields that they lack."""
+    example = EXAMPLES / f"{name}.html"
+    if not example.is_file():
+        pytest.skip(f"needs {example}")
+    packed = re.search(r'octet-stream">\s*([^<]+?)\s*<', example.read_text(encoding="utf-8"))
+    assert packed is not None
+    payload = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    payload["schema"] = "judgestats.view/1"
+    payload["meta"]["step"] = 1
+    payload["items"]["cluster"] = payload["items"]["id"]
+    values = payload["judgments"]["value"]
+    payload["judgments"]["status"] = [2 if v is None else 0 for v in values]
+    for column in payload["columns"]:
+        column.update(criterion="", system="", rater="judge")
+    got = opened(judgments(1)).js(f"({COUNT})({json.dumps(payload)})")
+    assert tuple(got["modes"][m] for m in MODES) == modes
+    assert (tuple(got["differ"]), tuple(got["flips"])) == first
 
 
 @pytest.mark.parametrize(
