@@ -131,9 +131,14 @@ def _read_rows(arguments: Args, file: str) -> pd.DataFrame:
     cells = table[column].astype(str)
     if word:
         values = (cells == word).astype(float).where(cells != "")
-        if not values.sum() and not (cells == word).any() and cells.ne("").any():
-            held = ", ".join(list(cells[cells != ""].unique())[:4])
-            console.print_status(f"{file}: no row's {column} is {word!r}; there are {held}.")
+        held = [w for w in cells.unique() if w]
+        if word not in held and len(held) > 1:
+            raise InputError(
+                f"{file}, column {column}: no row is {word!r}; there are {', '.join(held[:4])}. "
+                "Nothing was added. Write the words of the reference into the file."
+            )
+        if held and word not in held:
+            console.print_status(f"{file}: every {column} is {held[0]!r}, none is {word!r}.")
     else:
         values = pd.to_numeric(cells.where(cells != ""), errors="coerce")
         wrong = values.isna() & (cells != "") & (cells.str.casefold() != "nan")

@@ -290,3 +290,18 @@ def test_a_plan_tells_delay_and_floor(files, capsys):
     out = capsys.readouterr().out
     assert "200 anchors, 3 judgments each, 20 anchors per period" in out
     assert "No judge shift below .06" in out
+
+
+def test_verdicts_in_words_that_the_reference_does_not_hold_are_no_change(tmp_path, capsys):
+    words = ["pass", "fail"]
+    anchors, day, other = (tmp_path / f"{name}.csv" for name in ("anchors", "day", "other"))
+    items = [f"a{i}" for i in range(30)]
+    pd.DataFrame({"item": items * 2, "verdict": words * 30}).to_csv(anchors, index=False)
+    pd.DataFrame({"item": items, "verdict": words * 15}).to_csv(day, index=False)
+    pd.DataFrame({"item": items, "verdict": ["gut", "schlecht"] * 15}).to_csv(other, index=False)
+    state = ["--state", str(tmp_path / "m.db"), "--anchors", str(anchors), "--rate"]
+    state.append("pass=verdict:pass")
+    assert main(["monitor", str(day), *state]) == 0
+    assert main(["monitor", str(other), *state]) == 2
+    assert "no row is 'pass'; there are gut, schlecht" in capsys.readouterr().err
+    assert len(ChangeMonitor(tmp_path / "m.db").verdict().series) == 1
