@@ -2,6 +2,8 @@
 
     python .ci/mutants.py [--module NAME] [--each 60] [--minutes 60] [--seed TEXT] [--record FILE]
 
+With `--minutes 0` it shows what is known.
+
 Each mutant changes one operator, constant or condition of a module in a copy of the project and
 runs those of the module's own tests that call the changed function, the quickest first, in a fork
 of a process that has collected them. The faults of tests/mutants/known.toml go first. Tried
@@ -509,7 +511,7 @@ def main() -> int:
     def tried(one: Mutant) -> bool:
         return seen.get(one.key) in {"killed", f"survived {digests[one.module]}"}
 
-    left = [one for one in mutants if not tried(one)]
+    left = [one for one in mutants if not tried(one)] if asked.minutes else []
     calls = seen.setdefault("calls", {})
     sums = {m: hashlib.sha256((sources[m] + digests[m]).encode()).hexdigest() for m in modules}
     wanted = [m for m in dict.fromkeys(one.module for one in left) if sums[m] not in calls]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.cli import main
-from judgestats.terminal import emit
+from judgestats.terminal import emit, is_terminal
 
 RUN = shlex.split(
     "run temperature --judges sim-typical --temperatures 0,1 --repeats 3 --limit 4"
@@ -144,6 +144,15 @@ def test_a_strange_environment_changes_no_result(workplace, environ):
     assert "Traceback" not in text
     assert "ICC(1,1)" in text
     assert "\x1b" not in text
+
+
+def test_each_stream_is_asked_whether_a_person_reads_it(monkeypatch):
+    shown = io.StringIO()
+    shown.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert is_terminal()
+    assert not is_terminal(error=True)
 
 
 def test_json_in_a_narrow_encoding_loses_no_character(workplace, monkeypatch):

@@ -76,5 +76,8 @@ def test_a_family_adjusts_what_was_computed() -> None:
     assert math.isnan(family.p_adjusted["c"])
     assert list(family.tidy()["term"]) == ["a", "b", "c"]
     assert "order effect" in str(family)
+    written = [f"{k}: {t.apa()}" for k, t in family.tests.items()]
+    adjusted = [f", adjusted p {family.p_text(k)}" for k in "ab"]
+    assert family.apa() == "; ".join(a + b for a, b in zip(written, [*adjusted, ""], strict=True))
     with pytest.raises(InputError, match="at least one test"):
         adjust_family({}, family="x")
