@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from judgestats import deadlines
-from judgestats.deadlines import run_program, scratch_folder
+from judgestats.deadlines import handled_by, run_program, scratch_folder
 from judgestats.errors import RenderError, StoreError
 from judgestats.tracking import open_store
 
@@ -211,3 +211,18 @@ def test_a_tracking_server_that_never_answers_ends_with_code_5(
     assert (kept / "results.json").is_file()
     assert str(kept) in said
     assert not [t for t in threading.enumerate() if "judgestats" in t.name and t.is_alive()]
+
+
+def test_signals_are_handed_over_and_the_ignored_ones_stay_ignored():
+    seen = []
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    kept = signal.getsignal(signal.SIGTERM)
+    try:
+        with handled_by(lambda number, _: seen.append(number)):
+            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert seen == [signal.SIGTERM]
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is kept
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -61,6 +61,9 @@ def test_what_was_in_flight_when_a_run_was_killed_is_spent(tmp_path):
         spend = journal.ledger.total_spend("e", "u", "m")
         assert (spend.total, spend.asked_again, spend.longest) == (1.25, 1, 7.0)
         assert journal.ledger.total_spend("other", "u", "m").total == 0
+        journal.ledger.charge([Charge(line=journal.ledger.line("other", "u", "m"))])
+        spend = journal.ledger.total_spend("other", "u", "m")
+        assert (spend.total, spend.longest, spend.requests) == (0, 0, 1)
 
 
 def test_spend_counts_by_experiment_and_judge(plan, tmp_path):

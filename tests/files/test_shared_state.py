@@ -10,6 +10,7 @@ from contextlib import closing
 
 import pytest
 
+from judgestats.cli import main
 from judgestats.errors import InputError, StoreError
 from judgestats.files import Look, Observation, Reference, Terms, changed_state
 
@@ -155,3 +156,17 @@ def test_a_kill_at_any_moment_leaves_the_state_before_or_after_the_period(tmp_pa
         periods = len(state.periods())
         assert acknowledged <= periods <= acknowledged + 1
         assert state.rows("SELECT count(*) FROM observation") == [(20 * periods,)]
+
+
+def test_a_state_is_known_by_each_byte_of_its_mark(tmp_path, capsys):
+    path = tmp_path / "m.db"
+    add(path, "a", [0.5])
+    assert main(["check", str(path)]) == 2
+    assert "the state has no anchors" in capsys.readouterr().err
+    for place in (68, 69, 70, 71):
+        changed = bytearray(path.read_bytes())
+        changed[place] ^= 1
+        other = tmp_path / f"{place}.db"
+        other.write_bytes(changed)
+        assert main(["check", str(other)]) == 2
+        assert "the state has no anchors" not in capsys.readouterr().err
