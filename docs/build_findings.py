@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from judgestats.reporting.runs import load_run
 from judgestats.reporting.sections.answer import answer_figure
+from judgestats.results.change_screen import claim_outcome
 from judgestats.studies import VERDICTS, load_study, study_names
-from judgestats.studies.claims import verdicts
 from judgestats.studies.records import shipped_records
 
 FOLDER = Path(__file__).resolve().parent / "findings"
@@ -96,9 +96,9 @@ def row(*cells: object) -> str:
 
 
 def outcome_counts(claims: list[Mapping[str, Any]]) -> str:
-    """How many claims became what."""
+    """Numbers of claims by outcome."""
     counts = {v: sum(c["verdict"] == v for c in claims) for v in VERDICTS}
-    return ", ".join(f"{n} {verdicts(v, n)}" for v, n in counts.items() if n)
+    return ", ".join(f"{n} {claim_outcome(v, n)}" for v, n in counts.items() if n)
 
 
 def page(name: str, about: Mapping[str, Any], picture: str) -> str:
@@ -119,7 +119,7 @@ def page(name: str, about: Mapping[str, Any], picture: str) -> str:
     lines += ["| claimed | what holds | why |", "|---|---|---|"]
     for claim in about["claims"]:
         printed = f"{claim['claim']} *Printed: {claim['published']}.*"
-        lines.append(row(printed, f"**{claim['verdict']}**", claim["because"]))
+        lines.append(row(printed, f"**{claim_outcome(claim['verdict'])}**", claim["because"]))
     lines += ["", "## How each was tested", "", "| claim | then | gives here | now |", "|---|---|---|---|"]  # fmt: skip
     lines += [
         row(c["claim"], c["test_then"], c["reproduced"] or "-", c["test_now"])
@@ -169,9 +169,8 @@ def overview(found: Mapping[str, Mapping[str, Any]]) -> str:
     for name, about in found.items():
         for claim in about["claims"]:
             first = claim["because"].split(". ")[0].rstrip(".") + "."
-            lines.append(
-                row(f"[{name}]({name}.md)", claim["claim"], f"**{claim['verdict']}**", first)
-            )
+            found_word = f"**{claim_outcome(claim['verdict'])}**"
+            lines.append(row(f"[{name}]({name}.md)", claim["claim"], found_word, first))
     return "\n".join([*lines, ""])
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from judgestats.items.item_sets import STUDY_DATA
+from judgestats.results.change_screen import claim_outcome
 from judgestats.runner.design import load_design
 from judgestats.studies.paper_tables import grade_score_table, read_printed
 
@@ -120,7 +121,7 @@ def study(name: str) -> list[str]:
         "",
     ]
     lines += table(
-        ["claim", "the study printed", "its test on the same data", "the test called for", "what became of it, and why",
+        ["claim", "the study printed", "its test on the same data", "the test called for", "outcome, and why",
          "command"],
         (
             [
@@ -128,7 +129,7 @@ def study(name: str) -> list[str]:
                 claim["published"],
                 claim["reproduced"] or claim["test_then"],
                 claim["test_now"],
-                f"**{claim['verdict']}**: {claim['because']}",
+                f"**{claim_outcome(claim['verdict'])}**: {claim['because']}",
                 rerun_command(claim["id"]),
             ]
             for claim in about["claims"]

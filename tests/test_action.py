@@ -53,7 +53,7 @@ def test_the_file_is_an_action_and_names_every_variable() -> None:
         ({"FOR": "gate"}, 3, "no scores with pass / fail labels"),
         ({"MIN": "reliabilty=.9"}, 2, "Did you mean"),
         ({"MAX": "reliability=.9"}, 2, "Write reliability=.9 (at least .9)."),
-        ({"REQUIRE": "reliability=1.5"}, 2, "lies between -1 and 1; 1.5 is outside"),
+        ({"REQUIRE": "reliability=1.5"}, 2, "is between -1 and 1; 1.5 is outside"),
     ],
 )
 def test_the_step_gates_and_tells(tmp_path, given, code, words) -> None:

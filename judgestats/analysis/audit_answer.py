@@ -35,7 +35,7 @@ _COMPARED = {
 They are one family: each p is adjusted for the others (Holm)."""
 _CLAIMS = {
     "differs": "{}",
-    "open": "it is not shown that {}",
+    "open": "it is inconclusive whether {}",
     "undefined": "it could not be tested whether {}",
     NOISY: "{}, but noise in the labels alone can explain it",
 }

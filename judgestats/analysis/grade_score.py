@@ -293,7 +293,7 @@ def _effects(
         largest, size = -1.0, ""
         direction: Literal["", "higher", "lower"] = ""
         for level, less in _less(rotations, levels, base, drawn.level).items():
-            title = f"Prompt {level} less prompt {base}"
+            title = f"Prompt {level} minus prompt {base}"
             if of_option:
                 title, direction = (
                     "With minus without the unrelated option",

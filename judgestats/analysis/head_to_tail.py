@@ -105,9 +105,9 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
             *selections.selection_limits(frame, table),
             *selections.unanswered(results, declared),
             Limit(
-                "Accuracy is what the judge says it is; no person has checked the verdicts.",
+                "Accuracy is that of the judge's verdicts, which no human has checked.",
                 code="as_judged",
-                short="right as the judge says it: no person has checked",
+                short="accuracy by the judge's verdicts: no human has checked them",
             ),
             Limit(
                 "A standard error across replications shrinks with replications and knows nothing "
@@ -193,7 +193,7 @@ def _judges(
             )
             test = test.replace(effects=(more, *test.effects))
             title = f"{first} and {second} at {heat(temperature)}"
-            less = f"{second} less {first} at {heat(temperature)}"
+            less = f"{second} minus {first} at {heat(temperature)}"
             tests[title] = families.ClaimedTest(
                 result=NamedResult(f"judges.{title}", f"Share correct: {title}", "secondary", test),
                 about=About(stratum=less, varied="judge", conditions=(one, two)),
@@ -209,7 +209,7 @@ def _difference(shares: Floats, cluster: Any, names: tuple[str, str], level: flo
     [row] = mean_shift(shares, conditions=names, cluster=cluster, level=level).rows
     return Estimate(
         name="rate_difference",
-        label=f"Share called correct, {names[1]} less {names[0]}",
+        label=f"Share called correct, {names[1]} minus {names[0]}",
         estimator="difference of shares, paired by answer",
         estimate=row.estimate,
         interval=row.interval,

@@ -154,7 +154,7 @@ def lost_metrics(table: pd.DataFrame) -> dict[str, float]:
 
 UNREPEATED = Limit(
     "No item was judged more than once by the same judge in the same way, so consistency cannot "
-    "be estimated. Judge 100 items again.",
+    "be estimated. Repeat 100 items.",
     code=UNREPEATED_CODE,
     short="no repeats: consistency cannot be estimated",
 )

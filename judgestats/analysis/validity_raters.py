@@ -602,7 +602,7 @@ def _name_panel(panel: Panel, names: list[str]) -> list[NamedResult]:
             "panel.all", "Several judges as one panel", "secondary", panel, about=about
         ),
         NamedResult(
-            PANEL_GAIN, f"A panel of all, by {rule}, less its best member", "secondary", gain,
+            PANEL_GAIN, f"A panel of all, by {rule}, minus its best member", "secondary", gain,
             about=about,
         ),
     ]  # fmt: skip

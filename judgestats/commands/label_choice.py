@@ -39,8 +39,8 @@ def next_command(arguments: Args) -> int:
     frame, judged = read_decidable(arguments)
     if arguments.labels and "chance" not in frame:
         raise InputError(
-            f"{arguments.labels}: there is no column chance, so the labels' chances are not known. "
-            "Give a file that labels next wrote."
+            f"{arguments.labels}: there is no column chance, so the sampling of the labels is "
+            "unknown. Give a file that labels next wrote."
         )
     if len(judged) != 1:
         names = [one.name for one in judged]

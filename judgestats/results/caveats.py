@@ -102,7 +102,7 @@ def _requirement_caveats(
             yield Caveat(
                 code="expected_missing", severity="major", about=key,
                 text=f"{what.label} is not measured: {missing}.",
-                action="Judge 100 items again." if once else action,
+                action="Repeat 100 items." if once else action,
             )  # fmt: skip
     tail = results.estimate(f"condition.sem_tail.{subject.label}")
     worst = tail.estimate if tail is not None else math.nan

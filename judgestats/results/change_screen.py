@@ -254,13 +254,33 @@ def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
         parts = textwrap.wrap(str(claim.get("claim", "")), width - 20) or [""]
         if len(rows) + len(parts) > room:
             break
-        said = [str(claim.get("verdict", "")), *[""] * len(parts)]
+        said = [claim_outcome(str(claim.get("verdict", ""))), *[""] * len(parts)]
         rows += [[part, word] for part, word in zip(parts, said, strict=False)]
         shown += 1
     left = len(claims) - shown
     table = grid_lines(rows, width) or []
     more: Lines = [[Span(f"{left} more", "dim")]] if left else []
     return [*head, [], *table, *more]
+
+
+_OUTCOMES = {
+    "stands": ("holds", "hold"),
+    "stands in part": ("holds in part", "hold in part"),
+    "open": ("inconclusive", "inconclusive"),
+    "does not stand": ("does not hold", "do not hold"),
+}
+"""Recorded outcomes of claims, as shown for one claim and for several."""
+
+
+def claim_outcome(recorded: str, count: int = 1) -> str:
+    """Label of a recorded outcome of `count` claims.
+
+    Examples
+    --------
+    >>> claim_outcome("stands in part"), claim_outcome("does not stand", 2)
+    ('holds in part', 'do not hold')
+    """
+    return _OUTCOMES.get(recorded, (recorded, recorded))[count != 1]
 
 
 _STUDY = (
@@ -271,7 +291,7 @@ _STUDY = (
     ("FAIL", ("does not stand",), ("does not hold", "do not hold")),
     (
         "CANNOT TELL", ("open", "not examined"),
-        ("is open or could not be examined", "are open or could not be examined"),
+        ("is inconclusive or not examined", "are inconclusive or not examined"),
     ),
 )  # fmt: skip
 _STUDY_STYLES = {"PASS": "good", "FAIL": "bad", "CANNOT TELL": "bold"}

@@ -41,7 +41,7 @@ ASKED: Mapping[tuple[str, str], tuple[str, str]] = {
     ("reasoning", "spread"): ("reasoning changes how much repeated scores differ", ""),
     ("omega", "temperature"): ("temperature changes how often choices repeat", ""),
     ("alignment", "methods"): ("the methods differ in agreement with human labels", ""),
-    ("prompts", "wording"): ("the wording of the prompt moves judgments beyond repeats", ""),
+    ("prompts", "wording"): ("the wording of the prompt changes judgments beyond repeats", ""),
     ("crowd", "strategies"): ("the strategies differ in accuracy", ""),
     ("self_consistency", "gain"): (
         "aggregating repeats raises agreement with human labels", "higher"),
@@ -51,12 +51,12 @@ ASKED: Mapping[tuple[str, str], tuple[str, str]] = {
 }  # fmt: skip
 """What an experiment asks, as a statement, and the direction of a difference that makes it true."""
 CLAIMED: Mapping[str, tuple[str, str]] = {
-    "moved": ("scores shift where they should not", ""),
+    "moved": ("irrelevant changes shift scores", ""),
     "scale": ("another scale changes the order of answers", ""),
     "attack": ("attacks succeed", ""),
-    "control": ("worse answers fare worse, as they should", "lower"),
+    "control": ("degraded answers get lower scores", "lower"),
     "interaction": ("reasoning changes the variance of one judge more than that of another", ""),
-    "difference": ("the method seen to agree most agrees more often than a baseline", "higher"),
+    "difference": ("the best method agrees more often than a baseline", "higher"),
     "scaling": ("accuracy changes with the number of judgments shown", ""),
     "gain": ("the accuracy is higher than that of the reference", "higher"),
     "crowd": ("one strategy chooses the best candidate more often", ""),
@@ -107,9 +107,9 @@ def answer_sentence(results: Results) -> str:
 
 _ANSWERS = {
     "differs": ("Yes: {}", "shown"),
-    "equivalent": ("No: that {} is ruled out beyond the margin", "ruled out beyond the margin"),
-    "described": ("No, the reverse is significant: whether {}", "significant in reverse"),
-    "open": ("Inconclusive: whether {}", "inconclusive"),
+    "equivalent": ("No: {} by less than the margin", "below the margin"),
+    "described": ("No: the reverse is significant, not that {}", "significant in reverse"),
+    "open": ("It is inconclusive whether {}", "inconclusive"),
     "undefined": ("It could not be tested whether {}", ""),
 }
 """What claims answer, alone and among others."""

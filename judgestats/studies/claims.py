@@ -16,25 +16,13 @@ from judgestats.errors import InputError
 from judgestats.items.files import Row, read_source
 from judgestats.results import About, Drawing, Headline, apa_number, apa_p, with_bounds
 from judgestats.results import Claim as ClaimKind
+from judgestats.results.change_screen import claim_outcome
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Result
 
 VERDICTS = ("stands", "stands in part", "open", "does not stand", "not examined")
 """``open``: the data show neither the claim nor its contrary."""
-
-
-def verdicts(verdict: str, count: int) -> str:
-    """A verdict on so many claims.
-
-    Examples
-    --------
-    >>> verdicts("does not stand", 2), verdicts("stands in part", 1)
-    ('do not stand', 'stands in part')
-    """
-    if count == 1:
-        return verdict
-    return verdict.replace("does not stand", "do not stand").replace("stands", "stand")
 
 
 def joint_verdict(stands: Sequence[bool], *, otherwise: str = "open") -> str:
@@ -294,8 +282,8 @@ class Replication:
         return {v: sum(c.verdict == v for c in self.claims) for v in VERDICTS}
 
     def sentence(self) -> str:
-        """What became of the claims, in one sentence."""
-        sentences = [f"{n} {verdicts(verdict, n)}" for verdict, n in self.counts().items() if n]
+        """Numbers of claims by outcome, in one sentence."""
+        sentences = [f"{n} {claim_outcome(v, n)}" for v, n in self.counts().items() if n]
         return f"Of {len(self.claims)} claims: {', '.join(sentences)}."
 
     def table(self) -> pd.DataFrame:

@@ -139,7 +139,7 @@ def test_replication(run_folder: Path, tmp_path: Path) -> None:
     assert faults(brief["html"], read_results(folder / "results.json")) == []
     text = text_of(made["html"].read_text())
     for part in (
-        "Spread grows &lt;b&gt;", "The study's test: Spearman", "Stands. F is large",
+        "Spread grows &lt;b&gt;", "The study's test: Spearman", "Holds. F is large",
         "Not examined. No data", "The tests called for", "The study's own tests, reproduced",
     ):  # fmt: skip
         assert part.replace("'", "’") in text or part in text, part

@@ -111,7 +111,7 @@ def test_the_published_schema_is_that_of_the_types():
         (("results", 0, "p_adjusted"), 0.001, "results[0].p_adjusted: 0.001 is below p"),
         (("results", 0, "statistic", "value"), True, "results[0].statistic.value: expected"),
         (("results", 0, "kind"), "tests", "results[0]: "),
-        (("results", 1, "id"), "spread.j", "results[1].id: 'spread.j' stands at results[0] too"),
+        (("results", 1, "id"), "spread.j", "results[1].id: 'spread.j' is also the id of results[0"),
         (("results", 1, "estimand"), "mine", "results[1].estimand: quantity: 'mine' is not"),
         (("results", 1, "note"), "x", "results[1].note: "),
         (("results", 3, "family"), "other", "results[3].family: 'other' does not hold"),
@@ -147,7 +147,7 @@ def test_a_file_cut_short_is_refused_with_its_place(tmp_path):
         with pytest.raises(InputError, match=r"results\.json: line \d+, column \d+: not JSON"):
             read_results(file)
     file.write_bytes(b'{"experiment": "\xff"}')
-    with pytest.raises(InputError, match="no UTF-8"):
+    with pytest.raises(InputError, match="not UTF-8"):
         read_results(file)
     file.write_text('{"experiment": NaN}', encoding="utf-8")
     with pytest.raises(InputError, match=r"not JSON .NaN is not a JSON number"):

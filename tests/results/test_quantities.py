@@ -94,7 +94,7 @@ def test_every_direction_refuses_the_side_that_passes_the_worst_judge() -> None:
         ("bias<=-.5", "Write bias=.5."),
         (
             "unread<=20",
-            "unread lies between 0 and 1; 20 is outside. Write unread=.2 or unread=20%.",
+            "unread is between 0 and 1; 20 is outside. Write unread=.2 or unread=20%.",
         ),
         ("sensitivity>=90", "Write sensitivity=.9 or sensitivity=90%."),
         ("sem<=-1", "sem is at least 0; -1 is outside."),

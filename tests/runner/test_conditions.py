@@ -123,7 +123,7 @@ def test_a_refused_field_is_left_out_where_fixed_and_ends_the_condition_where_va
         ({"vary": "temperature:0,1"}, "temperatures=0,0.5,1"),
         ({"vary": "top_p:0.5,1", "top_p": "0.9"}, "fixed and varied at once"),
         ({"top_p": "1.5"}, "from 0 to 1"),
-        ({"temperatures": "default,1"}, "stands alone"),
+        ({"temperatures": "default,1"}, "Give it alone"),
         ({"reasoning_effort": "lots"}, "must be one of"),
     ],
 )

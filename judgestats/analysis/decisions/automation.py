@@ -187,7 +187,7 @@ class Automation(Routed):
         classes = " ".join(_class_text(name, part, self.error) for name, part in (
             self.per_class.items()))  # fmt: skip
         if not self.certified:
-            first = f"No item can be decided alone at {bound}: {self.reason}."
+            first = f"No verdict can be automated at {bound}: {self.reason}."
             return [line for line in (first, classes, self._more()) if line]
         where = "" if self.by_class else f" ({_part_text(self)})"
         rates = ", ".join(
@@ -198,7 +198,7 @@ class Automation(Routed):
         rest = "The rest goes to people."
         rest += f" All labelled verdicts: {rates}." if rates else ""
         lines = (
-            f"{percent(self.share)} of items may be decided alone: {bound}{where}.",
+            f"{percent(self.share)} of verdicts can be automated: {bound}{where}.",
             " ".join(filter(None, (classes, rest, self._source()))), self._more(),
         )  # fmt: skip
         return [line for line in lines if line]
@@ -427,8 +427,8 @@ def automation_certificate(
     useless = auroc.low <= 0.5
     if useless:
         base = replace(base, reason=(
-            f"confidence does not tell right from wrong (AUROC {number(auroc.estimate)} "
-            f"[{number(auroc.low)}, {number(auroc.high)}]); no share below 100% can be certified"
+            f"confidence does not separate correct from wrong verdicts (AUROC "
+            f"{number(auroc.estimate)} [{number(auroc.low)}, {number(auroc.high)}])"
         ))  # fmt: skip
     delta = 1 - level
     if apart:
@@ -517,7 +517,7 @@ def _part(made: _Test, found: Certificate, own: Bools) -> ClassPart:
     if top is None:
         most = max((c.m for c in found.candidates), default=0)
         why = f"{most} labelled items; {found.least} without an error are the least"
-        return replace(base, reason=why if most < found.least else "the errors are too many")
+        return replace(base, reason=why if most < found.least else "the error rate is too high")
     decided = own & (made.sure >= top.threshold)
     return replace(
         base, certified=True, threshold=top.threshold, share=float(decided.sum() / own.sum()),

@@ -168,7 +168,7 @@ class OperatingPoint(Decision):
                 f"{span} both {self._size()}. AUC {_two_sided(self.auc)}.",
             ]
         elif math.isnan(self.auc.estimate):
-            return [f"No cut-off is shown to meet {needs}: {self.reason}"]
+            return [f"No cut-off is certified for {needs}: {self.reason}"]
         else:
             at = ""
             if self.tried is not None:
@@ -177,7 +177,7 @@ class OperatingPoint(Decision):
                     f"{floored(self.tried.tpr.lower)}, TNR >= {floored(self.tried.tnr.lower)}. "
                 )
             out = [
-                f"No cut-off is shown to meet {needs} {self._size()}. {at}"
+                f"No cut-off is certified for {needs} {self._size()}. {at}"
                 f"{self.reason if self.tried is None else steps_text(self.next)}".rstrip()
             ]
         if self.cost is not None:

@@ -133,14 +133,14 @@ class Panel(Decision):
             return [f"{k} judges: {self.reason}."]
         made = self.n_eff
         first = (
-            f"{k} judges err like {made.estimate:.1f} independent ones "
+            f"{k} judges have {made.estimate:.1f} effective votes "
             f"[{made.low:.1f}, {made.high:.1f}]."
         )
         own = next((s for s in self.accuracy_by_size if s.k == k and not s.model), None)
         if own is None:
             return [first]
         first += (
-            f" Majority {number(own.estimate, 3)}; independent judges would reach "
+            f" Accuracy of the majority: {number(own.estimate, 3)}, of independent judges "
             f"{number(self.accuracy_if_independent, 3)}."
         )
         more = [
@@ -149,10 +149,10 @@ class Panel(Decision):
         ]  # fmt: skip
         gone = [d for d in self.droppable if d.droppable]
         if gone:
-            more.append(f"Can go: {gone[0].judge} ({_loss_text(gone[0])}).")
+            more.append(f"Not needed: {gone[0].judge} ({_loss_text(gone[0])}).")
         elif self.droppable:
             fewest = self.droppable[0]
-            more.append(f"Least missed: {fewest.judge} ({_loss_text(fewest)}).")
+            more.append(f"Smallest loss: without {fewest.judge} ({_loss_text(fewest)}).")
         more += [
             f"Near copies: {a} and {b} (error correlation {number(r)})."
             for a, b, r in self.copies[:1]

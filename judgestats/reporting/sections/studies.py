@@ -25,6 +25,7 @@ from judgestats.reporting.sections.results import results_tables
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
 from judgestats.results import Comparison, Record, Results, Test
 from judgestats.results import Table as TableRecord
+from judgestats.results.change_screen import claim_outcome
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import rows_of_table
 from judgestats.sinks import escape_markdown
@@ -206,10 +207,13 @@ def overview(run: Run, *, tested: bool = False) -> Table | Markdown:
     columns |= {"verdict": "Re-examined"}
     return Table(
         columns=tuple(Column(key=key, label=text, align="left") for key, text in columns.items()),
-        rows=tuple(c | {"number": str(i + 1)} for i, c in enumerate(claims)),
+        rows=tuple(
+            c | {"number": str(i + 1), "verdict": claim_outcome(str(c.get("verdict", "")))}
+            for i, c in enumerate(claims)
+        ),
         caption=(
-            "The study's claims. Open: the data show neither the claim nor its contrary, which is "
-            "not a refutation."
+            "The study's claims. Inconclusive: the data establish neither the claim nor its "
+            "contrary, which is not a refutation."
         ),
         label="tbl-claims",
     )
@@ -229,7 +233,7 @@ def each_claim(run: Run) -> list[Showable]:
         ):
             if claim.get(key):
                 lines.append(f"- *{label_}:* {escape_markdown(claim[key])}")
-        verdict = str(claim.get("verdict", "")).capitalize()
+        verdict = claim_outcome(str(claim.get("verdict", ""))).capitalize()
         because = escape_markdown(claim.get("because", ""))
         shown.append(
             Markdown("\n".join([*lines, "", f"**{escape_markdown(verdict)}.** {because}"]))

@@ -191,7 +191,7 @@ def _heaping(
         interval=None if iv is None else type(iv)(
             low=iv.low - share, high=iv.high - share, level=iv.level, method=iv.method
         ),
-        estimator=f"share on multiples of {round_at:g} less their share of the scale, {share:.2f}",
+        estimator=f"share on multiples of {round_at:g} minus their share of the scale, {share:.2f}",
         details={"round": round_at, "share_of_scale": share},
     )  # fmt: skip
 

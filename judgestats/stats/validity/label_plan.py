@@ -145,8 +145,9 @@ def labels_needed(
     given = [v is not None for v in rates], [v is not None for v in scores]
     if not ((all(given[0]) and not any(given[1])) or (all(given[1]) and not any(given[0]))):
         raise InputError(
-            f"{where}: give prevalence, sensitivity and specificity of a pass rate, or sd and "
-            "correlation of a mean score."
+            f"{where}: for a pass rate give prevalence, sensitivity, and specificity (--rates "
+            "prevalence=.7,sensitivity=.9,specificity=.8). For a mean score give sd and "
+            "correlation."
         )
     z = critical_value(level, math.inf)
     by_verdict: dict[str, int] = {}

@@ -444,7 +444,7 @@ class Panel(Report):
             parts.append(f"the {name} is {verdict} its best member ({shown}{more})")
         text = (
             f"{'; '.join(parts)} in {self.measure}, at {self.calls} times the calls; "
-            f"{self.calls} judges err like {self.effective_judges:.1f} independent ones"
+            f"{self.calls} judges have {self.effective_judges:.1f} effective votes"
         )
         if self.copies:
             pairs = ", ".join(f"{a} and {b} ({r:.2f})" for a, b, r in self.copies)

@@ -84,7 +84,7 @@ def test_candidates_never_come_from_labelled_items():
     other = automation_certificate(v, c, turned, per_class=False, advice=False)
     assert [x.threshold for x in made.candidates] == [
         x.threshold for x in other.candidates
-    ] or other.reason.startswith("confidence does not tell")
+    ] or other.reason.startswith("confidence does not separate")
     own = set(np.round(c[np.isnan(labels)], 12))
     assert {round(x.threshold, 12) for x in made.candidates} <= own
     few = automation_certificate(v[:1000], c[:1000], labels[:1000])
@@ -154,7 +154,7 @@ def test_confidence_that_tells_nothing_is_said_and_all_items_are_still_tested():
     c = rng.random(2000)
     bad = automation_certificate(np.where(rng.random(2000) < 0.1 + 0.2 * c, ~y, y), c, labels)
     assert not bad.certified
-    assert "does not tell right from wrong" in bad.reason
+    assert "does not separate correct from wrong verdicts" in bad.reason
     assert len(bad.candidates) == 1
     good = automation_certificate(
         np.where(rng.random(2000) < 0.01, ~y, y), rng.random(2000), labels
@@ -210,7 +210,7 @@ def test_the_command_writes_routes_and_answers_requirements(files, tmp_path, cap
     words = ["decide", "automate", *files, "--error", ".05"]
     assert main([*words, "--out", str(out), "--require", "automation_share>=.3"]) == 0
     screen = " ".join(capsys.readouterr().out.split())
-    assert "36% of items may be decided alone" in screen
+    assert "36% of verdicts can be automated" in screen
     assert "AUROC of confidence ." in screen
     routes = pd.read_csv(out)
     assert list(routes) == ["item_id", "route", "verdict", "confidence"]

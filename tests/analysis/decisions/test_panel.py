@@ -124,7 +124,7 @@ def test_the_command_and_the_gate(files, capsys):
     file, labels = files
     words = ["decide", "panel", file, "--labels", labels]
     assert main([*words, "--require", "n_eff>=1.5"]) == 0
-    assert "9 judges err like 2.0 independent ones [1.7, 2.3]" in capsys.readouterr().out
+    assert "9 judges have 2.0 effective votes [1.7, 2.3]" in capsys.readouterr().out
     assert main([*words, "--require", "n_eff>=4"]) == 1
     assert main([*words, "--require", "n_eff>=2"]) == 3
     capsys.readouterr()
