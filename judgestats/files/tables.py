@@ -268,27 +268,19 @@ def _thrift_struct(raw: bytes, at: int) -> tuple[dict[int, Any], int]:
     fields: dict[int, Any] = {}
     number = 0
     while kind := raw[at]:
-        at += 1
-        if kind >> 4:
-            number += kind >> 4
-        else:
-            number, at = _thrift_number(raw, at)
-        kind &= 15
+        step, kind = divmod(kind, 16)
+        number, at = number + step, at + 1
         if kind in {4, 5, 6}:
-            fields[number], at = _thrift_number(raw, at)
+            value, at = _varint(raw, at)
+            fields[number] = (value >> 1) ^ -(value & 1)
         elif kind == 8:
             length, at = _varint(raw, at)
             at += length
         elif kind == 12:
             fields[number], at = _thrift_struct(raw, at)
-        elif kind not in {1, 2}:
+        if kind not in {1, 2, 4, 5, 6, 8, 12} or not step:
             raise ValueError("a page header is damaged")
     return fields, at + 1
-
-
-def _thrift_number(raw: bytes, at: int) -> tuple[int, int]:
-    value, at = _varint(raw, at)
-    return (value >> 1) ^ -(value & 1), at
 
 
 def _varint(raw: bytes, at: int) -> tuple[int, int]:
