@@ -195,7 +195,7 @@ class Automation(Routed):
             for name in ("pass", "fail")
             if not math.isnan(self.error_rates.get(f"false_{name}", math.nan))
         )
-        rest = "The rest goes to people."
+        rest = "The rest goes to humans."
         rest += f" All labelled verdicts: {rates}." if rates else ""
         lines = (
             f"{percent(self.share)} of verdicts can be automated: {bound}{where}.",
