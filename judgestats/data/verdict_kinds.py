@@ -130,10 +130,22 @@ _PICKED = frozenset(
     {"winner", "preference", "preferred", "pick", "judge_pick", "choice", "chosen", "selected"}
 )
 _SCORED = frozenset({"score", "rating", "grade", "stars", "points", "mark"})
+_MOST_ON_TWO = 3
+"""Numbers for two responses and a tie."""
 _MOST_WORDS = 100
 _LONG = 60
 _SHARE_READ = 0.5
+_SENTENCES = re.compile(r"[.!] +\S|\S.*\[\[.+\]\]")
+"""What replies hold, and the words of a verdict do not."""
 _MOSTLY = 0.8
+
+
+class RepliesError(InputError):
+    """A column of verdicts holds texts, which may be a judge's replies."""
+
+    def __init__(self, column: str, message: str) -> None:
+        self.column = column
+        super().__init__(message)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,12 +418,14 @@ def _undeclared(
     numbers = numbers_of(distinct)
     share = float(np.mean(~np.isnan(numbers))) if len(numbers) else 0.0
     whole = bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0))
-    choices = picked and share == 1 and whole and len(words) <= 30
+    on_a_scale = name in {"preference", "preferred"} and len(words) > _MOST_ON_TWO
+    choices = picked and share == 1 and whole and len(words) <= 30 and not on_a_scale
     if share >= _SHARE_READ and not choices and not binary.is_binary:
         return _scores(distinct, None, "numbers", column=column, read=None)
     if share == 1:
         return _words(words, column, "choice")
     texts = len(words) > _MOST_WORDS or (bool(words) and sum(map(len, words)) / len(words) > _LONG)
+    texts = texts or (bool(words) and all(_SENTENCES.search(w) for w in words))
     if read is not None and words and (texts or name in _SCORED or len(words) > 12):
         sample = [str(v) for v in distinct[:200]]
         if sum(read(t) is not None for t in sample) >= _SHARE_READ * len(sample):
@@ -420,12 +434,11 @@ def _undeclared(
                 description=f"a score, read from texts such as {_quote_text(sample[0])}",
             )
     if texts:
-        raise InputError(
+        raise RepliesError(
+            column,
             f"the column {column!r} holds {len(words):,} different texts, such as "
-            f"{_quote_text(words[0])}: that is text, not a verdict. Map the verdict's column "
-            "(--map "
-            "verdict=COLUMN), or read verdicts out of the texts (--parse pointwise, --parse "
-            "pairwise, --parse 'REGEX with one group')."
+            f"{_quote_text(words[0])}: that is text, not a verdict. Read verdicts out of the texts "
+            "(--parse pointwise, --parse pairwise, --parse 'REGEX with one group').",
         )
     if binary.is_binary:
         levels = "If all are levels of one scale or categories: --kind category."

@@ -86,14 +86,18 @@ def _requirement_caveats(
 ) -> Iterator[Caveat]:
     labelled = any(key in own for key in _LABELLED)
     if purpose in {"score", "classify", "compare", "rank"} and not labelled:
+        known = any(made is not None for d, made in pairs if d.kind == "required")
         yield Caveat(
             code="no_labels", severity="major", about="labels",
-            text="No human labels: consistency is measured, accuracy is not.",
+            text=f"No human labels: {'consistency is measured, ' * known}accuracy is not"
+            f"{' measured' * (not known)}.",
             action="Add --labels FILE.",
         )  # fmt: skip
-    for key in (d.key for d, made in pairs if made is None and d.kind == "expected"):
+    for key, kind in ((d.key, d.kind) for d, made in pairs if made is None):
         what = QUANTITIES[key]
         once = what.missing == QUANTITIES["flip_rate"].missing
+        if kind == "required" and not once:
+            continue
         if once or labelled or purpose in _OF_LABELS:
             missing = missing_labels(key, own, what.missing)
             action = (

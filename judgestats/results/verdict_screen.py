@@ -593,9 +593,9 @@ def care_of(results: Results) -> list[tuple[str, str]]:
         said = f"{who}{text} {action}".strip()
         out.setdefault(said, (severity, said))
     for v in results.verdicts:
-        step = next((s for s in v.next if s.key == v.deciding), None)
-        if step is not None and v.outcome == "CANNOT_TELL" and v.decisive is not None:
-            label = v.decisive.label
+        step = next((s for s in v.next if s.key == v.deciding), (*v.next, None)[0])
+        if step is not None and v.outcome == "CANNOT_TELL":
+            label = next(r.label for r in v.requirements if r.key == step.key)
             who = f"{called[v.subject.label]}: " if many else ""
             said = f"{who}{step_text(step, label)}"
             out.setdefault(said, ("major", said))

@@ -85,6 +85,31 @@ READ = {
         ],
         {"items": 40, "judgments": 36, "error": 4},
     ),
+    "an id named after what is judged": (
+        "comment_id,llm_toxic,annotator_1,annotator_2",
+        lambda r: [(i, *(word(r, "Yes No") for _ in range(3))) for i in range(40)],
+        {"items": 40, "judgments": 40, "labels": 80, "human_raters": 2},
+    ),
+    "repeats by seed": (
+        "essay_id,seed,grade",
+        lambda r: [(i, s, r.randint(0, 99)) for i in range(30) for s in (1, 2, 3)],
+        {"items": 30, "judgments": 90, "repeats": 3},
+    ),
+    "categories of a judge beside gold ones": (
+        "ticket,llm_label,gold_label",
+        lambda r: [(i, *(word(r, "refund billing tech") for _ in range(2))) for i in range(40)],
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "names that end with who gave it": (
+        "essay,teacher,stars_llm",
+        lambda r: [(i, r.randint(1, 5), r.randint(1, 5)) for i in range(40)],
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "replies with a rating": (
+        "question_id,judge,judgment",
+        lambda r: [(i, "g", f"Good. Rating: [[{r.randint(1, 10)}]]") for i in range(40)],
+        {"items": 40, "judgments": 40, "unparsed": 0},
+    ),
     "words for missing": (
         "item,judge,score",
         lambda r: [(i, "gpt", [1, 2, 3, "NaN", "null"][i % 5]) for i in range(30)],
@@ -108,7 +133,45 @@ def test_responses_by_letter_are_preferences(tmp_path):
     assert set(read_judgments(path)["choice"]) == {"a", "b"}
 
 
+def test_a_preference_on_many_points_is_a_score(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,preference\n" + "".join(f"{i},{1 + i % 7}\n" for i in range(28)))
+    assert set(read_judgments(path)["score"]) == {*range(1, 8)}
+
+
 ASKED = {
+    "no column names items": (
+        "y_true,y_pred",
+        lambda r: [(r.randint(0, 1), r.randint(0, 1)) for _ in range(40)],
+        "item = #",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "probabilities beside human verdicts": (
+        "example,p_pass,human_pass",
+        lambda r: [(i, round(r.random(), 3), r.random() < 0.5) for i in range(40)],
+        "verdict = p_pass; label = human_pass",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "replies that prefer a side": (
+        "id,judgment",
+        lambda r: [
+            (i, word(r, "Fine.[[A]] Better.[[B]] Even.[[C]]").replace(".", ". ")) for i in range(40)
+        ],
+        "raw_text = judgment; replies are pairwise",
+        {"items": 40, "judgments": 40, "unparsed": 0},
+    ),
+    "a verdict in replies of JSON": (
+        "id,label,response",
+        lambda r: [(i, word(r), f'"{{""verdict"": ""{word(r)}""}}"') for i in range(40)],
+        "verdict = response.verdict",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "fractions under names of another language": (
+        "frage,punkte,mensch",
+        lambda r: [(i, *(round(r.uniform(1, 5), 1) for _ in range(2))) for i in range(40)],
+        "item = frage; verdict = punkte; label = mensch",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
     "conversations and turns": (
         "timestamp,conversation_id,turn,evaluator,result",
         lambda r: [
@@ -130,7 +193,7 @@ ASKED = {
         lambda r: [
             (f"q{q}", f"d{q}_{d}", d, r.randint(0, 3)) for q in range(10) for d in range(1, 5)
         ],
-        "item = doc; verdict = relevance",
+        "verdict = relevance",
         {"items": 40, "judgments": 40, "repeats": 1},
     ),
 }
@@ -146,6 +209,14 @@ def test_the_right_reading_is_among_the_answers(case, workplace, capsys):
     assert main([*command[1:], *QUIET]) == 0
     found = json.loads(capsys.readouterr().out)["reading"]["counts"]
     assert {key: found[key] for key in counts} == counts
+
+
+def test_rankings_are_no_repeats(workplace, capsys):
+    rng = random.Random(5)
+    rows = [{"question": i, "ranking": rng.sample(["a1", "b2", "c3"], 3)} for i in range(30)]
+    (workplace / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["analyze", "t.jsonl", *QUIET]) == 2
+    assert "explode" not in capsys.readouterr().err
 
 
 REFUSED = {

@@ -25,7 +25,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "rating", "grade", "stars", "points"),
     "choice": ("choice", "winner", "preference", "preferred", "pick", "judge_pick", "chosen"),
     "verdict": ("verdict", "passed", "pass", "is_pass", "correct", "is_correct", "judgment",
-                "judgement", "outcome", "decision", "result", "success", "ans", "value"),
+                "judgement", "outcome", "decision", "result", "success", "ans", "value", "y_pred"),
     "replicate": ("replicate", "replication", "repetition", "repeat", "trial", "rep", "run",
                   "epoch", "attempt"),
     "cluster": ("cluster", "question", "group"),
@@ -34,7 +34,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "category": ("category", "task", "subset"),
     "status": ("status",),
     "label": ("label", "human", "human_label", "gold", "gold_label", "human_winner", "human_score",
-              "human_rating", "expert", "ground_truth", "reference_label"),
+              "human_rating", "expert", "ground_truth", "reference_label", "y_true"),
     "explanation": ("explanation", "reasoning", "rationale"),
     "pass_probability": ("pass_probability", "p_pass", "prob_pass", "probability", "prob"),
     "confidence": ("confidence", "certainty"),
@@ -214,6 +214,10 @@ def resolve_columns(
         if hit:
             names[ours] = hit
             used.add(hit)
+    asked = "cluster" in names
+    if "item_id" not in names and (own := _lone_id(table, used, asked=asked)):
+        names["item_id"] = own
+        used.add(own)
     by_question = folded(names.get("cluster", "")) == "question" and "cluster" not in mapping
     if by_question and "item_id" not in names:
         # Without an id the question names the item, with the system that answered where one did.
@@ -222,7 +226,7 @@ def resolve_columns(
         raise MissingRoleError(path, "items", table)
     if "cluster" not in names and "item_id" in names and (own := _question(table, names, used)):
         names["cluster"] = own
-    if not any(v in names for v in VERDICTS) and (own := _lone_verdict(table, used)):
+    if not any(v in names for v in VERDICTS) and (own := _lone_verdict(table, names, used)):
         names["verdict"] = own
         used.add(own)
     if needs_verdict and not any(v in names for v in VERDICTS):
@@ -231,27 +235,79 @@ def resolve_columns(
     return names
 
 
-OF_PEOPLE = re.compile(
-    r"(?:^|[\W_])(?:annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
-    r"|reviewers?|manual|physicians?)(?:$|[\W_\d])",
+_OF_PEOPLE = re.compile(
+    r"(?:^|[\W_])(annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
+    r"|reviewers?|manual|physicians?|clinicians?|doctors?|teachers?|instructors?|moderators?)"
+    r"(?:$|[\W_\d])",
     re.IGNORECASE,
 )
-"""Words in names of columns that may hold human labels."""
 _OF_JUDGES = re.compile(
-    r"(?:(?:judge|llm|ai|auto|grader|evaluator|model|prediction|predicted)[\s_.\-]|prediction$"
+    r"(?:(?:judge|llm|ai|auto|grader|evaluator|model|prediction|predicted|pred)[\s_.\-]"
+    r"|(?:.*[\s_.\-])?(?:prediction|predicted|pred|judge|llm|autorater)$"
     r"|(?:gpt|claude|gemini|llama|mistral|qwen|deepseek)[\w.\-]*$)",
     re.IGNORECASE,
 )
+_IDS = re.compile(r"(?:.*[\W_])?(\w+?)(?:[\W_]+(?:id|ID|Id)|(?<=[a-z])I[dD])")
+_OF_NO_ITEMS = re.compile(
+    r"(?:judge|model|llm|rater|annotat\w+|user|worker|person|reviewer|evaluator|grader"
+    r"|customer|author|labell?er|session|conversation|thread|chat|turn|run|trace|span|parent"
+    r"|request|row|line|batch|job|project|data ?set|org|tenant|system|criterion|metric|feedback"
+    r"|rating|judge?ment|evaluation|eval|score|result|label|verdict|experiment|group|cluster|topic"
+    r"|response|answer|call|event|log|file|version|config|seed)$",
+    re.IGNORECASE,
+)
+"""What an id may number without naming an item."""
+_TEXT_NOUNS = frozenset(
+    {"doc", "document", "passage", "record", "case", "essay", "ticket", "claim", "article",
+     "email", "utterance", "snippet"}
+)  # fmt: skip
 _MOST_LEVELS = 101
 _MOST_WORDS = 12
 
 
-def _lone_verdict(table: pd.DataFrame, used: Collection[str]) -> str:
+def of_people(name: str) -> bool:
+    """Whether a column's name says that it may hold human labels.
+
+    Examples
+    --------
+    >>> of_people("expert_1"), of_people("gold label"), of_people("llm_label")
+    (True, True, False)
+    """
+    words = [word.casefold() for word in _OF_PEOPLE.findall(name)]
+    return bool(words) and not (_OF_JUDGES.match(name) and words[0].startswith("label"))
+
+
+def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
+    """The only column of what judgments may be of: a name that ends in "id", or, unless a question
+    was asked, a noun for a text.
+    """
+    free = [str(c) for c in table.columns if c not in used]
+    ids = [m for c in free if (m := _IDS.fullmatch(c))]
+    named = [m[0] for m in ids if not _OF_NO_ITEMS.search(m[1])]
+    named = named or [c for c in free if folded(c) in _TEXT_NOUNS and not asked]
+    return named[0] if len(named) == 1 and not table[named[0]].isna().any() else ""
+
+
+def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:
     """The column named after a judge's verdict (``llm_score``), if no other may hold one."""
-    rest = [c for c in map(str, table.columns) if c not in used and not OF_PEOPLE.search(c)]
-    like = [c for c in rest if may_hold_verdicts(table[c])]
-    named = [c for c in like if _OF_JUDGES.match(c) or c.casefold() in {"judge", "llm"}]
+    free = [c for c in map(str, table.columns) if c not in used]
+    people = [c for c in free if of_people(c)] + [names[n] for n in ("label",) if n in names]
+    rest = [c for c in free if c not in people]
+    words = [_few_words(table[c]) for c in people]
+    like = [
+        c for c in rest
+        if may_hold_verdicts(table[c]) or any(len(_few_words(table[c]) & w) > 1 for w in words)
+    ]  # fmt: skip
+    named = [c for c in like if _OF_JUDGES.match(c)]
     return named[0] if len(named) == 1 == len(like) else ""
+
+
+def _few_words(column: pd.Series) -> set[str]:
+    """The words of a column of three categories or more; none of any other."""
+    if pd.api.types.is_numeric_dtype(column) or nested(column):
+        return set()
+    words = {str(v).casefold() for v in pd.unique(column.dropna())}
+    return words if 2 < len(words) <= _MOST_WORDS else set()
 
 
 def may_hold_verdicts(column: pd.Series) -> bool:

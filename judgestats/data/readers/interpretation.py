@@ -17,7 +17,6 @@ import pandas as pd
 
 from judgestats.data.readers.columns import (
     ALIASES,
-    OF_PEOPLE,
     PARTS,
     SYSTEMS,
     VERDICTS,
@@ -27,10 +26,18 @@ from judgestats.data.readers.columns import (
     may_hold_verdicts,
     names_text,
     nested,
+    of_people,
     resolve_columns,
 )
-from judgestats.data.readers.json_paths import PLACE, leaf_paths, projected
-from judgestats.data.readers.layout import NO_VERDICT, ORDERS, criteria_names, shapes_of_verdicts
+from judgestats.data.readers.json_paths import PLACE, ROW, leaf_paths, projected, with_leaves
+from judgestats.data.readers.layout import (
+    NO_VERDICT,
+    ORDERS,
+    criteria_names,
+    protocol_of,
+    shapes_of_verdicts,
+    wide_columns,
+)
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
     ANSWERS,
@@ -46,6 +53,7 @@ from judgestats.data.readers.row_checks import Answer, OpenQuestionError, previe
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
     Kind,
+    RepliesError,
     counted_words,
     normalize_value,
     numbers_of,
@@ -342,7 +350,7 @@ def proposed(
     source: Path | str,
     table: pd.DataFrame,
     options: TableOptions,
-    error: NoTableError | UndecidedError,
+    error: NoTableError | UndecidedError | RepliesError,
     read: Callable[[TableOptions], pd.DataFrame],
 ) -> InputError:
     """The question of what a table's columns hold, with the ways that read it.
@@ -353,7 +361,7 @@ def proposed(
     table : DataFrame
     options : TableOptions
         What the user said.
-    error : NoTableError or UndecidedError
+    error : NoTableError, UndecidedError or RepliesError
         Why this is not enough.
     read : callable
         Reads the table by options.
@@ -364,8 +372,12 @@ def proposed(
         The error itself where no way reads the table.
     """
     seeds = [(0.0, options)]
+    if isinstance(error, RepliesError) and error.column in table and not options.parse:
+        replies = {"mapping": {"raw_text": error.column}}
+        seeds = [(0.0, _stated(options, **replies, parse=protocol_of(table[error.column])))]
     if isinstance(error, NoTableError):
-        seeds = list(_seeds(source, table, options))
+        cells = [c for c in map(str, table) if has_nested_values(table[c])]
+        seeds = list(_seeds(source, with_leaves(table, cells), options))
     found = _question(source, table, seeds, error, read)
     return _words_to_state(source, table, options) or error if found is error else found
 
@@ -378,7 +390,7 @@ def _words_to_state(
     if any(v in names for v in VERDICTS):
         return None
     words = [c for c in map(str, table) if c not in names.values() and _may_be_words(table[c], c)]
-    people = [c for c in words if OF_PEOPLE.search(c)]
+    people = [c for c in words if of_people(c)]
     judged = [c for c in words if c not in people or c.casefold().startswith("model")]
     items = [c for _, c in _item_columns(table, {*names.values(), *words})]
     items += [c for c in map(str, table) if names_text(c) and table[c].is_unique]
@@ -399,6 +411,8 @@ def _may_be_words(column: pd.Series, name: str) -> bool:
     if pd.api.types.is_numeric_dtype(column) or nested(column) or counts_or_measures(name):
         return False
     levels = [str(v) for v in pd.unique(column.dropna())]
+    if any(level.startswith("[") for level in levels):
+        return False
     few = 1 < len(levels) <= min(_FEW, len(column) // 2) and max(map(len, levels)) <= _FEW
     return few and bool(pass_fail_words(dict.fromkeys(levels, 1)).unknown)
 
@@ -498,11 +512,15 @@ def _seeds(
     whole = [(0.0, options)]
     if not options.parse and not options.wide and not any(v in names for v in VERDICTS):
         shapes = list(shapes_of_verdicts(table, names))
+        columns = [] if options.parse else _verdict_columns(table, {*names.values()})
+        if chance := names.get("pass_probability"):
+            columns = [(0.0, chance), *columns]
+        shapes += [{"mapping": m} for m in _with_labels(table, [c for _, c in columns], names)]
         whole = [(0.3 * k, _stated(options, **one)) for k, one in enumerate(shapes)]
         after = 0.3 * len(whole)
         whole += [
             (after + cost, _stated(options, mapping={"verdict": column}))
-            for cost, column in _verdict_columns(table, {*names.values()})
+            for cost, column in columns
         ]
         if not whole:
             words = [c for c in map(str, table.columns) if folded(last_word(c)) in _ALIASES]
@@ -512,8 +530,23 @@ def _seeds(
             yield cost, one
             continue
         used = {*names.values(), *one.mapping.values()}
-        for more, column in _item_columns(table, used):
+        used |= {c for spec in one.wide for c in wide_columns([*map(str, table)], spec)}
+        for more, column in _item_columns(table, used) or [(0.0, ROW)]:
             yield cost + more, replace(one, item=(column,))
+
+
+def _with_labels(
+    table: pd.DataFrame, columns: Sequence[str], names: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """Two columns of verdicts as verdict and label: by their names, or else both ways."""
+    columns = [c for c in columns if not NO_VERDICT.search(last_word(c))]
+    if len(columns) != 2 or "label" in names:
+        return []
+    first, second = sorted(columns, key=lambda c: (of_people(c), list(table).index(c)))
+    if not of_people(second) and any("." in c for c in columns):
+        return []  # parts of one record
+    ways = [{"verdict": first, "label": second}]
+    return ways if of_people(second) else [*ways, {"verdict": second, "label": first}]
 
 
 def _stated(options: TableOptions, **further: Any) -> TableOptions:
@@ -534,6 +567,8 @@ def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[
         numbers = not np.isnan(numbers_of(counts.index.tolist())).any()
         fractions = numbers and pd.api.types.is_float_dtype(cells)
         known = pass_fail_words({str(w): int(n) for w, n in counts.items()})
+        if numbers and not fractions and len(counts) == len(table) > _FEW:
+            continue  # numbers of rows
         words = (not known.unknown and known.is_binary) or set(counts.index) <= set(PREFERENCES)
         if len(counts) < 2 or not (words or fractions or (numbers and len(counts) <= _MOST_SCORES)):
             continue
@@ -557,7 +592,12 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         if column in taken or column.startswith(PLACE) or nested(cells) or cells.isna().any():
             continue
         named = bool(_ITEM_WORDS.search(word))
-        if pd.api.types.is_float_dtype(cells) or (counts_or_measures(column) and not named):
+        numbers = numbers_of(pd.unique(cells).tolist())
+        if (
+            (numbers % 1 > 0).any()
+            or pd.api.types.is_float_dtype(cells)
+            or (counts_or_measures(column) and not named)
+        ):
             continue
         levels = cells.nunique()
         if levels < 2:

@@ -101,6 +101,8 @@ def _last(path: str) -> str:
 
 PLACE = "place"
 """Column with an entry's place in its list, from 0."""
+ROW = "#"
+"""Column with the number of each row, for a table without ids."""
 _MOST_LEAVES = 2_000
 _LONGEST_LITERAL = 100_000
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import OF_PEOPLE, column_named, folded, may_hold_verdicts
+from judgestats.data.readers.columns import column_named, folded, may_hold_verdicts, of_people
 from judgestats.data.readers.json_paths import (
     PLACE,
     follow_path,
@@ -446,7 +446,7 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
     'criterion=tone,clarity'
     """
     rest = [str(c) for c in table.columns if c not in taken]
-    if any(OF_PEOPLE.search(c) for c in rest):
+    if any(of_people(c) for c in rest):
         return ""  # human labels stand among them: whose is what has to be said
     if crossed := systems_by_criterion(rest):
         return f"{SYSTEM_CRITERION}={','.join(crossed)}"
@@ -479,9 +479,9 @@ def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) ->
     named = [
         c
         for c in map(str, table.columns)
-        if c not in taken and OF_PEOPLE.search(c) and not _NO_LABELS.fullmatch(c)
+        if c not in taken and of_people(c) and not _NO_LABELS.fullmatch(c)
     ]
-    like = [c for c in named if may_hold_verdicts(table[c])]
+    like = [c for c in named if may_hold_verdicts(table[c]) or _like_verdicts(table[c])]
     words = {c: _words_of(c, table[c]) for c in [verdict, *like]}
     return [c for c in like if _alike(words[verdict], words[c])]
 
@@ -504,8 +504,7 @@ def letters_in(column: pd.Series) -> bool:
     return len(set(cells)) > _LETTERS or letters <= set("01_-?. x")
 
 
-_PEOPLE = re.compile(r"(annotator|human|rater|expert|person|label|crowd)", re.I)
-_OF_ANSWERS = re.compile(r"(?:^|[\W_])(?:answer|response|output|system|model|candidate)", re.I)
+_OF_ANSWERS = re.compile(r"(?:^|[\W_])(?:answer|response|output|sys(?:tem)?|model|candidate)", re.I)
 _MOST = 20
 _SHOWN = 8
 
@@ -531,19 +530,21 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     {'wide': ('order=winner_orig,winner_swap',)}
     """
     if raw := names.get("raw_text"):
-        yield {"parse": _protocol(table[raw])}
+        yield {"parse": protocol_of(table[raw])}
     label = names.get("label", "")
     rest = [str(c) for c in table.columns if c not in names.values()]
     cells = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
     for column, seen in cells.items():
         listed = seen and all(v[:1] == "[" and v[1:].lstrip()[:1] != "{" for v in seen)
+        if listed and _are_rankings(table[column].dropna().head(_MOST)):
+            continue
         if listed or letters_in(table[column].head(1_000)):
             yield {"explode": (column,)}
     if orders := order_columns(rest):
         yield {"wide": (f"order={','.join(orders)}",)}
     rest = [c for c in rest if not NO_VERDICT.search(folded(c))]
     like = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
-    people = [c for c in like if _PEOPLE.match(c)]
+    people = [c for c in like if of_people(c)]
     judges = _one_vocabulary(table, [c for c in like if c not in people])
     labels = (f"person={','.join(people)}",) if people and not label else ()
     if len(judges) > 1 and not orders:
@@ -552,15 +553,25 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
         roles = ("criterion", "judge") if criteria_names(judges) else roles
         for role in roles:
             yield {"wide": (f"{role}={','.join(judges)}", *labels)}
+    if len(judges) == 1 and labels:
+        one = {"label": people[0]} if len(people) == 1 else {}
+        yield {"mapping": {"verdict": judges[0], **one}, "wide": () if one else labels}
     if label and not judges:
         yield {"mapping": {"verdict": label}}
     texts = [c for c, seen in cells.items() if seen and sum(map(len, seen)) > 30 * len(seen)]
     replies = [c for c in rest if re.search(r"(reply|response|output|completion|answer)", c, re.I)]
     for text in texts if len(texts) == 1 else replies[:1]:
-        yield {"mapping": {"raw_text": text}, "parse": _protocol(table[text])}
+        yield {"mapping": {"raw_text": text}, "parse": protocol_of(table[text])}
 
 
-def _protocol(replies: pd.Series) -> str:
+def _are_rankings(column: pd.Series) -> bool:
+    """Whether all lists hold the same words in several orders: no verdicts, but rankings."""
+    lists = [tuple(map(str, entries)) for v in column if (entries := json_list(v)) is not None]
+    words = {tuple(sorted(entries)) for entries in lists}
+    return len(words) == 1 < len(set(lists)) and len(set(lists[0])) == len(lists[0]) > 1
+
+
+def protocol_of(replies: pd.Series) -> str:
     """Which protocol's replies these seem to be."""
     pairs = replies.dropna().astype(str).head(50).str.contains(r"\[\[[ABC]\]\]|\[\[[AB][<>=]")
     return "pairwise" if len(pairs) and pairs.mean() > 0.5 else "pointwise"

@@ -32,7 +32,7 @@ from judgestats.data.readers.columns import (
 )
 from judgestats.data.readers.frame import bare, parsed_frame
 from judgestats.data.readers.interpretation import meanings_of, proposed, roles_of
-from judgestats.data.readers.json_paths import PLACE, with_leaves
+from judgestats.data.readers.json_paths import PLACE, ROW, with_leaves
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
 from judgestats.data.readers.layout import (
     SYSTEM_CRITERION,
@@ -74,7 +74,7 @@ from judgestats.data.readers.verdicts import (
     side_lengths,
 )
 from judgestats.data.schema import validate_parsed
-from judgestats.data.verdict_kinds import normalize_value, score_pass_map
+from judgestats.data.verdict_kinds import RepliesError, normalize_value, score_pass_map
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
@@ -288,7 +288,7 @@ def read_frame(
     options = options or TableOptions()
     try:
         return _frame_of(table, options, source)
-    except (MissingRoleError, UndecidedError) as error:
+    except (MissingRoleError, UndecidedError, RepliesError) as error:
         if not asks or (isinstance(error, MissingRoleError) and error.answered):
             raise
         read = partial(tried, source, table)
@@ -307,6 +307,8 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     table = table.rename(columns=str)
     if set(PARSED_COLUMNS) <= set(table.columns) and not options.has_table_options:
         return table.reset_index(drop=True)
+    if ROW in options.item and ROW not in table:
+        table = table.assign(**{ROW: range(1, len(table) + 1)})
     given, n_rows = options, len(table)
     options = ragas_options(table, options)
     layout = "" if options is given else "ragas"

@@ -28,6 +28,7 @@ from judgestats.data.readers.roles import ColumnRoles, names_criteria
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
     Kind,
+    RepliesError,
     counted_words,
     kind_of,
     normalize_value,
@@ -192,6 +193,8 @@ def kind_of_column(
             scale=options.scale,
             read=_score_in,
         )
+    except RepliesError as error:
+        raise RepliesError(column, f"{source}: {error}") from None
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
