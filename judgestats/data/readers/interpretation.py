@@ -372,9 +372,10 @@ def proposed(
         The error itself where no way reads the table.
     """
     seeds = [(0.0, options)]
-    if isinstance(error, RepliesError) and error.column in table and not options.parse:
-        replies = {"mapping": {"raw_text": error.column}}
-        seeds = [(0.0, _stated(options, **replies, parse=protocol_of(table[error.column])))]
+    if isinstance(error, RepliesError):
+        cells = table[error.column] if error.column in table else pd.Series(dtype=object)
+        one = {"mapping": {"raw_text": error.column}, "parse": protocol_of(cells)}
+        seeds = [] if options.parse else [(0.0, _stated(options, **one))]
     if isinstance(error, NoTableError):
         cells = [c for c in map(str, table) if has_nested_values(table[c])]
         seeds = list(_seeds(source, with_leaves(table, cells), options))
@@ -531,7 +532,7 @@ def _seeds(
             continue
         used = {*names.values(), *one.mapping.values()}
         used |= {c for spec in one.wide for c in wide_columns([*map(str, table)], spec)}
-        for more, column in _item_columns(table, used) or [(0.0, ROW)]:
+        for more, column in _item_columns(table, used) or [(0.0, ROW)][: len(table) - 1]:
             yield cost + more, replace(one, item=(column,))
 
 

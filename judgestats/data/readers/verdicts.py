@@ -21,6 +21,7 @@ from judgestats.data.readers.columns import (
     Remark,
     each_distinct,
     folded,
+    nested,
     no_column,
 )
 from judgestats.data.readers.options import TableOptions
@@ -483,6 +484,8 @@ def read_texts(
     column = next((names[n] for n in ("raw_text", *VERDICTS) if n in names), "")
     if not column:
         raise no_column(source, "raw_text", "raw_text (the replies)", table)
+    if nested(table[column]):
+        raise InputError(f"{source}: {column!r} holds lists or objects, not replies: name a path.")
     codes, distinct = pd.factorize(table[column], use_na_sentinel=False)
     reader = _reader(options, [v for v in distinct if isinstance(v, str)])
     readings: list[Any] = [reader(str(v)) if isinstance(v, str) else None for v in distinct]

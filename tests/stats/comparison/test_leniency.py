@@ -55,7 +55,7 @@ def test_items_of_one_judge_are_counted_and_strangers_refused():
     x = np.random.default_rng(4).normal(size=(20, 3))
     x[:5, 1:] = np.nan
     out = leniency(x, judges=["a", "b", "c"])
-    assert "5 items scored by one judge alone" in out.notes[0].message
+    assert "5 items were scored by one judge only" in out.notes[0].message
     assert (out.sample.n_items, out.terms[1].label) == (15, "Leniency of b vs. panel")
     apart = np.full((20, 4), np.nan)
     apart[:10, :2], apart[10:, 2:] = x[:10, :1], x[10:, :1]

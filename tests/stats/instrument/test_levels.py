@@ -79,7 +79,7 @@ def test_no_loss_is_estimated_where_repeats_share_nothing_or_there_are_none():
     x = rng.integers(1, 11, (40, 3)).astype(float)
     for scores, reason in (
         (x[:, :1], "needs repeats"), (x, "share"), (np.full((40, 3), 5.0), "one group"),
-        (rng.normal(size=(100, 3)), "not levels"),
+        (rng.normal(size=(100, 3)), "more than 200 distinct scores"),
     ):  # fmt: skip
         out = recoding_loss(scores)
         assert out.interval is None
@@ -118,7 +118,7 @@ def test_half_points_are_told_by_what_asking_again_does_to_them():
     assert out.details["differ_again"] == pytest.approx((2 / 3 * 3) / 4)
     [note] = [n for n in out.notes if n.code == BETWEEN]
     assert note.message == (
-        "15% of the scores and 44% of the levels lie between whole numbers; two scores of one "
+        "15% of the scores and 44% of the levels are between whole numbers; two scores of one "
         "item differ by 0.5 or more in 50% of cases."
     )
     once = levels_used([3, 3.5, 4, 2], scale=(1, 5))

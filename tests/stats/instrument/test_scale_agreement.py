@@ -65,7 +65,7 @@ def test_one_order_throughout_is_bounded_by_the_number_of_questions():
 
 def test_what_cannot_be_compared_says_why():
     one, other = drawn(np.random.default_rng(6))
-    assert "judged once" in scale_agreement(one[:, :1], other).reason
+    assert "without repeats" in scale_agreement(one[:, :1], other).reason
     assert "three questions" in scale_agreement(one[:2], other[:2]).reason
     assert "no order repeats" in scale_agreement(np.full((9, 2), 7.0), other[:9]).reason
     with pytest.raises(InputError, match="must hold the same items"):
