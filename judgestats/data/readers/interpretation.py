@@ -377,8 +377,8 @@ def proposed(
         one = {"mapping": {"raw_text": error.column}, "parse": protocol_of(cells)}
         seeds = [] if options.parse else [(0.0, _stated(options, **one))]
     if isinstance(error, NoTableError):
-        cells = [c for c in map(str, table) if has_nested_values(table[c])]
-        seeds = list(_seeds(source, with_leaves(table, cells), options))
+        trees = [c for c in map(str, table) if has_nested_values(table[c])]
+        seeds = list(_seeds(source, with_leaves(table, trees), options))
     found = _question(source, table, seeds, error, read)
     return _words_to_state(source, table, options) or error if found is error else found
 
@@ -526,13 +526,14 @@ def _seeds(
         if not whole:
             words = [c for c in map(str, table.columns) if folded(last_word(c)) in _ALIASES]
             whole = [(0.0, _stated(options, mapping={"choice": c})) for c in words[:2]]
+    has_rows = len(table) > 1 and any(v in names for v in VERDICTS)
     for cost, one in whole:
         if "item_id" in names or options.item:
             yield cost, one
             continue
         used = {*names.values(), *one.mapping.values()}
         used |= {c for spec in one.wide for c in wide_columns([*map(str, table)], spec)}
-        for more, column in _item_columns(table, used) or [(0.0, ROW)][: len(table) - 1]:
+        for more, column in _item_columns(table, used) or [(0.0, ROW)][:has_rows]:
             yield cost + more, replace(one, item=(column,))
 
 
