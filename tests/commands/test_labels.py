@@ -393,7 +393,7 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
         db.execute("CREATE TABLE mine (x)")
     before = (tmp_path / "labels.db").read_bytes()
     assert labelled_ids(path) == {"1"}
-    with pytest.raises(InputError, match=r"labels\.db is not a store of labels"):
+    with pytest.raises(InputError, match=r"labels\.db is no store of labels"):
         LabelFile(path, annotator="a", choices=["pass", "fail"])
     assert (tmp_path / "labels.db").read_bytes() == before
 
