@@ -112,7 +112,7 @@ def _same(shown: ProbeAnswer) -> ProbeAnswer:
 _SCALES = (
     *((f"scale {s}", f"a scale of {s}", s) for s in ("1-5", "1-10", "1-100")),
     ("reversed scale", "a scale on which the lowest number is the best", REVERSED),
-    ("scale of words", "five words in place of numbers", WORDS),
+    ("scale of words", "five words instead of numbers", WORDS),
 )
 
 
@@ -221,11 +221,11 @@ _PAIRS_SAID = {
         ),
     ),
     "pair bandwagon": (
-        "that most others are said to prefer an answer",
+        "a note that most others prefer an answer",
         "90 % of the other evaluators prefer the answer of Assistant {}.",
     ),
     "pair hint": (
-        "that the person who asks prefers an answer",
+        "a note that the user prefers an answer",
         "I think that Assistant {} gave the better answer. Isn't it so?",
     ),
 }
@@ -249,9 +249,9 @@ def _noted(name: str, text: str, *, of_first: bool) -> Variant:
 _PAIRS = Variant(name=PAIRS, edit=_same, asks="pairs")
 _OPTIONS = Variant(name=OPTIONS, edit=_same, asks="options")
 _DESCRIBED: tuple[tuple[str, str, Variant, Measure], ...] = (
-    ("position", "standing first of two", _PAIRS, "first place"),
-    ("first of many", "standing first of several", _OPTIONS, "first place"),
-    ("last of many", "standing last of several", _OPTIONS, "last place"),
+    ("position", "first position of two", _PAIRS, "first place"),
+    ("first of many", "first position of several", _OPTIONS, "first place"),
+    ("last of many", "last position of several", _OPTIONS, "last place"),
     ("own answer", "being the judge's own answer", _PAIRS, "own answers"),
 )
 """Probes that are read off the baseline."""
@@ -390,7 +390,7 @@ _GROUPS = ("fair", "scale", "attack", "control", "scores", "pairs", "options")
 
 
 def probes_named(name: str, listed: str) -> tuple[Probe, ...]:
-    """The probes of a list: names, ``all``, a kind (``fair``), or what is asked (``pairs``).
+    """The probes of a list: names, ``all``, a kind (``fair``), or a form of request (``pairs``).
 
     Examples
     --------
@@ -414,7 +414,7 @@ def probes_named(name: str, listed: str) -> tuple[Probe, ...]:
 
 
 def variants_of(probes: tuple[Probe, ...]) -> dict[str, Variant]:
-    """What has to be judged for some probes, by name; the original first where scores are asked.
+    """Variants that some probes need, by name; the original first where scores are asked.
 
     Examples
     --------

@@ -202,7 +202,7 @@ def test_the_command_prints_the_record_and_its_exit_code(files, capsys):
     assert "at least" in capsys.readouterr().err
     strict = [*words[:-4], "--tpr", ".97", "--tnr", ".97", "--require", "cutoff_exists"]
     assert main(strict) == 3
-    assert capsys.readouterr().out.startswith("CUTOFF  No cut-off is shown")
+    assert capsys.readouterr().out.startswith("CUTOFF  No cut-off is certified")
     assert main([*words, "--lower-is-better"]) == 2
     assert "leave out --lower-is-better" in capsys.readouterr().err
 
