@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from judgestats.results.numbers import apa_number
+from judgestats.results.numbers import apa_number, count_noun
 from judgestats.results.purposes import QUANTITIES
 from judgestats.results.results import Results
 from judgestats.results.verdict import Caveat, Demand, Levels, Measure, Subject, requirement
@@ -223,7 +223,8 @@ def _design_caveats(
     if 0 < groups < _FEW_CLUSTERS:
         yield Caveat(
             code="few_clusters", severity="major", about="items",
-            text=f"{groups} clusters of items are few.", action="Judge more items.",
+            text=f"Only {count_noun(groups, 'cluster', 'clusters')} of items.",
+            action="Judge more items.",
         )  # fmt: skip
     copied = own.get("_duplicate_items")
     if copied is not None and copied.estimate >= _MANY_COPIES:

@@ -62,7 +62,7 @@ def disagreements(run: Run) -> list[Showable]:
         Column(key="condition", label="Condition"),
         Column(key="item", label="Item"),
         Column(key="judge", label="Judge", align="right"),
-        Column(key="people", label="People", align="right"),
+        Column(key="people", label="Human label", align="right"),
         Column(key="question", label="Question"),
         Column(key="answer", label="Answer"),
         Column(key="judge_says", label="The judge says"),
