@@ -15,6 +15,7 @@ import pandas as pd
 from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import read_table
 from judgestats.commands.monitor_anchors import anchors_command
+from judgestats.data.readers.json_paths import ROW
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError, Rows, check_raters, stated_rows
@@ -98,6 +99,8 @@ def _judge_rows(arguments: Args, rates: Sequence[tuple[str, str]]) -> pd.DataFra
             return table[~humans].reset_index(drop=True)
         read = read_judgments(path, reader=arguments.reader, **table_options(arguments))
     except OpenQuestionError as question:
+        if all(answer.options.item == (ROW,) for answer in question.answers):
+            return table  # rates need no ids
         words = ["judgestats", "monitor", arguments.file, "--state", arguments.state]
         words += [w for rate in arguments.rate for w in ("--rate", rate)]
         words += [w for bound in arguments.require for w in ("--require", bound)]
