@@ -43,7 +43,7 @@ class Layout:
     def layout_error(self, path: Path, why: str) -> InputError:
         """The error about a file that does not hold this state."""
         return InputError(
-            f"{path} is not a {self.name} ({why}). Name another file, or restore this one."
+            f"{path} is no {self.name} ({why}). Name another file, or restore this one."
         )
 
 

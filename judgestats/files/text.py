@@ -99,7 +99,7 @@ def decode_json(
     True
     >>> decode_json('{"score": 5, "score": 9}')
     Traceback (most recent call last):
-    ValueError: the key 'score' appears twice in one object
+    ValueError: the key 'score' stands twice in one object
     """
     text = raw if isinstance(raw, str) else raw.decode(json.detect_encoding(raw), "surrogatepass")
     if text.count(",") >= max_items and _STRING.sub("", text).count(",") >= max_items:
@@ -132,7 +132,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) < len(pairs):
         seen: set[str] = set()
         twice = next(n for n, _ in pairs if n in seen or seen.add(n))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {short(twice)} appears twice in one object")
+        raise ValueError(f"the key {short(twice)} stands twice in one object")  # words: ok
     return mapping
 
 

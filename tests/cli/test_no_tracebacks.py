@@ -51,7 +51,7 @@ def test_labels_collect_names_a_port_that_cannot_be_had(folder, capsys, port):
 @pytest.mark.parametrize("name", ["s.json", "s.db"])
 def test_a_file_that_is_no_state_of_monitor_is_refused(folder, capsys, name, text):
     (folder / name).write_text(text)
-    refused(capsys, [*MONITOR, name], f"{name} is not a state of judgestats monitor")
+    refused(capsys, [*MONITOR, name], f"{name} is no state of judgestats monitor")
     assert (folder / name).read_text() == text
 
 
@@ -83,7 +83,7 @@ def test_a_damaged_state_of_monitor_raises_no_alarm_and_none_is_missed(folder, c
         db.execute(change)
     before = (folder / "s.db").read_bytes()
     (folder / "good.csv").write_text((folder / "good.csv").read_text() + "q9,j,0,5\n")
-    refused(capsys, [*MONITOR, "s.db"], "s.db is not a state of judgestats monitor")
+    refused(capsys, [*MONITOR, "s.db"], "s.db is no state of judgestats monitor")
     assert (folder / "s.db").read_bytes() == before
 
 
@@ -93,7 +93,7 @@ def test_a_state_of_monitor_with_flipped_bytes_is_refused(folder, capsys):
     raw = bytearray((folder / "s.db").read_bytes())
     raw[4096:8192] = b"\xff" * 4096
     (folder / "s.db").write_bytes(raw)
-    refused(capsys, [*MONITOR, "s.db"], "s.db is not a state of judgestats monitor")
+    refused(capsys, [*MONITOR, "s.db"], "s.db is no state of judgestats monitor")
 
 
 @pytest.mark.parametrize("place", ["nowhere/s.db", "folder.json", "good.csv/s.db"])

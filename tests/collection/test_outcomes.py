@@ -177,4 +177,4 @@ def test_a_key_that_stands_twice_makes_a_reply_malformed():
     body = b'{"choices": [{"message": {"content": "7", "content": "9"}}]}'
     outcome = read_reply(body, {}, 0)
     assert outcome.kind is Kind.MALFORMED
-    assert "the key 'content' appears twice" in outcome.detail
+    assert "the key 'content' stands twice" in outcome.detail

@@ -240,7 +240,7 @@ FASTCHAT = '{"question_id": 1, "model": "a", "judge": "j", "turn": 1, "judgment"
 def test_a_key_twice_is_refused(tmp_path):
     path = tmp_path / "twice.jsonl"
     path.write_text(f'{FASTCHAT}}}\n{FASTCHAT}, "score": 9}}\n')
-    refused(path, "line 2.*'score' appears twice")
+    refused(path, "line 2.*'score' stands twice")
 
 
 def test_numbers_with_too_many_digits_are_refused(tmp_path):
@@ -291,7 +291,7 @@ def test_a_text_that_repeats_is_counted_as_often_as_it_stands(
     ("line", "said"),
     [
         ('{"item": "a", "mark": ' + "[" * 200_000 + "]" * 200_000 + "}", "nested deeper than 64"),
-        ('{"item": "a", "mark": 1, "mark": 9}', "'mark' appears twice"),
+        ('{"item": "a", "mark": 1, "mark": 9}', "'mark' stands twice"),
     ],
 )
 def test_a_mapping_takes_no_care_away(tmp_path, line, said):

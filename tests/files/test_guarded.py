@@ -303,7 +303,7 @@ def test_what_pandas_notes_in_parquet_is_not_followed(tmp_path):
     [
         ("[" * 65 + "]" * 65, "nested deeper than 64 levels"),
         ("[" * 200_000, "nested deeper than 64 levels"),
-        ('{"a": 1, "a": 2}', "'a' appears twice"),
+        ('{"a": 1, "a": 2}', "'a' stands twice"),
         (f"[{'9' * 401}]", "a number has 401 digits"),
         (f"[0.{'9' * 500}]", "a number has 502 digits"),
         (json.dumps([1] * 200), "more than 100 values"),

@@ -75,7 +75,7 @@ def test_a_reference_that_no_judgments_can_have_is_refused(tmp_path, row):
     add(path, "a", [0.5])
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO reference VALUES (?, ?, ?, ?, ?)", row)
-    with pytest.raises(InputError, match="is not a state of judgestats monitor"):
+    with pytest.raises(InputError, match="is no state of judgestats monitor"):
         add(path, "b", [0.5])
 
 
