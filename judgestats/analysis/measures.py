@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.agreement import passes_of_items
 from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.decisions.frame_decisions import decisions_of
 from judgestats.analysis.families import request_order
@@ -703,7 +704,7 @@ def _repeated_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
 
 def _score_kappa(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     """Weighted kappa of one score with the human score: quadratic weights."""
-    if "label" not in own:
+    if "label" not in own or passes_of_items(own) is not None:
         return
     human = pd.to_numeric(own["label"], errors="coerce")
     pairs = own.assign(human=human)[own["score"].notna() & human.notna()]

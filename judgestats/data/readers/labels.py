@@ -336,11 +336,18 @@ def _codes(
         return {**told, **empty}
     numbers = not np.isnan(numbers_of([w for w in counts if w not in empty])).any()
     if kind.name == "score" or (scores and numbers and found.unknown):
-        if found.is_binary and found.unknown:
-            raise not_understood(column, found.unknown)
-        points = {w: m for w in counts if family(m := stated_meaning(w, stated)) == "score"}
-        words = {w: m for w, m in found.verdicts.items() if w not in {"1", "0", "-1"}}
-        return {**(words if found.is_binary else {}), **points, **empty}
+        told = {w: family(stated_meaning(w, stated)) for w in counts}
+        is_binary = found.is_binary or "pass-fail" in told.values()
+        if is_binary and found.unknown:
+            raise not_understood(
+                column, found.unknown, otherwise="Write label:WORD where labels alone are meant."
+            )
+        points = {w: stated_meaning(w, stated) for w, own in told.items() if own == "score"}
+        words = {
+            w: m for w, m in found.verdicts.items()
+            if told[w] == "pass-fail" or w not in {"1", "0", "-1"}
+        }  # fmt: skip
+        return {**(words if is_binary else {}), **points, **empty}
     if found.unknown:
         raise not_understood(column, found.unknown, beside=" next to pass / fail verdicts")
     return {**found.verdicts, **empty}

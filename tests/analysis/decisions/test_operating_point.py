@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -125,6 +126,10 @@ def test_what_cannot_be_claimed_is_refused_or_has_a_reason():
         operating_point(s, y, labels_drawn="by-verdict")
     with pytest.raises(InputError, match=r"at least 35 passes.*at least 17 fails"):
         operating_point(s[:30], y[:30], tpr=0.9, tnr=0.8)
+    with pytest.raises(InputError, match=r"Every item has a label\."):
+        operating_point(s[:30], y[:30])
+    with pytest.raises(InputError, match=r"labels plan my\.csv --labels 12$"):
+        operating_point(s[:42], [*y[:30], *[None] * 12])
     with pytest.raises(InputError, match=r"AUC \.0.*Then add --lower-is-better"):
         operating_point(-s, y)
     with pytest.raises(InputError, match="must be between 0 and 1"):
@@ -250,3 +255,25 @@ def test_analyze_shows_the_cutoff(files, capsys):
     file, labels = files
     assert main(["analyze", str(file), *labels, "--track", "none", "--report", "none"]) == 0
     assert "CUTOFF  Pass at score >= 5.1: TPR >= .80 and TNR >= .80" in capsys.readouterr().out
+
+
+def test_labels_one_and_zero_are_no_points_of_the_scale_and_mean_what_is_stated(tmp_path, capsys):
+    s, y = drawn()
+    file = tmp_path / "s.csv"
+    pd.DataFrame({"item": range(len(s)), "score": s.round(2), "label": y.astype(int)}).to_csv(
+        file, index=False
+    )
+    assert "kappa_weighted" not in {
+        m.key for m in js.check(file, for_="score", n_resamples=99).results.measures
+    }
+    words = ["decide", "cutoff", str(file), "--json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["auc"]["estimate"] > 0.9
+    turned = ["--values", "label:1=fail,label:0=pass", "--lower-is-better"]
+    assert main([*words, *turned]) == 0
+    assert json.loads(capsys.readouterr().out)["auc"]["estimate"] > 0.9
+    graded = tmp_path / "graded.csv"
+    pd.DataFrame({"item": range(len(s)), "score": s.round(2), "label": 1 + np.arange(len(s)) % 5}
+                 ).to_csv(graded, index=False)  # fmt: skip
+    assert main(["decide", "cutoff", str(graded), "--values", "label:1=fail"]) == 2
+    assert "label:WORD" in capsys.readouterr().err
