@@ -518,13 +518,14 @@ def true_rows(
     The estimate from the labels alone is the reference.
     """
     names = list(names)
-    note = "(mean score)" if estimand == "greg" else "(pass rate)"
+    of_scores = estimand == "greg"
+    note = "(mean score)" if of_scores else "(pass rate)"
     words = "the picked alone" if labels_drawn == "convenience" else "labels alone"
     alone = {words: f"people.labels_alone.{names[0]}"} if names else {}
     return (
         results_row(
             "truth",
-            "Corrected rate",
+            "Corrected mean" if of_scores else "Corrected rate",
             "Corrected",
             estimand,
             "people.corrected.{}",

@@ -59,17 +59,20 @@ def decisions_of(frame: pd.DataFrame, options: DecisionOptions) -> tuple[Decisio
     """
     if "label" not in frame or frame["condition"].nunique() > MOST_JUDGES:
         return ()
-    items = [one for one in item_judgments(frame) if one.has_labels]
+    every = item_judgments(frame)
+    items = [one for one in every if one.has_labels]
     level = 1 - 0.05 / max(len(items) * options.looks, 1)
     alone = [made for one in items for made in _judge_decisions(one, options, level, len(items))]
-    return (*alone, *_panel_decisions(items, options))
+    return (*alone, *_panel_decisions(every, options))
 
 
 def _panel_decisions(
     items: Sequence[ItemJudgments], options: DecisionOptions
 ) -> Iterator[Decision]:
-    """Effective votes of three or more judges of pass / fail verdicts."""
-    judges = [one for one in items if not one.is_scored]
+    """Effective votes of three or more judges, whose labels are of the kind of their output."""
+    judges = [one for one in items if one.has_labels and not one.is_scored] or [
+        one for one in items if one.is_scored and one.has_label_scores
+    ]
     if len(judges) < LEAST_PANEL:
         return
     try:

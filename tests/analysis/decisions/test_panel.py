@@ -163,3 +163,7 @@ def test_scores_of_judges_err_like_fewer_judges(tmp_path, capsys):
     assert made["n_eff"]["estimate"] == pytest.approx(direct.n_eff.estimate)
     assert 1.2 < made["n_eff"]["estimate"] < 1.9
     assert made["accuracy_by_size"] == []
+    [shown] = js.check(file, require={"n_eff": 1.2}, n_resamples=99).results.decisions
+    assert (shown["kind"], shown["n_eff"]) == ("panel", made["n_eff"])
+    assert main(["analyze", str(file), "--track", "none", "--report", "none"]) == 0
+    assert "\n".join(made["screen"]) in capsys.readouterr().out
