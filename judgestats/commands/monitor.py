@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.analysis.decisions.change import Change
 from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import read_table
 from judgestats.commands.monitor_anchors import anchors_command
@@ -49,6 +50,8 @@ def monitor_command(arguments: Args) -> int:
     """
     if arguments.anchors or arguments.plan or arguments.reopen:
         return anchors_command(arguments)
+    if changes := [one for one in arguments.require if one.startswith(Change.required)]:
+        raise InputError(f"monitor: --require {changes[0]} needs anchors. Add --anchors FILE.")
     rates = [_pair(text, "rate") for text in arguments.rate]
     names = [name for name, _ in rates]
     if not rates or len(set(names)) < len(names):
@@ -178,6 +181,8 @@ def _kind(rate: str) -> str:
 
 def _check_rates(state: MonitorState, names: Iterable[str]) -> None:
     held = [kind for (kind,) in state.rows("SELECT DISTINCT kind FROM observation")]
+    if not all(kind.startswith(_kind("")) for kind in held):
+        raise InputError(f"{state.path}: the state has anchors. Add --anchors FILE.")
     if set(held) != set(map(_kind, names)):
         shown = ", ".join(kind.removeprefix("rate:") for kind in held)
         raise InputError(

@@ -17,6 +17,7 @@ from judgestats.commands.label_page import read_table
 from judgestats.data.readers.options import scale_of
 from judgestats.errors import InputError, guard_output
 from judgestats.files.monitor_state import Terms, file_sha256
+from judgestats.results.numbers import count_noun
 from judgestats.results.purposes import read_requirements
 from judgestats.results.verdict import Subject, decide
 from judgestats.runner import display as console
@@ -48,7 +49,7 @@ def anchors_command(arguments: Args) -> int:
     if arguments.criteria < 1:
         raise InputError("monitor: --criteria counts criteria monitored at once, 1 or more.")
     required = read_requirements(arguments.require)
-    if strange := sorted(set(required) - {"judge_changed", "system_changed"}):
+    if strange := sorted(set(required) - set(Change.required)):
         raise InputError(
             f"monitor: --require with anchors knows judge_changed and system_changed, not "
             f"{strange[0]}."
@@ -247,9 +248,7 @@ def _plan_lines(made: Change, per_period: int) -> list[str]:
     for delay in made.delays:
         when = "never"
         if math.isfinite(delay.anchors):
-            when = (
-                f"after about {delay.anchors:.0f} anchors "
-                f"({math.ceil(delay.anchors / per_period)} periods)"
-            )
+            periods = count_noun(math.ceil(delay.anchors / per_period), "period", "periods")
+            when = f"after about {delay.anchors:,.0f} anchors ({periods})"
         lines.append(f"      Judge shift {number(delay.shift)}: {when}.")
     return lines

@@ -29,6 +29,7 @@ from judgestats.files.monitor_state import (
     Terms,
     changed_state,
 )
+from judgestats.results.numbers import count_noun
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Measure, Subject
 from judgestats.stats.validity.sequential import (
@@ -154,10 +155,8 @@ class Change(Decision):
             text = f"The judge changed: {judge} on unchanged answers."
             text = f"{text} The system changed, too: {system}. {seen}"
             return [text, *self._harm(), *self._earlier_text()]
-        return [
-            f"Neither is shown after {self.period} periods. {self._delay()}",
-            *self._earlier_text(),
-        ]
+        seen = count_noun(self.period, "period", "periods")
+        return [f"Neither is shown after {seen}. {self._delay()}", *self._earlier_text()]
 
     def _harm(self) -> list[str]:
         """Whether the change hurts, where anchors are labelled."""
@@ -187,7 +186,7 @@ class Change(Decision):
         periods = math.ceil(first.anchors / self.per_period)
         return (
             f"A judge shift of {number(first.shift)} of the range would show within about "
-            f"{periods} periods of {self.per_period:.0f} anchors."
+            f"{count_noun(periods, 'period', 'periods')} of {self.per_period:.0f} anchors."
         )
 
     def measures(self, subject: Subject) -> Iterator[Measure]:
