@@ -22,6 +22,7 @@ from judgestats.analysis.decisions.record import (
     ItemJudgments,
     item_judgments,
     joined_items,
+    plan_command,
 )
 from judgestats.api import read_judgments
 from judgestats.commands.arguments import Args, table_options
@@ -87,7 +88,7 @@ def _labelled_items(
     if not found:
         raise InputError(
             f"{arguments.file}: no item has a pass / fail label. Add --labels FILE, or draw them: "
-            f"judgestats labels plan {arguments.file} --labels 200"
+            f"{plan_command(200, len(every[0].items))}"
         )
     return found
 

@@ -19,11 +19,13 @@ from judgestats.analysis.decisions.record import (
     aligned,
     check_draw,
     check_level,
+    label_more,
     labelled,
     level_text,
     number,
     percent,
     plain_number,
+    plan_command,
     tuned_caveat,
     vote_confidence,
 )
@@ -361,7 +363,7 @@ def automation_certificate(
     else:
         verdict = votes if is_scored else np.where(votes == 0.5, np.nan, np.round(votes))
         sure = aligned(confidence, n, where=where, name="confidence")
-    caveats = check_draw(where, labels_drawn)
+    caveats = check_draw(where, labels_drawn, items=n)
     sure = np.where(np.isnan(verdict), np.nan, sure)
     # Unparsed items are never decided alone, and are not errors.
     kept = judged.used & ~np.isnan(verdict)
@@ -379,8 +381,8 @@ def automation_certificate(
     if int((kept & ~np.isnan(sure)).sum()) < least:
         raise InputError(
             f"{where}: {int(kept.sum())} labelled items are too few. An error of at most "
-            f"{number(error)} needs at least {least}, none of them wrong. Label more: judgestats "
-            "labels plan my.csv --labels 300"
+            f"{number(error)} needs at least {least}, none of them wrong. "
+            f"{label_more(300, n, int(judged.used.sum()))}"
         )
     counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
     apart = per_class
@@ -590,7 +592,7 @@ def _advice(made: _Test, found: Automation, delta: float, seed: int) -> tuple[Ne
     size = next((m for m in _sizes(n) if reached(m)), None)
     return (NextStep(
         key="automation_share", unit="labels", have=n, if_true=None if size is None else size - n,
-        command=f"judgestats labels plan my.csv --labels {200 if size is None else size - n}",
+        command=plan_command(200 if size is None else size - n, found.n_items, found.n_labels),
     ),)  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from judgestats.analysis.decisions.record import (
     aligned,
     check_draw,
     check_level,
+    label_more,
     labelled,
     number,
     percent,
@@ -223,15 +224,15 @@ def cascade_certificate(
     delta = 1 - level
     own = delta / (2 * len(order))
     caveats = check_draw(
-        where, labels_drawn,
+        where, labels_drawn, items=n,
         by_verdict="do not serve a cascade. Draw them at random: judgestats labels plan my.csv",
     )  # fmt: skip
     least = least_trials(error, own)
     if int(judged.used.sum()) < least:
         raise InputError(
             f"{where}: {int(judged.used.sum())} labelled items are too few for a cascade. An error "
-            f"of at most {number(error)} needs at least {least} at the first stage. Label more: "
-            "judgestats labels plan my.csv --labels 600"
+            f"of at most {number(error)} needs at least {least} at the first stage. "
+            f"{label_more(600, n, int(judged.used.sum()))}"
         )
     groups = judged.cluster_count(judged.used, where=where)
     judges = _Judges(

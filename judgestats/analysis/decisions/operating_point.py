@@ -19,10 +19,12 @@ from judgestats.analysis.decisions.record import (
     check_level,
     few_caveats,
     floored,
+    label_more,
     labelled,
     level_text,
     number,
     plain_number,
+    plan_command,
     steps_text,
     tuned_caveat,
 )
@@ -296,10 +298,9 @@ def operating_point(
     judged = labelled(labels, cluster, where=where)
     x = aligned(scores, judged.human.size, where=where, name="scores")
     caveats = check_draw(
-        where,
-        labels_drawn,
+        where, labels_drawn, items=int(x.size),
         by_verdict="bias TPR and TNR. Draw labels at random: judgestats labels plan my.csv",
-    )
+    )  # fmt: skip
     kept = judged.used & ~np.isnan(x)
     sign = -1.0 if lower_is_better else 1.0
     s, y, codes = sign * x[kept], judged.human[kept] == 1, judged.codes[kept]
@@ -319,7 +320,7 @@ def operating_point(
     base = _with_auc(base, s, y, judged, kept, level)
     if cutoff is not None:
         return _stated(base, s, y, codes, sign * cutoff, sign)
-    _check_size(where, n1, n0, tpr, tnr, delta)
+    _check_size(where, n1, n0, tpr, tnr, delta, items=int(x.size))
     found = _searched(base, counts, s, y, sign, (tpr, tnr), seed)
     if cost is None:
         return found
@@ -330,13 +331,15 @@ def operating_point(
     )  # fmt: skip
 
 
-def _check_size(where: str, n1: int, n0: int, tpr: float, tnr: float, delta: float) -> None:
+def _check_size(
+    where: str, n1: int, n0: int, tpr: float, tnr: float, delta: float, *, items: int
+) -> None:
     least1, least0 = least_trials(1 - tpr, delta), least_trials(1 - tnr, delta)
     if n1 and n0 and (n1 < least1 or n0 < least0):
         raise InputError(
             f"{where}: {n1} labelled passes and {n0} labelled fails are too few. TPR >= "
             f"{number(tpr)} needs at least {least1} passes, TNR >= {number(tnr)} at least {least0} "
-            "fails. Label more: judgestats labels plan my.csv --labels 200"
+            f"fails. {label_more(200, items, n1 + n0)}"
         )
     if not (n1 or n0):
         raise InputError(f"{where}: no item has both a score and a label. Add --labels FILE.")
@@ -424,7 +427,7 @@ def _searched(
             key="cutoff_exists", unit="labels", have=base.n_labels,
             if_true=None if more is None else max(more - base.n_labels, 20),
             command="" if more is None
-            else f"judgestats labels plan my.csv --labels {max(more - base.n_labels, 20)}",
+            else plan_command(max(more - base.n_labels, 20), base.n_items, base.n_labels),
         )  # fmt: skip
         return replace(
             base, reason="no cut-off keeps both limits", limits=_ordered(low, high, sign),

@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from judgestats.analysis.decisions.operating_point import Bounded
-from judgestats.analysis.decisions.record import Decision, check_draw, check_level, labelled, number
+from judgestats.analysis.decisions.record import (
+    Decision,
+    check_draw,
+    check_level,
+    labelled,
+    number,
+    plan_command,
+)
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
@@ -265,7 +272,7 @@ def effective_votes(
     judged = labelled(labels, cluster, where=where, is_scored=scores)
     human = judged.human
     caveats = check_draw(
-        where, labels_drawn,
+        where, labels_drawn, items=len(read),
         by_verdict="bias error rates. Draw labels at random: judgestats labels plan my.csv",
     )  # fmt: skip
     used: Bools = complete & ~np.isnan(human)
@@ -295,7 +302,7 @@ def _assumed(base: Panel, reason: str) -> Panel:
     """What can be said without labels, and how to get them."""
     step = NextStep(
         key="n_eff", unit="labels", have=0, if_true=200,
-        command="judgestats labels plan my.csv --labels 200",
+        command=plan_command(200, base.n_items),
     )  # fmt: skip
     return replace(base, n_eff=Votes(source="assumed"), reason=reason, next=(step,))
 

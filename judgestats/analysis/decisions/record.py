@@ -291,7 +291,35 @@ def aligned(values: ArrayLike, n: int, *, where: str, name: str) -> Floats:
     return np.where(count > 0, np.nansum(read, axis=1) / np.maximum(count, 1), np.nan)
 
 
-def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[Caveat, ...]:
+def plan_command(wanted: int, items: int, labels: int = 0) -> str:
+    """The command that draws items to label, at most those without a label; empty if none is left.
+
+    Examples
+    --------
+    >>> plan_command(200, 120), plan_command(200, 120, 120)
+    ('judgestats labels plan my.csv --labels 120', '')
+    """
+    drawn = min(wanted, items - labels)
+    return f"judgestats labels plan my.csv --labels {drawn}" if drawn > 0 else ""
+
+
+def label_more(wanted: int, items: int, labels: int) -> str:
+    """How to get more labels, as a sentence.
+
+    Examples
+    --------
+    >>> label_more(200, 120, 120)
+    'Every item has a label. Judge and label more items.'
+    """
+    command = plan_command(wanted, items, labels)
+    return f"Label more: {command}" if command else (
+        "Every item has a label. Judge and label more items."
+    )  # fmt: skip
+
+
+def check_draw(
+    where: str, labels_drawn: str, *, items: int, by_verdict: str = ""
+) -> tuple[Caveat, ...]:
     """Refuse labels that allow no claim; a caveat where it is not said how they were drawn.
 
     Parameters
@@ -299,6 +327,8 @@ def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[
     where : str
     labels_drawn : str
         ``random``, ``stratified``, ``by-verdict``, ``convenience``, or empty.
+    items : int
+        Items that can be labelled.
     by_verdict : str
         Effect of labels drawn by verdict, and the alternative; empty if such labels are valid.
 
@@ -314,7 +344,7 @@ def check_draw(where: str, labels_drawn: str, *, by_verdict: str = "") -> tuple[
     if labels_drawn == "convenience":
         raise InputError(
             f"{where}: labels were picked by hand, so no error rate carries over. Draw them: "
-            "judgestats labels plan my.csv --labels 200"
+            f"{plan_command(200, items)}"
         )
     if labels_drawn == "by-verdict" and by_verdict:
         raise InputError(f"{where}: labels drawn by verdict {by_verdict}")
