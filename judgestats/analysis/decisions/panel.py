@@ -216,7 +216,7 @@ def effective_votes(
     Raises
     ------
     InputError
-        There are fewer than two judges, or labels were picked by hand.
+        There are fewer than two judges, labels were picked by hand, or scores have no human score.
 
     Notes
     -----
@@ -299,7 +299,18 @@ def effective_votes(
 
 
 def _assumed(base: Panel, reason: str) -> Panel:
-    """What can be said without labels, and how to get them."""
+    """What can be said without labels, and how to get them.
+
+    Raises
+    ------
+    InputError
+        Of scores nothing can be said.
+    """
+    if not base.assumed:
+        raise InputError(
+            "decide panel: judges give scores, so their errors need human scores. Add them by "
+            f"--labels FILE, or draw items: {plan_command(200, base.n_items)}"
+        )
     step = NextStep(
         key="n_eff", unit="labels", have=0, if_true=200,
         command=plan_command(200, base.n_items),

@@ -167,3 +167,5 @@ def test_scores_of_judges_err_like_fewer_judges(tmp_path, capsys):
     assert (shown["kind"], shown["n_eff"]) == ("panel", made["n_eff"])
     assert main(["analyze", str(file), "--track", "none", "--report", "none"]) == 0
     assert "\n".join(made["screen"]) in capsys.readouterr().out
+    with pytest.raises(InputError, match="need human scores"):
+        effective_votes(scores, scores=True)
