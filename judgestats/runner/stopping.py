@@ -23,6 +23,7 @@ from judgestats.errors import InputError, StoreError, nearest
 from judgestats.files.text import decode_json
 from judgestats.items.item_sets import item_set_sha
 from judgestats.results.metric_names import ALIASES
+from judgestats.results.numbers import count_noun
 from judgestats.results.records import Comparison, Estimate
 from judgestats.results.results import Results
 from judgestats.runner import display as console
@@ -213,10 +214,11 @@ class SequentialRun:
                 "aside to begin a new journal."
             ) from None
         if not same:
+            seen = count_noun(len(looks), "look", "looks")
             raise InputError(
-                f"--until: {len(looks)} looks were taken at this plan by {told!r}, its seed and "
-                "its batches. Another rule on the same answers would not be valid. Repeat them, or "
-                "name another --journal."
+                f"--until: this plan has {seen} by {told!r}, its seed and its batches. Another "
+                "rule on the same answers would not be valid. Repeat them, or name another "
+                "--journal."
             )
         reached, items, projected = last
         self.rule = replace(

@@ -197,11 +197,11 @@ class Automation(Routed):
             for name in ("pass", "fail")
             if not math.isnan(self.error_rates.get(f"false_{name}", math.nan))
         )
-        rest = "The rest goes to humans."
-        rest += f" All labelled verdicts: {rates}." if rates else ""
+        rest = "The rest goes to humans." if self.share < 1 else ""
+        rates = f"All labelled verdicts: {rates}." if rates else ""
         lines = (
             f"{percent(self.share)} of verdicts can be automated: {bound}{where}.",
-            " ".join(filter(None, (classes, rest, self._source()))), self._more(),
+            " ".join(filter(None, (classes, rest, rates, self._source()))), self._more(),
         )  # fmt: skip
         return [line for line in lines if line]
 

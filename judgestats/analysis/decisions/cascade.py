@@ -130,7 +130,7 @@ class Cascade(Routed):
             f"{plain_number(made.last_judge_alone)}, humans alone {plain_number(made.people_only)}."
         )
         proof = "exact" if self.is_strict else "simulated, not proved"
-        first = f"{', '.join(parts)}, people {percent(left)}: {self.bound} ({proof})."
+        first = f"{', '.join(parts)}, humans {percent(left)}: {self.bound} ({proof})."
         return [f"{first} {costs}", self._advice()]
 
     def _advice(self) -> str:
@@ -141,7 +141,7 @@ class Cascade(Routed):
             return f"Use {self.last.judge} alone: it decides {what} at {bound}."
         if self.recommended == CASCADE:
             return "Use the cascade: no certified policy is cheaper."
-        return f"Leave all items to people: {self.reason}."
+        return f"Leave all items to humans: {self.reason}."
 
 
 def cascade_certificate(
