@@ -304,7 +304,7 @@ def _assumed(base: Panel, reason: str) -> Panel:
     Raises
     ------
     InputError
-        Of scores nothing can be said.
+        Judges give scores: their errors need human scores.
     """
     if not base.assumed:
         raise InputError(
