@@ -349,9 +349,9 @@ def _choices_right(
     results = []
     known = {
         "right": ("target", "chosen_right", "Chosen answers correct",
-                  "Chosen answers that name the target"),
+                  "Chosen answers that name the target", "chosen_answers_that_are_right"),
         "preferred": ("preferred", "chosen_preferred", "Choices of the preferred answer",
-                      "Choices of the preferred answer"),
+                      "Choices of the preferred answer", "choices_of_the_preferred_answer"),
     }  # fmt: skip
     if "chosen_right" in asked:
         judged = asked[asked["chosen_right"] != ""].drop_duplicates("item_id")
@@ -366,13 +366,13 @@ def _choices_right(
         chance = (
             _answer_shares(rows) if kind == "right" else 1 / (1 + rows["options"].str.count(r"\|"))
         )
-        key, column, title, label = known[kind]
+        key, column, title, label, quantity = known[kind]
         marked = rows.assign(hit=np.where(hits[rows.index], "yes", "no"))
         wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
         share = option_win_rate(
             wide.to_numpy(object), option="yes", cluster=families.clusters_of(rows, wide.index),
             level=declared.level,
-        ).replace(name=label.lower().replace(" ", "_"), label=label)  # fmt: skip
+        ).replace(name=quantity, label=label)  # fmt: skip
         selections.add_estimate(row, column, share)
         row[f"{column}_by_chance"] = at_random = float(chance.mean())
         results.append(

@@ -83,6 +83,7 @@ def _choices(judged: ItemJudgments) -> str:
     scores = judged.scores[np.isfinite(judged.scores)]
     if not scores.size or (scores % 1).any() or np.ptp(scores) > _MOST_CHOICES:
         return ""
+    # size: at most _MOST_CHOICES apart, see above
     return f" --choices {','.join(map(str, range(int(scores.min()), int(scores.max()) + 1)))}"
 
 

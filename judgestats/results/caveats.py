@@ -94,6 +94,8 @@ def _requirement_caveats(
             action="Add --labels FILE.",
         )  # fmt: skip
     for key, kind in ((d.key, d.kind) for d, made in pairs if made is None):
+        if kind == "required" and key not in QUANTITIES:
+            continue
         what = QUANTITIES[key]
         once = what.missing == QUANTITIES["flip_rate"].missing
         if kind == "required" and not once:

@@ -59,7 +59,7 @@ def test_five_questions_cannot_reject_and_say_so():
     [headline] = found.headlines
     assert headline.claim == "open"
     assert headline.p_adjusted == pytest.approx(2 / 32)
-    assert "no p below" in headline.reason
+    assert "the smallest possible p is .06" in headline.reason
 
 
 def test_a_large_family_can_reject():

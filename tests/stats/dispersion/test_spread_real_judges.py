@@ -65,7 +65,7 @@ def test_the_ratio_of_pooled_variances_knows_when_one_item_decides() -> None:
     assert row.interval is None
     [note] = row.notes
     assert note.code == "not_estimable"
-    assert "One of 30 clusters holds 86%" in note.message
+    assert "One of 30 clusters carries 86%" in note.message
     assert row.p_value > 0.5
     mini = stats.variance_ratio(repeated_scores("gpt-4o-mini"), conditions=TEMPERATURES).rows[1]
     assert mini.estimate == pytest.approx(2.719, abs=0.001)
