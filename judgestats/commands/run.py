@@ -7,7 +7,6 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.api import endpoint
 from judgestats.commands.arguments import Args
 from judgestats.commands.declarations import COMMANDS
 from judgestats.commands.help import Entry, grouped, option_entry, screen_width, two_columns
@@ -175,6 +174,8 @@ def endpoint_command(arguments: Args) -> int:
 
 def _examined(spec: JudgeSpec, arguments: Args) -> int:
     """Examine one judge."""
+    from judgestats.api import endpoint
+
     card = endpoint(spec, prices=arguments.prices, timeout=arguments.timeout)
     named = [f"{spec.name}:"] if spec.from_file and spec.name != spec.model else []
     console.print_result(*named, str(card))

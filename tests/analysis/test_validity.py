@@ -151,7 +151,7 @@ def test_chances_weigh_for_a_judge_that_the_labels_were_not_drawn_by(by_verdict)
     stated = js.audit(
         both, labels=labels.drop(columns="chance"), labels_drawn="by-verdict", n_resamples=99
     )
-    assert any("for no other" in text for text in stated.limitations)
+    assert any("correct only for the judge" in text for text in stated.limitations)
 
 
 def test_labels_picked_by_hand_are_not_corrected(by_verdict):
