@@ -166,9 +166,12 @@ def _effect(
     """Effect size: that of the test, the ratio of the blocked test, or the critical difference."""
     record = results.estimate(f"{of.id}/{pair.effect}")
     if pair.effect == "critical_difference":
-        details = results[of.id.rpartition("/")[0]].details if "/" in of.id else {}
-        value = details.get(pair.effect)
-        return f"{pair.symbol} = {apa_number(float(value))}" if value is not None else ""
+        whole = of.id.rpartition("/")[0]
+        value = results[whole].details.get(pair.effect) if whole else None
+        if value is None:
+            return ""
+        place = address(whole, f"details.{pair.effect}")
+        return AddressedText(((f"{pair.symbol} = ", ""), (apa_number(float(value)), place)))
     if pair.effect == "variance_ratio" and isinstance(blocked, Comparison):
         number, place = apa_number(blocked.estimate), address(blocked.id, "estimate")
         return AddressedText(((f"{pair.symbol} = ", ""), (number, place)))

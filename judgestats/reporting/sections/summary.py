@@ -142,9 +142,10 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
         }  # fmt: skip
         for j, r in enumerate(verdict.requirements):
             heads.setdefault(r.key, f"{r.label}\n{threshold_text(r)}")
-            shown, status = _requirement_text(i, j, r), status_text(r)
-            told = "" if r.status == "holds" and status == "holds" else f" {status}"
-            row[r.key] = status if r.status == "not_measured" else shown + told
+            shown, status = _requirement_text(i, j, r), _addressed_status(i, j, r)
+            if not r.status == "holds" == str(status):
+                shown = shown + " " + status
+            row[r.key] = str(status) if r.status == "not_measured" else shown
         rows.append(row)
     measured = [k for k in keys if any(row.get(k) not in {None, "not measured"} for row in rows)]
     kinds = [spanner(k) for k in keys]
@@ -189,7 +190,7 @@ def _requirement_table(run: Run, caption: str) -> Table:
         {
             "subject": names[verdict.subject.label], "quantity": r.label,
             "estimate": _requirement_text(i, j, r), "needed": threshold_text(r),
-            "status": status_text(r),
+            "status": _addressed_status(i, j, r),
         }
         for i, j, verdict, r in listed[:_MOST_ROWS]
     ]  # fmt: skip
@@ -268,6 +269,15 @@ def requirement_figure(run: Run) -> Captioned | None:
         label="fig-answer",
         caption=f"{title}{left} Estimates with 95% intervals; the failing side is shaded.",
     )
+
+
+def _addressed_status(i: int, j: int, r: Requirement) -> AddressedText:
+    """Status, with the address of the limit that it names."""
+    word, named, limit = status_text(r).partition(" (limit ")
+    if not named:
+        return AddressedText(((word, ""),))
+    place = address("", f"verdicts.{i}.requirements.{j}.limit")
+    return AddressedText(((f"{word}{named}", ""), (limit.removesuffix(")"), place), (")", "")))
 
 
 def _status(r: Requirement) -> str:
