@@ -38,7 +38,10 @@ from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.runner.record import (
     file_name,
     record_crosscheck,
+    rendering,
+    report_code,
     session,
+    write_explorer,
     write_json,
     write_results,
     write_run_id,
@@ -50,6 +53,7 @@ from judgestats.tracking.runs import (
     RunWriter,
     earlier_looks,
     metrics_of,
+    run_files,
 )
 from judgestats.tracking.store import open_audit_store, start_import
 
@@ -156,8 +160,6 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     name = arguments.run_name or f"audit: {console.file_called(path)}"
     if arguments.track == "none":
         return _untracked(arguments, judged, facts, name, formats)
-    from judgestats.runner.record import rendering, report_code
-    from judgestats.tracking.runs import run_files
 
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false", **look}
     digest = _digest(path)
@@ -296,7 +298,6 @@ def _untracked(
         finish(results, following=following, further=judged.further(results))
         return 0
     from judgestats.reporting.renderer import render_report
-    from judgestats.runner.record import write_explorer
 
     folder = Path("judgestats-reports") / file_name(name)
     with guard_output(folder):

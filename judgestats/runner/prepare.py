@@ -1,4 +1,4 @@
-"""Preparation of an experiment: items, judges, tasks."""
+"""Prepared experiments: items, judges, tasks, their request, and the judgments read from it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from judgestats.analysis.families import AnalysisPlan, with_omega_model
+from judgestats.analysis.families import (
+    REQUEST_ORDER,
+    AnalysisPlan,
+    recorded_order,
+    with_omega_model,
+)
+from judgestats.analysis.text_checks import (
+    Copies,
+    apply_copy_policy,
+    find_copies,
+    handled_copies,
+    with_texts,
+)
+from judgestats.analysis.validity import texts_of
 from judgestats.collection.answers import AnswerPlan, foreseen_answers
-from judgestats.collection.prices import PriceTable, load_prices
-from judgestats.collection.spec import CHAT, JudgeSpec
+from judgestats.collection.ask import CollectionRequest
+from judgestats.collection.ledger import Budget, unknown_price
+from judgestats.collection.prices import PriceTable, default_prices, load_prices
+from judgestats.collection.spec import (
+    CHAT,
+    PROVIDER_KEYS,
+    JudgeSpec,
+    is_judges_file,
+    parse_judge,
+    read_judges,
+)
 from judgestats.data.columns import Condition, Task
+from judgestats.data.parse import parse_judgments
 from judgestats.data.request_fields import heat
 from judgestats.data.stages import StageSchedule
 from judgestats.deprecated import current_parameters
@@ -30,6 +53,7 @@ from judgestats.runner.common_parameters import (
     CommonParameters,
     check_own_prompts,
     parse_parameters,
+    settings_of,
 )
 from judgestats.runner.design import Design, apply_judge_settings, check_levels, project_folder
 from judgestats.runner.sources import STAGE_JUDGES, one_source, source_name
@@ -44,6 +68,11 @@ from judgestats.runner.study_prompts import (
     wording_statement,
 )
 from judgestats.studies.texts import StudyRequest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judgestats.collection.journal import Journal
 
 _MOST_PROMPTS = 1_000
 """Kept at a time: those of a larger plan are written again for every replication."""
@@ -204,7 +233,6 @@ def staged(
     """
     if not all(hasattr(protocol, "calls") for protocol in protocols.values()):
         return None
-    from judgestats.data.stages import StageSchedule
 
     return StageSchedule(
         cast("Mapping[Condition, Strategy]", protocols),
@@ -319,8 +347,6 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
     InputError
         An unknown judge or parameter, an unusable file, prompt or value.
     """
-    from judgestats.collection.spec import PROVIDER_KEYS, is_judges_file, parse_judge, read_judges
-
     given, notes = current_parameters(given)
     for note in notes:
         warnings.warn(note, FutureWarning, stacklevel=3)
@@ -543,3 +569,61 @@ def _units(
         source=parameters.items,
         may_lack=design.may_lack,
     )
+
+
+def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> CollectionRequest:
+    """What the run's parameters ask of its judges, and what they may spend."""
+    p, staging = prepared.parameters, prepared.staging
+    return CollectionRequest.from_options(
+        journal=journal,
+        mode=p.mode,
+        base_url=p.base_url or None,
+        judges=dict(prepared.judging),
+        experiment=prepared.design.name,
+        concurrency=p.concurrency,
+        choices_per_request=p.samples_per_request,
+        seed=p.request_seed,
+        settings=settings_of(p),
+        reply_mode=None if p.reply == "auto" else ReplyMode(p.reply),
+        budget=prepared.answers.budget
+        if prepared.answers
+        else Budget(max_cost=p.max_cost, max_requests=p.max_requests),
+        prices=prepared.prices,
+        timeout_s=p.timeout,
+        progress=True,
+        follow_up=staging.follow_up if staging is not None else None,
+    )
+
+
+def check_prices(prepared: Prepared) -> None:
+    """Name a limit that cannot be held for lack of a price."""
+    table = prepared.prices or default_prices()
+    unknown = [name for name, spec in prepared.models.items() if not table.price(spec).is_known]
+    if unknown and prepared.parameters.max_cost is not None:
+        raise unknown_price(unknown)
+
+
+def judgments_of(prepared: Prepared, raw: pd.DataFrame) -> tuple[pd.DataFrame, Copies]:
+    """Judgments read, with their order of requests, and copies handled."""
+    frame = _parsed(prepared, raw)
+    if prepared.staging is None:
+        frame[REQUEST_ORDER] = recorded_order(frame)
+    copies = find_copies(with_texts(frame, texts_of(prepared.items)))
+    copies = handled_copies(copies, prepared.parameters.duplicates)
+    return apply_copy_policy(frame, copies), copies
+
+
+def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:
+    """Every reply read, by the protocol of its condition or of its stage."""
+    protocols, units = readers_of(prepared)
+    return parse_judgments(raw, protocols=protocols, units=units)
+
+
+def readers_of(
+    prepared: Prepared,
+) -> tuple[Mapping[str, JudgingProtocol], Mapping[tuple[str, str], Unit]]:
+    """Who reads the replies of a condition, and what was judged."""
+    if prepared.staging is not None:
+        return prepared.staging.protocols, prepared.staging.units
+    units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
+    return {c.label: p for c, p in prepared.protocols.items()}, units

@@ -1,4 +1,4 @@
-"""Judgments and records of a run: its requests, declaration, files, traces, and report."""
+"""Records of a run: its declaration, files, traces, and report."""
 
 from __future__ import annotations
 
@@ -21,23 +21,17 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.analysis.agreement import with_systems
-from judgestats.analysis.families import REQUEST_ORDER, Design, recorded_order
+from judgestats.analysis.families import Design
 from judgestats.analysis.measures import with_measures
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.supplements import supplemented
 from judgestats.analysis.text_checks import (
-    Copies,
-    apply_copy_policy,
-    find_copies,
-    handled_copies,
     with_flagged_texts,
-    with_texts,
 )
 from judgestats.analysis.validity import labelled_frame, texts_of, with_people_error
 from judgestats.analysis.validity_systems import with_disagreements
-from judgestats.collection.ask import CollectionRequest
 from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS, Task
-from judgestats.data.parse import parse_judgments, read_judgment, reader_of
+from judgestats.data.parse import read_judgment, reader_of
 from judgestats.data.request_fields import as_text
 from judgestats.data.schema import write_manifest
 from judgestats.deadlines import scratch_folder
@@ -56,22 +50,26 @@ from judgestats.results.decisions import DecisionOptions
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of
 from judgestats.runner import display as console
-from judgestats.runner.common_parameters import settings_of
 from judgestats.runner.display import announce_progress, output_parameters, print_result
-from judgestats.runner.prepare import Prepared
 from judgestats.sinks import csv_text
-from judgestats.tracking.runs import INCOMPLETE, MOST_CHILDREN, RunWriter, artifact_path, metrics_of
+from judgestats.tracking.runs import (
+    INCOMPLETE,
+    MOST_CHILDREN,
+    RunWriter,
+    artifact_path,
+    key,
+    last_card,
+    metrics_of,
+)
 from judgestats.tracking.traces import Call, TraceWriter
 from judgestats.version import __version__
 
 if TYPE_CHECKING:
     from judgestats.collection.account import Collected
     from judgestats.collection.ask import CollectionRequest
-    from judgestats.collection.journal import Journal
     from judgestats.collection.spec import JudgeSpec
     from judgestats.reporting.renderer import Publish
     from judgestats.runner.prepare import Prepared
-    from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import Store
 
 
@@ -610,8 +608,6 @@ def log_plan(prepared: Prepared, run: RunWriter, folder: Path) -> None:
 
 def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:
     """Put the newest endpoint card of every judge next to the judgments; tags say of which day."""
-    from judgestats.tracking.runs import key, last_card
-
     tags = {}
     for name, spec in prepared.models.items():
         card = None if spec.in_process else last_card(run.store, *spec.address)
@@ -815,67 +811,3 @@ def _attach(
         kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
         for kind, path in paths.items()
     }
-
-
-def ask_of(prepared: Prepared, journal: Journal | str | Path | None) -> CollectionRequest:
-    """What the run's parameters ask of its judges, and what they may spend."""
-    from judgestats.collection.ask import CollectionRequest
-    from judgestats.collection.ledger import Budget
-
-    p, staging = prepared.parameters, prepared.staging
-    return CollectionRequest.from_options(
-        journal=journal,
-        mode=p.mode,
-        base_url=p.base_url or None,
-        judges=dict(prepared.judging),
-        experiment=prepared.design.name,
-        concurrency=p.concurrency,
-        choices_per_request=p.samples_per_request,
-        seed=p.request_seed,
-        settings=settings_of(p),
-        reply_mode=None if p.reply == "auto" else ReplyMode(p.reply),
-        budget=prepared.answers.budget
-        if prepared.answers
-        else Budget(max_cost=p.max_cost, max_requests=p.max_requests),
-        prices=prepared.prices,
-        timeout_s=p.timeout,
-        progress=True,
-        follow_up=staging.follow_up if staging is not None else None,
-    )
-
-
-def check_prices(prepared: Prepared) -> None:
-    """Name a limit that cannot be held for lack of a price."""
-    from judgestats.collection.ledger import unknown_price
-    from judgestats.collection.prices import default_prices
-
-    table = prepared.prices or default_prices()
-    unknown = [name for name, spec in prepared.models.items() if not table.price(spec).is_known]
-    if unknown and prepared.parameters.max_cost is not None:
-        raise unknown_price(unknown)
-
-
-def judgments_of(prepared: Prepared, raw: pd.DataFrame) -> tuple[pd.DataFrame, Copies]:
-    """Judgments read, with their order of requests, and copies handled."""
-    frame = _parsed(prepared, raw)
-    if prepared.staging is None:
-        frame[REQUEST_ORDER] = recorded_order(frame)
-    copies = find_copies(with_texts(frame, texts_of(prepared.items)))
-    copies = handled_copies(copies, prepared.parameters.duplicates)
-    return apply_copy_policy(frame, copies), copies
-
-
-def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:
-    """Every reply read, by the protocol of its condition or of its stage."""
-    protocols, units = readers_of(prepared)
-    return parse_judgments(raw, protocols=protocols, units=units)
-
-
-def readers_of(
-    prepared: Prepared,
-) -> tuple[Mapping[str, JudgingProtocol], Mapping[tuple[str, str], Unit]]:
-    """Who reads the replies of a condition, and what was judged."""
-    if prepared.staging is not None:
-        return prepared.staging.protocols, prepared.staging.units
-    units = {(u.item_id, u.order): u for listed in prepared.units.values() for u in listed}
-    return {c.label: p for c, p in prepared.protocols.items()}, units

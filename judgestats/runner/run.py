@@ -40,16 +40,17 @@ from judgestats.runner.answers import answer_lines, answers_of, priced
 from judgestats.runner.common_parameters import parse_parameters, settings_of
 from judgestats.runner.design import Design, ReplicationDesign, ReplicationParameters
 from judgestats.runner.display import Links, announce_progress, finish, output_parameters, show
-from judgestats.runner.prepare import Prepared, prepare, with_given_answers
-from judgestats.runner.prompts import prompt_lines, rendered, request_records
-from judgestats.runner.record import (
+from judgestats.runner.prepare import (
+    Prepared,
     ask_of,
     check_prices,
     judgments_of,
+    prepare,
     readers_of,
-    rendering,
-    report_code,
+    with_given_answers,
 )
+from judgestats.runner.prompts import prompt_lines, rendered, request_records
+from judgestats.runner.record import CallTraces, rendering, report_code
 from judgestats.runner.sources import STAGE_JUDGES
 from judgestats.studies import Options, Replication, Study, load_study
 from judgestats.studies.published import with_published
@@ -59,7 +60,6 @@ from judgestats.tracking.store import ADOPTED_RUN, open_store, start_import
 if TYPE_CHECKING:
     from judgestats.collection.journal import Journal
     from judgestats.collection.spec import JudgeSpec
-    from judgestats.runner.record import CallTraces
     from judgestats.tracking.runs import RunWriter
     from judgestats.tracking.store import Store
 
@@ -361,7 +361,6 @@ def _traces(prepared: Prepared, run: RunWriter | None) -> CallTraces | None:
     """What writes the calls as traces, where that is asked for."""
     if prepared.parameters.traces == "off":
         return None
-    from judgestats.runner.record import CallTraces
 
     if run is None:
         raise ValueError("traces=on: the run of MLflow is started before the first call.")
@@ -647,9 +646,7 @@ def _log(
     analysis: Analysis,
 ) -> Outcome:
     """One MLflow run with the records, their report, and the claims on the terminal."""
-    from judgestats.runner.record import rendering, report_code
     from judgestats.tracking.runs import RunWriter
-    from judgestats.tracking.store import ADOPTED_RUN, open_store
 
     about = f"Study: {study.title} ({study.source}). Data: {records['source']}."
     console.print_status(*console.wrapped(f"{about} No judge is asked."), "")

@@ -28,8 +28,8 @@ from judgestats.results.records import Comparison, Estimate
 from judgestats.results.results import Results
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import templates_of
-from judgestats.runner.prepare import Prepared
-from judgestats.runner.record import ask_of, judgments_of, measured
+from judgestats.runner.prepare import Prepared, ask_of, judgments_of
+from judgestats.runner.record import measured
 
 if TYPE_CHECKING:
     from judgestats.collection.journal import Journal
