@@ -14,7 +14,15 @@ import numpy as np
 import pandas as pd
 
 from judgestats.commands.arguments import Args, table_options, word_values
-from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
+from judgestats.commands.label_page import (
+    OWN_COLUMNS,
+    check_writable,
+    export_labels,
+    read_table,
+    send_page,
+    serve_page,
+    write_table,
+)
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
 from judgestats.data.readers.layout import with_paths
@@ -164,8 +172,6 @@ def collect_command(arguments: Args) -> int:
     int
         0.
     """
-    from judgestats.commands.label_page import send_page, serve_page
-
     path, choices = Path(arguments.file), [c.strip() for c in arguments.choices.split(",")]
     whose = {"annotator": arguments.annotator, "choices": [c for c in choices if c]}
     if arguments.out:
@@ -186,8 +192,6 @@ def export_command(arguments: Args) -> int:
     int
         0.
     """
-    from judgestats.commands.label_page import export_labels
-
     count = export_labels(Path(arguments.file))
     console.print_result(f"{arguments.file}: {count:,} labels")
     return 0

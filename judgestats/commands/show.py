@@ -25,7 +25,13 @@ from judgestats.runner.common_parameters import FORMATS as ASKED
 from judgestats.runner.design import project_folder
 from judgestats.runner.display import announce_progress, finish, print_lines, show, write_json
 from judgestats.sinks import csv_text
-from judgestats.tracking.runs import whole_run
+from judgestats.tracking.runs import (
+    results_of_run,
+    run_folder,
+    run_judgments,
+    run_standings,
+    whole_run,
+)
 
 if TYPE_CHECKING:
     from judgestats.reporting.notebook import Compared
@@ -49,8 +55,6 @@ def show_command(arguments: Args) -> int:
     InputError
         There is no such run, or no such result in it.
     """
-    from judgestats.tracking.runs import results_of_run, whole_run
-
     run = whole_run(arguments.run)
     results = results_of_run(run)
     if arguments.result == ["crosscheck"]:
@@ -116,7 +120,6 @@ def card_command(arguments: Args) -> int:
 def _crosschecked(run: str, results: Results) -> Results:
     """The results with the cross-check, computed now for a run that was made without."""
     from judgestats.analysis.crosscheck import CROSSCHECK, crosscheck, with_crosscheck
-    from judgestats.tracking.runs import run_judgments, run_standings
 
     if CROSSCHECK in results:
         return results
@@ -291,7 +294,6 @@ def _report_path(out: str, to: str | None) -> _ReportPath:
 
 def _report(arguments: Args, place: _ReportPath) -> None:
     from judgestats.reporting.renderer import render_report
-    from judgestats.tracking.runs import run_folder
 
     with scratch_folder() as scratch:
         runs = []

@@ -10,8 +10,14 @@ from typing import Any, Protocol, runtime_checkable
 from urllib.parse import quote, unquote
 
 from judgestats.errors import InputError
-from judgestats.results import Comparison, Estimate, Results, Table
-from judgestats.results.numbers import column_decimals, estimate_parts, format_p, written_out
+from judgestats.results import Comparison, Estimate, Results, Table, quantity_of
+from judgestats.results.numbers import (
+    bounds_of,
+    column_decimals,
+    estimate_parts,
+    format_p,
+    written_out,
+)
 from judgestats.results.records import LOST
 from judgestats.sinks import clean, escape_html, escape_markdown
 
@@ -340,9 +346,6 @@ class Measured:
     @classmethod
     def from_record(cls, record: Estimate | Comparison) -> Measured:
         """Of an estimate or a comparison."""
-        from judgestats.results import quantity_of
-        from judgestats.results.numbers import bounds_of
-
         low, high = bounds_of(record.interval)
         entry = quantity_of(record.estimand)
         null = getattr(record, "null", None)

@@ -658,7 +658,6 @@ def _softmax(logits: dict[int, float], temperature: float) -> dict[int, float]:
 
 
 def _quantile(share: float) -> float:
-    from statistics import NormalDist
 
     return NormalDist().inv_cdf(share) if 0 < share < 1 else -math.inf
 

@@ -355,8 +355,6 @@ class Codes:
 
 def column_codes(array: Any) -> tuple[Ints, Any]:
     """Place of every entry in the array's distinct values, and these (with a null at the end)."""
-    import pyarrow as pa
-
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     values = array.dictionary
