@@ -26,12 +26,12 @@ STAGES = {
     "imports, in all stages": ("<frozen importlib._bootstrap>", "_find_and_load"),
     "asking the judges": ("collection/single_answers.py", "collect_judgments"),
     "reading the file": ("readers/registry.py", "read_judgments"),
-    "analysis of experiments": ("runner/run.py", "again"),
+    "analysis of experiments": (".py", "analyse"),
     "analysis of audits": ("analysis/audit.py", "audit_read"),
     "what every analysis gets": ("analysis/supplements.py", "supplemented"),
     "files of results": ("runner/record.py", "write_results"),
     "import of MLflow and opening of the store": ("tracking/store.py", "open_store"),
-    "report: cells": ("reporting/cells.py", "execute_document"),
+    "report: cells": ("reporting/document.py", "execute_document"),
     "report: waiting for what remains of it": ("runner/record.py", "_attach"),
 }
 """Rows of the table: end of the file and name of the function whose calls they are."""

@@ -386,7 +386,7 @@ def link_intervals(page: str, evidence: Callable[[str], str]) -> str:
 
 
 def _pictures(formats: Sequence[str], keep: Sequence[str]) -> frozenset[str]:
-    """The kinds of pictures that `judgestats.reporting.display` writes."""
+    """The kinds of pictures that a document of these formats holds."""
     kinds = {"svg"}
     if {"docx", "tex", "md"} & set(formats):  # Word and LaTeX need both
         kinds.add("png")

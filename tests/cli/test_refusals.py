@@ -337,7 +337,7 @@ READERS = (
     "json_paths", "roles", "verdicts", "row_checks",
 )  # fmt: skip
 ELSEWHERE_HELD = {
-    "The data have several splits": "tests/data/test_frames.py",
+    "The data have several splits": "tests/data/test_table_shapes.py",
     "is a remote path": "tests/data",
     "--joint tests the curve": "tests/analysis",
     "more than": "limits of size, which test_reader_fuzz.py and test_table_shapes.py lower",

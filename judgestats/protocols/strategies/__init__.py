@@ -1,6 +1,6 @@
 """Judging strategies: compositions of the same calls that end in one verdict on a pair.
 
-`strategy` makes one by name; `judgestats.collection.staging` asks its calls.
+`strategy` makes one by name; `judgestats.data.stages` asks its calls.
 """
 
 from judgestats.lazy import public_names

@@ -693,7 +693,7 @@ class Comparison:
     effect: float = math.nan
     effect_name: str = ""
     p_bound: bool = False
-    """Whether `p_adjusted` is an upper bound: see `judgestats.stats.p_bounds`."""
+    """Whether `p_adjusted` is an upper bound: see `p_bounds` of `stats.inference.multiplicity`."""
     held_to: str = ""
     """Id of the claim of all conditions below whose adjusted p that of this pair cannot lie."""
     n: int | None = None
