@@ -379,11 +379,6 @@ def _note(old: str, new: str) -> str:
     return f"{old} is deprecated and will be removed in 0.4.0. Use {new}."
 
 
-def warn_renamed_function(old: str, new: str) -> None:
-    """Warn that a function has another name."""
-    warnings.warn(f"{old} is {new} since 0.3.0.", FutureWarning, stacklevel=3)
-
-
 def warn_bounds(
     least: Mapping[str, float], most: Mapping[str, float], require: Sequence[str] | str
 ) -> list[str]:

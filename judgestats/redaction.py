@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
 _SHORTEST = 8
@@ -48,21 +48,14 @@ def keep_secret(value: str) -> None:
         _in_html[value] = re.compile("".join(map(_entity, value)))
 
 
-def keep_secrets_of(environ: Mapping[str, str] | None = None) -> None:
-    """Note what the environment holds for MLflow and proxies.
-
-    Parameters
-    ----------
-    environ : mapping, optional
-        Replaces ``os.environ`` (tests).
-    """
+def keep_secrets_of() -> None:
+    """Note what the environment holds for MLflow and proxies."""
     from urllib.parse import unquote
 
-    env = os.environ if environ is None else environ
     for name in _VALUES:
-        keep_secret(env.get(name, ""))
+        keep_secret(os.environ.get(name, ""))
     for name in _ADDRESSES:
-        password = _password(env.get(name, ""))
+        password = _password(os.environ.get(name, ""))
         keep_secret(password)
         keep_secret(unquote(password))
 

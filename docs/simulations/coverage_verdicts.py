@@ -55,7 +55,7 @@ def coefficients():
         "fleiss_kappa": agreement_statistic(chance_fleiss),
         "gwet_ac1": agreement_statistic(chance_gwet),
         "vote_share_anova": pair_statistic("anova"),
-        "percent_agreement": mean_over_items(pairs_that_agree, least=2),
+        "percent_agreement": mean_over_items(pairs_that_agree),
     }
 
 

@@ -291,8 +291,8 @@ class Budget:
     max_cost : float or None
         In US dollars, for all runs of an experiment with its judges that one journal holds. A
         request is sent only if what is spent, what is held back for requests in flight, and what is
-        held back for itself stay within it (`judgestats.collection.prices.Reserve`): a bound with
-        `max_tokens` at a server that heeds it, else a guess.
+        held back for itself stay within it: a bound with `max_tokens` at a server that heeds it,
+        else a guess.
     max_requests : int or None
         Requests sent, retries included. Cached answers cost nothing.
 

@@ -19,7 +19,6 @@ from judgestats.data.columns import KEY_COLUMNS
 from judgestats.data.parse import reread, unparsed_causes
 from judgestats.data.schema import read_artifact
 from judgestats.errors import InputError, guard_output, printable
-from judgestats.files.text import decode_json
 from judgestats.items.readers import read_items
 from judgestats.protocols.base import Scale
 from judgestats.protocols.replies import READER_VERSION
@@ -28,7 +27,7 @@ from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
 from judgestats.sinks import csv_text
-from judgestats.tracking.runs import run_data
+from judgestats.tracking.runs import facts_of_run, parameters_of_run, run_data
 from judgestats.training import (
     Filters,
     Source,
@@ -94,8 +93,6 @@ def _requested_design(words: list[str]) -> tuple[Design[Any], Mapping[str, str]]
     name, rest = words[0], words[1:]
     before: Mapping[str, str] = {}
     if name not in experiment_names():
-        from judgestats.tracking.runs import parameters_of_run
-
         name, before = parameters_of_run(name)
     design = load_design(name)
     if isinstance(design, ReplicationDesign):
@@ -303,8 +300,7 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
         ``name``, ``judges``, ``items`` and ``simulated``.
     """
     with run_data(run) as (folder, data):
-        results = decode_json((folder / "results.json").read_text("utf-8"))
-        own_facts = results.get("facts", results)  # 0.1.0 wrote them beside its results
+        own_facts = facts_of_run(str(folder))
         try:
             frame = read_artifact(folder, "judgments")
         except InputError as error:

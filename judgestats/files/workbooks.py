@@ -39,7 +39,7 @@ _SHEET = Limits(rows=1 << 20)
 Handler = Callable[[str, Mapping[str, str]], None]
 
 
-def workbook_sheets(path: Path, sheet: str = "", limits: Limits = _SHEET) -> dict[str, list[Any]]:
+def workbook_sheets(path: Path, sheet: str = "") -> dict[str, list[Any]]:
     """The rows of each sheet that holds something, values as they were last calculated.
 
     Parameters
@@ -47,7 +47,6 @@ def workbook_sheets(path: Path, sheet: str = "", limits: Limits = _SHEET) -> dic
     path : Path
     sheet : str
         Read this one only, where it is there.
-    limits : Limits
 
     Returns
     -------
@@ -58,13 +57,13 @@ def workbook_sheets(path: Path, sheet: str = "", limits: Limits = _SHEET) -> dic
     InputError
         No workbook, a document type definition, or too large.
     """
-    with archive(path, limits) as packed:
+    with archive(path, _SHEET) as packed:
         book = next((n for n in packed.names if re.fullmatch(r"xl/workbook\w*\.xml", n)), "")
         if not book:
             raise NoTableError(
                 f"{path} is a zip archive, and no workbook. Unpack it, and name the file."
             )
-        reader = _Book(packed, book, limits)
+        reader = _Book(packed, book)
         chosen = {n: m for n, m in reader.sheets.items() if not sheet or n == sheet}
         found = {name: reader.rows(member) for name, member in (chosen or reader.sheets).items()}
     return {name: rows for name, rows in found.items() if rows}
@@ -73,9 +72,9 @@ def workbook_sheets(path: Path, sheet: str = "", limits: Limits = _SHEET) -> dic
 class _Book:
     """A workbook's shared texts and formats, and where its sheets are."""
 
-    def __init__(self, packed: Archive, book: str, limits: Limits) -> None:
+    def __init__(self, packed: Archive, book: str) -> None:
         self.packed = packed
-        self.meter = Meter(packed.path, "XLSX", limits)
+        self.meter = Meter(packed.path, "XLSX", _SHEET)
         self.base = 0
         self.texts: list[str] = []
         self.dates: list[bool] = []

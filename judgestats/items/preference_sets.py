@@ -492,11 +492,7 @@ def label_table(items: Iterable[Item]) -> LabelledPairs:
     """
     rows: list[tuple[Item, tuple[int, int], list[str]]] = []
     for item in items:
-        by_pair: dict[tuple[int, int], list[str]] = {}
-        for label in item.labels:
-            pair = (min(label.a, label.b), max(label.a, label.b))
-            by_pair.setdefault(pair, []).append(_position_winner(label))
-        rows += [(item, pair, by_pair[pair]) for pair in sorted(by_pair)]
+        rows += [(item, pair, winners) for pair, winners in _winners_by_pair(item)]
     width = max((len(labels) for _, _, labels in rows), default=0)
     table = np.full((len(rows), width), "", dtype=object)
     for i, (_, _, labels) in enumerate(rows):
@@ -571,13 +567,9 @@ def majority_labels(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
     """
     kept, left_out = [], 0
     for item in items:
-        votes: dict[tuple[int, int], list[str]] = {}
-        for label in item.labels:
-            pair = (min(label.a, label.b), max(label.a, label.b))
-            votes.setdefault(pair, []).append(_position_winner(label))
-        decided = []
-        for (a, b), votes_of_item in sorted(votes.items()):
-            lead = votes_of_item.count("a") - votes_of_item.count("b")
+        votes, decided = _winners_by_pair(item), []
+        for (a, b), winners in votes:
+            lead = winners.count("a") - winners.count("b")
             if lead:
                 winner = "a" if lead > 0 else "b"
                 decided.append(HumanLabel(annotator=MAJORITY, a=a, b=b, winner=winner))
@@ -585,6 +577,15 @@ def majority_labels(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
         if decided:
             kept.append(replace(item, labels=tuple(decided)))
     return tuple(kept), left_out
+
+
+def _winners_by_pair(item: Item) -> list[tuple[tuple[int, int], list[str]]]:
+    """The labelled pairs of an item in order, each with the winners of its labels."""
+    winners: dict[tuple[int, int], list[str]] = {}
+    for label in item.labels:
+        pair = (min(label.a, label.b), max(label.a, label.b))
+        winners.setdefault(pair, []).append(_position_winner(label))
+    return sorted(winners.items())
 
 
 def _position_winner(label: HumanLabel) -> str:

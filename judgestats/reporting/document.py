@@ -140,10 +140,10 @@ class Document:
     header: Mapping[str, Any]
     blocks: tuple[Block, ...]
 
-    def execute_option(self, cell: Cell, name: str, *, default: Any) -> Any:
-        """A cell's option, else the header's ``execute:`` option, else `default`."""
+    def execute_option(self, cell: Cell, name: str) -> Any:
+        """A cell's option, else the header's ``execute:`` option, else True."""
         shared = self.header.get("execute") or {}
-        return cell.options.get(name, shared.get(name, default))
+        return cell.options.get(name, shared.get(name, True))
 
     def parameter_names(self) -> frozenset[str]:
         """The names assigned in the cell tagged ``parameters``."""
@@ -354,7 +354,7 @@ def execute_document(
                 parts.append(_fill(block, runner))
                 continue
             outputs = None
-            if document.execute_option(block, "eval", default=True):
+            if document.execute_option(block, "eval"):
                 outputs = runner.run(block)
             if block.is_parameters:
                 runner.namespace.update(params)
@@ -535,15 +535,15 @@ def _fill(block: Text, runner: _Runner) -> str:
 def _cell_markdown(
     document: Document, cell: Cell, outputs: list[_Output] | None, sink: OutputFolder
 ) -> str:
-    if document.execute_option(cell, "include", default=True) is False:
+    if document.execute_option(cell, "include") is False:
         return ""
     parts: list[str] = []
-    if document.execute_option(cell, "echo", default=True) and cell.source.strip():
+    if document.execute_option(cell, "echo") and cell.source.strip():
         parts.append(_fenced(cell.source, classes=".python .cell-code"))
-    output = document.execute_option(cell, "output", default=True)
+    output = document.execute_option(cell, "output")
     if outputs is None or output is False or cell.is_parameters:
         return "\n\n".join(parts)
-    warnings = document.execute_option(cell, "warning", default=True)
+    warnings = document.execute_option(cell, "warning")
     asis = output == "asis"
     shown = [_output_markdown(o, sink, asis=asis, warnings=warnings) for o in outputs]
     shown = [text for text in shown if text]

@@ -107,7 +107,7 @@ def interval(low: Any, high: Any, *, digits: int = 2, leading_zero: bool = True)
     return f"[{a}, {b}]"
 
 
-def positive_interval(low: Any, high: Any, *, estimate: Any, digits: int = 2) -> str:
+def positive_interval(low: Any, high: Any, *, estimate: Any) -> str:
     """Bounds of a variance or a ratio; an end that says nothing is not printed as a number.
 
     An end more than 100 times from the estimate comes from a standard error that these data
@@ -121,9 +121,9 @@ def positive_interval(low: Any, high: Any, *, estimate: Any, digits: int = 2) ->
     ('[0.10, not determined]', 'not determined')
     """
     if is_missing(low) or is_missing(high) or is_missing(estimate) or not estimate > 0:
-        return interval(low, high, digits=digits)
+        return interval(low, high)
     ends = [
-        number(end, digits=digits) if 0.01 <= end / estimate <= 100 else UNKNOWN
+        number(end, digits=2) if 0.01 <= end / estimate <= 100 else UNKNOWN
         for end in (float(low), float(high))
     ]
     return UNKNOWN if ends == [UNKNOWN] * 2 else f"[{ends[0]}, {ends[1]}]"

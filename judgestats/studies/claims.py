@@ -423,10 +423,10 @@ def format_percent(value: float, *, digits: int = 1) -> str:
     return f"{100 * value:.{digits}f}%"
 
 
-def hundredths(estimate: Estimate, *, digits: int = 1) -> str:
+def hundredths(estimate: Estimate) -> str:
     """An estimated share in per cent with its interval."""
     low, high = low_high(estimate)
-    share = with_bounds(100 * estimate.estimate, 100 * low, 100 * high, digits=digits)
+    share = with_bounds(100 * estimate.estimate, 100 * low, 100 * high, digits=1)
     number, space, interval = share.partition(" ")
     return f"{number}%{space}{interval}"
 

@@ -271,13 +271,7 @@ def unsent(target: Target, scores: Sequence[ItemScore], ledger: Path) -> list[It
     return [s for s in scores if sent.get(s.id) != s.value]
 
 
-def push(
-    target: Target,
-    scores: Sequence[ItemScore],
-    ledger: Path,
-    *,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[ItemScore]:
+def push(target: Target, scores: Sequence[ItemScore], ledger: Path) -> Iterator[ItemScore]:
     """Send scores, ten per second; each is in the ledger before the next one is sent.
 
     Parameters
@@ -285,8 +279,6 @@ def push(
     target : Target
     scores : sequence of ItemScore
     ledger : Path
-    sleep : function of seconds
-        Waits.
 
     Yields
     ------
@@ -301,7 +293,7 @@ def push(
     begun = time.monotonic()
     for count, score in enumerate(scores):
         if count >= _PER_SECOND and (ahead := count / _PER_SECOND - time.monotonic() + begun) > 0:
-            sleep(ahead)
+            time.sleep(ahead)
         target.send(score)
         with transaction(ledger, _STATE) as state:
             row = (_key(target), score.id, score.value)

@@ -273,9 +273,9 @@ def counts_of(frame: pd.DataFrame) -> dict[str, int]:
 def _sentence(about: str, roles: Mapping[str, Sequence[str]], counts: Mapping[str, int]) -> str:
     """The reading in one sentence."""
 
-    def count_text(count: str, word: str, role: str = "") -> str:
+    def count_text(count: str, word: str) -> str:
         plural = {"criterion": "criteria"}.get(word, f"{word}s")
-        held = roles.get(role or word, ())
+        held = roles.get(word, ())
         columns = ", ".join([*held[:2], "..."] if len(held) > 3 else held)
         return count_noun(counts[count], word, plural) + (f" ({columns})" if columns else "")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -192,6 +192,19 @@ def changed_unit(unit: Unit, before: ProbeAnswer, after: ProbeAnswer) -> Unit:
         reference=(*item.reference[:-1], after.reference) if item.reference else (),
     )
     return unit if after == before else replace(unit, item=changed)
+
+
+def changed_units(
+    units: Sequence[Unit], others: Sequence[Unit | None], variant: Variant
+) -> tuple[Unit, ...]:
+    """The units that a variant changes, each with an answer to another question to draw on."""
+    changed = []
+    for unit, other in zip(units, others, strict=True):
+        before = probe_answer(unit, other)
+        after = variant.edit(before)
+        if after is not None and after != before:
+            changed.append(changed_unit(unit, before, after))
+    return tuple(changed)
 
 
 def seeded(*parts: str) -> int:

@@ -24,10 +24,9 @@ from judgestats.protocols.probes.base import (
     Probe,
     ProbeAnswer,
     Variant,
-    changed_unit,
+    changed_units,
     check_need,
     probe,
-    probe_answer,
 )
 from judgestats.protocols.probes.edits import (
     ATTACK_PROBES,
@@ -80,13 +79,8 @@ class ProbedPointwise(Pointwise):
         units = super().units(draw_responses(items, count=self.responses, seed=self.seed))
         if self.variant.name == ORIGINAL or self.variant.scale:
             return units
-        changed = []
-        for at, unit in enumerate(units):
-            before = probe_answer(unit, _other_question(units, at))
-            after = self.variant.edit(before)
-            if after is not None and after != before:
-                changed.append(changed_unit(unit, before, after))
-        return tuple(changed)
+        others = [_other_question(units, at) for at in range(len(units))]
+        return changed_units(units, others, self.variant)
 
 
 def _other_question(units: tuple[Unit, ...], at: int) -> Unit | None:
@@ -335,13 +329,8 @@ class ProbedPairwise(Pairwise):
         ]
         if self.variant.name == PAIRS:
             return tuple(units)
-        changed = []
-        for unit in units:
-            before = probe_answer(unit, _first_of_another_question(items, unit))
-            after = self.variant.edit(before)
-            if after is not None and after != before:
-                changed.append(changed_unit(unit, before, after))
-        return tuple(changed)
+        others = [_first_of_another_question(items, unit) for unit in units]
+        return changed_units(units, others, self.variant)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,7 @@ def _mean(label: str, value: Callable[[Floats], Floats]) -> _Coefficient:
     """The mean of a share over the items with two verdicts in an order."""
     return _Coefficient(
         label=label,
-        per_item=mean_over_items(value, least=2).per_item,
+        per_item=mean_over_items(value).per_item,
         ratio=lambda s: (s[..., 1], s[..., 0]),
         one_minus=False,
     )

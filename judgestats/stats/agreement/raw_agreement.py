@@ -20,20 +20,18 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.reliability.intraclass import exact_replications, spearman_brown
 
 
-def mean_over_items(
-    values: Callable[[NDArray[Any]], Floats], *, least: int
-) -> sum_statistics.SumStatistic:
-    """Mean of an item value over the items with at least `least` verdicts.
+def mean_over_items(values: Callable[[NDArray[Any]], Floats]) -> sum_statistics.SumStatistic:
+    """Mean of an item value over the items with two verdicts or more.
 
     Examples
     --------
-    >>> share = mean_over_items(lambda counts: counts[..., 0] / counts.sum(axis=-1), least=2)
+    >>> share = mean_over_items(lambda counts: counts[..., 0] / counts.sum(axis=-1))
     >>> share.value(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
     array(0.75)
     """
 
     def per_item(counts: NDArray[Any]) -> Floats:
-        used = counts.sum(axis=-1) >= least
+        used = counts.sum(axis=-1) >= 2
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(used, values(counts), 0.0)
         return np.stack([used.astype(float), value], axis=-1)
@@ -54,7 +52,7 @@ def _mean_estimate(
     """A mean share over items with two or more verdicts as an `Estimate`."""
     table = count_table(verdicts, where=name)
     return sum_statistics.estimate_from_sums(
-        mean_over_items(values, least=2),
+        mean_over_items(values),
         table.counts,
         name=name,
         label=label,

@@ -221,9 +221,7 @@ def equivalence_of_spread(
             log_limits = (math.log(limits[0]), math.log(limits[1]))
             t, p = _two_one_sided(ratio.log, ratio.std_error, ratio.df, log_limits)
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        interval, lost, told = ratios.notes_of_ratio(
-            ratio, level=1 - 2 * ALPHA, degree=2, names=names
-        )
+        interval, lost, told = ratios.notes_of_ratio(ratio, level=1 - 2 * ALPHA, names=names)
         notes += told
         rows.append(
             Comparison(

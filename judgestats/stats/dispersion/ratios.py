@@ -198,9 +198,7 @@ def variance_ratio(
     for a, b in chosen_pairs(cells.conditions, reference, function=function):
         ratio, both = compare_variances(cells, a, b)
         names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        interval, lost, told = notes_of_ratio(
-            ratio, level=inference["level"], degree=2, names=names
-        )
+        interval, lost, told = notes_of_ratio(ratio, level=inference["level"], names=names)
         notes += told
         rows.append(
             Comparison(
@@ -235,11 +233,11 @@ def variance_ratio(
 
 
 def notes_of_ratio(
-    ratio: LogRatio, *, level: float, degree: int, names: str = ""
+    ratio: LogRatio, *, level: float, names: str = ""
 ) -> tuple[Interval | None, tuple[Note, ...], list[Note]]:
     """The interval of a comparison, the note of the row that lost it, and those of the family."""
     interval, limits = useful_ratio(
-        ratio, ratio.interval(level), ratio.notes, degree=degree, compared=True
+        ratio, ratio.interval(level), ratio.notes, degree=2, compared=True
     )
     lost = tuple(note for note in limits if note.code == NOT_ESTIMABLE)
     if lost or ratio.reason:
@@ -374,7 +372,7 @@ def ratio_of_ratios(
         used = ~np.isnan(columns).any(axis=1)
         sums = cluster_sums(columns[used], codes[used])
         ratio = log_ratio_of_sums(sums, _SIGNS)
-        interval, lost, told = notes_of_ratio(ratio, level=inference["level"], degree=2)
+        interval, lost, told = notes_of_ratio(ratio, level=inference["level"])
         notes += told
         defined = not math.isnan(ratio.std_error)
         rows.append(

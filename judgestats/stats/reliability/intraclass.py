@@ -409,12 +409,8 @@ def _interval(
             message = f"Items have unequal numbers of judgments: F interval with n0 = {ms.k:.4g}."
             notes.append(Note(code="approximate_interval", message=message))
         return Interval(low=low, high=high, level=level, method=title), notes
-    single = form.endswith(",1)")
     ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual="(1," not in form)
-    if form[4] in "2A":
-        bounds, more = ratio.judges_interval(fixed=form[4] == "A", single=single, level=level)
-    else:
-        bounds, more = ratio.icc_interval(single=single, level=level)
+    bounds, more = ratio.form_interval(form, level)
     return bounds, [*notes, *more]
 
 

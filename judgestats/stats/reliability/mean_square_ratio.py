@@ -168,6 +168,26 @@ class MeanSquareRatio:
         within = np.nansum((x - mean[:, None]) ** 2, axis=1)
         return cls.one_way(n=n, mean=mean, within=within, codes=codes)
 
+    def form_interval(
+        self, form: str, level: float = 0.95
+    ) -> tuple[Interval | None, tuple[Note, ...]]:
+        """Interval of one of the six forms, as ``ICC(2,1)``, or why there is none.
+
+        Parameters
+        ----------
+        form : str
+        level : float
+
+        Returns
+        -------
+        interval : Interval or None
+        notes : tuple of Note
+        """
+        single = form.endswith(",1)")
+        if form[4] in "2A":
+            return self.judges_interval(fixed=form[4] == "A", single=single, level=level)
+        return self.icc_interval(single=single, level=level)
+
     def icc_interval(
         self, *, single: bool, level: float = 0.95
     ) -> tuple[Interval | None, tuple[Note, ...]]:

@@ -223,13 +223,7 @@ class TwoWaySums:
                 "ms_within": ms.within,
             },
         )
-        ratio, single = self.ratio(residual="(1," not in form), form.endswith(",1)")
-        if form[4] in "2A":
-            interval, notes = ratio.judges_interval(
-                fixed=form[4] == "A", single=single, level=level
-            )
-        else:
-            interval, notes = ratio.icc_interval(single=single, level=level)
+        interval, notes = self.ratio(residual="(1," not in form).form_interval(form, level)
         return base.replace(interval=interval, notes=notes)
 
     def ratio(self, *, residual: bool) -> MeanSquareRatio:

@@ -142,19 +142,15 @@ class RepeatPairs:
         noun = "question" if clustered else "item"
         return f"{g} {noun}{'' if g == 1 else 's'}, effectively {effective:.1f}: no interval"
 
-    def _root(self, ratio: LogRatio, level: float, *, most: float) -> Limits:
-        estimate = math.exp(ratio.log / 2) if not math.isnan(ratio.log) else math.nan
+    def _limits(self, ratio: LogRatio, level: float, *, most: float, degree: int = 1) -> Limits:
+        """Limits of the root of this degree of a ratio, as far as the scale goes."""
+        estimate = math.exp(ratio.log / degree) if not math.isnan(ratio.log) else math.nan
         reason = self.lacks_clusters or ratio.reason
         interval = None if reason else ratio.interval(level)
         if interval is None:
             return Limits(estimate=estimate, level=level, reason=reason)
-        return Limits(
-            estimate=estimate,
-            low=math.sqrt(interval.low),
-            high=min(math.sqrt(interval.high), most),
-            level=level,
-            df=ratio.df,
-        )
+        low, high = (end ** (1 / degree) for end in (interval.low, interval.high))
+        return Limits(estimate=estimate, low=low, high=min(high, most), level=level, df=ratio.df)
 
     def sem(self, level: float = 0.95) -> Limits:
         """Standard error of measurement, in points, with its plain interval.
@@ -163,7 +159,7 @@ class RepeatPairs:
         ----------
         level : float
         """
-        return self._root(self._log_variance, level, most=self._half)
+        return self._limits(self._log_variance, level, most=self._half, degree=2)
 
     def gmd(self, level: float = 0.95) -> Limits:
         """Mean absolute difference of two repeats of an item, in points.
@@ -173,13 +169,7 @@ class RepeatPairs:
         level : float
         """
         ratio = log_jackknife(self._sums(self.difference), self._sizes, self._sizes)
-        estimate = math.nan if math.isnan(ratio.log) else math.exp(ratio.log)
-        reason = self.lacks_clusters or ratio.reason
-        found = None if reason else ratio.interval(level)
-        if found is None:
-            return Limits(estimate=estimate, level=level, reason=reason)
-        high = min(found.high, self.scale[1] - self.scale[0])
-        return Limits(estimate=estimate, low=found.low, high=high, level=level, df=ratio.df)
+        return self._limits(ratio, level, most=self.scale[1] - self.scale[0])
 
     def core_sem(self, level: float = 0.95) -> Limits:
         """SEM without the far pairs of repeats, in points.
@@ -188,7 +178,7 @@ class RepeatPairs:
         ----------
         level : float
         """
-        return self._root(self._log_core, level, most=math.inf)
+        return self._limits(self._log_core, level, most=math.inf, degree=2)
 
     def far_share(self, level: float = 0.95) -> Limits:
         """Share of far pairs of repeats.

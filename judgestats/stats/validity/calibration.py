@@ -243,14 +243,10 @@ def isotonic_steps(p: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 def _cross_fitted(p: Floats, y: Floats, codes: Ints, seed: int | None) -> float:
     """Brier score after isotonic recalibration fitted on the other folds."""
-    kinds = np.unique(codes)
-    if kinds.size < 2 * FOLDS:
+    if np.unique(codes).size < 2 * FOLDS:
         return math.nan
-    fold = np.random.default_rng(seed).permutation(np.arange(kinds.size) % FOLDS)
-    of = fold[np.searchsorted(kinds, codes)]
     moved = np.empty(p.size)
-    for k in range(FOLDS):
-        out = of == k
+    for out in folds(codes, seed):
         at, fit = isotonic_steps(p[~out], y[~out])
         moved[out] = fit[np.clip(np.searchsorted(at, p[out], side="right") - 1, 0, None)]
     return float(np.mean((moved - y) ** 2))

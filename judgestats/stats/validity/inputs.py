@@ -452,7 +452,6 @@ def mean_estimate(
     estimator: str = "",
     least: float = -math.inf,
     most: float = math.inf,
-    details: dict[str, Any] | None = None,
 ) -> Estimate:
     """Mean over items with its interval over clusters, cut to what the mean can be.
 
@@ -461,7 +460,7 @@ def mean_estimate(
     values : ndarray, shape (n,)
     codes : ndarray of int, shape (n,)
         Cluster of each item.
-    name, label, sample, estimator, details
+    name, label, sample, estimator
         Fields of the result.
     level : float
     least, most : float
@@ -496,7 +495,6 @@ def mean_estimate(
         interval=interval,
         sample=sample,
         notes=notes,
-        details=details or {},
     )
 
 
