@@ -21,7 +21,7 @@ from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.commands.audit import read_or_ask
-from judgestats.data.readers.interpretation import reading_of
+from judgestats.data.readers.interpretation import ROLE_OF, reading_of
 from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError, JudgestatsError, printable
@@ -206,7 +206,8 @@ def doctor_file(arguments: Args) -> int:
     lines = textwrap.wrap(f"{first}{rest}.", width, subsequent_indent="       ")
     lines += [*textwrap.wrap(" · ".join(_file_facts(path, frame)), width), ""]
     if frame.attrs["reader"] == "table":
-        used = {theirs: ours for ours, theirs in frame.attrs.get("columns_read", {}).items()}
+        named = frame.attrs.get("columns_read", {}).items()
+        used = {theirs: ROLE_OF.get(ours, ours) for ours, theirs in named}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
         used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
         lines += _columns_of(path, words["table"], used)
@@ -280,11 +281,11 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
 
     Examples
     --------
-    >>> print(*column_lines(pd.DataFrame({"id": ["a", "b"], "s": [1, None]}), {"id": "item_id"}),
+    >>> print(*column_lines(pd.DataFrame({"id": ["a", "b"], "s": [1, None]}), {"id": "item"}),
     ...       sep="\\n")
-    column  kind     filled  values  role     examples
-    id      words      100%       2  item_id  a, b
-    s       numbers     50%       1  -        1
+    column  kind     filled  values  role  examples
+    id      words      100%       2  item  a, b
+    s       numbers     50%       1  -     1
     """
     rows = [("column", "kind", "filled", "values", "role", "examples")]
     for name in list(table.columns)[:_SHOWN]:

@@ -38,6 +38,7 @@ from judgestats.data.readers.row_checks import (
 from judgestats.data.vocabulary import PASS, not_understood, pass_fail_words, stated_words
 from judgestats.errors import InputError
 from judgestats.files.remote import local_file
+from judgestats.files.text import short
 from judgestats.runner import display as console
 from judgestats.stats.validity.label_plan import (
     LEAST_PER_CLASS,
@@ -306,6 +307,7 @@ def plan_command(arguments: Args) -> int:
     path = Path(arguments.out or "labels.csv")
     check_writable(path)
     frame, items = _judge_rows(arguments)
+    _check_texts(arguments, frame, items)
     first = ~items.duplicated()
     frame, items = frame[first.to_numpy()], items[first]
     classes = ["all"] * len(items)
@@ -366,6 +368,20 @@ def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
         where=arguments.pilot,
         values=word_values(arguments.values),
     )
+
+
+def _check_texts(arguments: Args, frame: pd.DataFrame, items: pd.Series) -> None:
+    """Refuse texts that differ between the rows of an item: which one is labelled is not known."""
+    if any(folded(c) in ALIASES["order"] for c in frame):
+        return
+    for name in arguments.text:
+        several = _column(frame, name, "text").groupby(items.to_numpy(), sort=False).nunique()
+        if (several > 1).any():
+            raise InputError(
+                f"labels plan: {int((several > 1).sum())} items have several texts in {name!r} "
+                f"(the first: {short(several.index[several > 1][0])}). Name both as the item: "
+                f"--item {items.name},{name}."
+            )
 
 
 def _rates(text: str) -> dict[str, float]:

@@ -517,3 +517,14 @@ def test_a_stream_tells_slips_of_words_bounds_and_files(tmp_path, monkeypatch, c
     assert "no row's verdict is 'PASS'" in capsys.readouterr().out
     assert main([*words, "pass=verdict:PASS"]) == 2
     assert "was added to s.db before" in capsys.readouterr().err
+
+
+def test_texts_that_differ_within_an_item_are_not_labelled_as_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [(i, k, "pass", f"answer {i} {k}") for i in range(20) for k in (1, 2)]
+    pd.DataFrame(rows, columns=["id", "run", "verdict", "answer"]).to_csv("v.csv", index=False)
+    words = ["labels", "plan", "v.csv", "--labels", "10", "--text", "answer", "--out", "l.csv"]
+    assert main(words) == 2
+    assert "20 items have several texts" in (said := capsys.readouterr().err)
+    assert main([*words, *said.split("item: ")[1].rstrip(".\n").split()]) == 0
+    assert len(pd.read_csv("l.csv")) == 10

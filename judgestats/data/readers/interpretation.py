@@ -66,7 +66,7 @@ from judgestats.protocols.base import Status
 from judgestats.results.numbers import count_noun
 
 VERSION = 1
-_ROLE_OF: Mapping[str, str] = {
+ROLE_OF: Mapping[str, str] = {
     "item_id": "item",
     "cluster": "cluster",
     "judge": "judge",
@@ -139,7 +139,7 @@ def roles_of(
     add_roles(roles, "item", [c for c in understanding.item if c not in unnamed])
     stacked = set(wide.values()) - {"label"}
     for ours, column in names.items():
-        role = _ROLE_OF.get(ours, "")
+        role = ROLE_OF.get(ours, "")
         made = bool(stacked) and column in stacked | {"verdict"}
         if role and ours != "item_id" and not made:
             add_roles(roles, role, [column])
