@@ -247,7 +247,9 @@ def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
     return not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
 
 
-_QUESTION = "How consistent are these verdicts, do they follow position, and do people agree?"
+_QUESTION = (
+    "How consistent are these verdicts, do they follow position, and do they agree with humans?"
+)
 
 
 def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:

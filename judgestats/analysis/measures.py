@@ -533,12 +533,13 @@ def _condition_measures(
     verdicts = to_pass_fail(own) if kind == "pass_fail" else own
     read = verdicts[verdicts["choice"] != ""]
     clusters = own.drop_duplicates("item_id").set_index("item_id")["cluster"]
-    more = {"subject": subject}
     flips, repeats = _flips(read)
     if len(flips):
+        record = _estimates_of(results, subject.label).get("flip_rate")
         yield share_measure(
             "flip_rate", flips.tolist(), clusters.loc[flips.index].tolist(),
-            most=max(repeats - 1, 1), parts=repeats, **more,
+            most=max(repeats - 1, 1), parts=repeats, subject=subject,
+            record=record.id if record is not None else "",
         )  # fmt: skip
     if kind == "options":
         yield from _position_of_options(own, subject)
@@ -550,7 +551,8 @@ def _condition_measures(
         same = same_over_orders(read)
         if len(same):
             yield share_measure(
-                "order_consistency", same.tolist(), clusters.loc[same.index].tolist(), **more
+                "order_consistency", same.tolist(), clusters.loc[same.index].tolist(),
+                subject=subject,
             )  # fmt: skip
 
 

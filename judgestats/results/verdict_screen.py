@@ -554,10 +554,10 @@ def _answer_of(results: Results) -> str:
             subject = headline.about.stratum or headline.about.judge
             who = f"{subject}: " if subject and subject not in sentence else ""
             return _clean(f"{who}{sentence}")
-    return _finding_on_rate(results)
+    return finding_on_rate(results)
 
 
-def _finding_on_rate(results: Results) -> str:
+def finding_on_rate(results: Results) -> str:
     """What to make of the pass rate of one judge."""
     gates = [v for v in results.verdicts if v.purpose in {"gate", "estimate"}]
     if len(gates) != 1:

@@ -244,10 +244,19 @@ def metrics_of(results: Results) -> dict[str, dict[str, float]]:
     {'whole run': {'cost/usd': 0.5}}
     """
     out, own = {WHOLE_RUN: dict(results.metrics)}, results.condition_metrics
+    limits = {
+        (m.subject.label, f"{m.key}.{end}"): limit
+        for m in results.measures
+        for end, limit in (("lo", m.low), ("hi", m.high)) if math.isfinite(limit)
+    }  # fmt: skip
     for condition in results.conditions:
         label = condition.label
         if label in own or not condition.derived:
-            out[label] = dict(own.get(label, {}))
+            # One quantity has one interval: that by which the verdict decides.
+            out[label] = {
+                name: limits.get((label, metric_name(name)), value)
+                for name, value in own.get(label, {}).items()
+            }
     return out
 
 

@@ -559,11 +559,13 @@ def record_of(results: Results) -> dict[str, Any]:
             if r.key in measured or not measured:
                 asked[r.key] = {"id": r.key, "label": r.label, "needed": threshold_text(r)}
     facts = verdict_screen.facts_of(results, brief_of(results))
-    finding = verdict_screen.finding_of(results) or results.finding
-    if not finding:
-        finding = next((text for _, text, _ in verdict_screen.verdict_groups(results)), "")
+    said = verdict_screen.finding_of(results) or results.finding
     care = [t for severity, t in verdict_screen.care_of(results) if severity != "minor"]
     advice = [["Care", text] for text in care[:3]]
+    finding = said
+    if said in {"", verdict_screen.finding_on_rate(results)}:  # the verdict itself is the finding
+        finding = next((text for _, text, _ in verdict_screen.verdict_groups(results)), said)
+        advice = [["Finding", said]] * (said not in {"", finding}) + advice
     if any(r.low == r.low for r in listed):
         advice.append(
             ["Note", "Brackets are 95% confidence intervals; shaded: fails the threshold."]
