@@ -182,6 +182,16 @@ ASKED = {
         "item = conversation_id + turn",
         {"items": 40, "judgments": 40},
     ),
+    "ids of rows beside a text that repeats": (
+        "entry_id,text,judge,score",
+        lambda r: [
+            (f"r{3 * i + k}", f"text {i} is here", "g", r.randint(1, 5))
+            for i in range(20)
+            for k in range(3)
+        ],
+        "item = text",
+        {"items": 20, "judgments": 60, "repeats": 3},
+    ),
     "verdicts by numbers beside an unknown id": (
         "trace,judge_pass,human_pass",
         lambda r: [(f"t{i}", r.randint(0, 1), r.randint(0, 1)) for i in range(40)],
@@ -193,7 +203,7 @@ ASKED = {
         lambda r: [
             (f"q{q}", f"d{q}_{d}", d, r.randint(0, 3)) for q in range(10) for d in range(1, 5)
         ],
-        "verdict = relevance",
+        "item = doc; verdict = relevance",
         {"items": 40, "judgments": 40, "repeats": 1},
     ),
 }

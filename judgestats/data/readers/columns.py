@@ -215,7 +215,8 @@ def resolve_columns(
             names[ours] = hit
             used.add(hit)
     asked = "cluster" in names
-    if "item_id" not in names and (own := _lone_id(table, used, asked=asked)):
+    known = "item_id" in names or (needs_item and not len(table))
+    if not known and (own := _lone_id(table, used, asked=asked)):
         names["item_id"] = own
         used.add(own)
     by_question = folded(names.get("cluster", "")) == "question" and "cluster" not in mapping
@@ -261,6 +262,8 @@ _TEXT_NOUNS = frozenset(
     {"doc", "document", "passage", "record", "case", "essay", "ticket", "claim", "article",
      "email", "utterance", "snippet"}
 )  # fmt: skip
+REPEATED, _FEW_EACH = 1.2, 10
+"""Rows per level of words that may name items which an id of rows does not."""
 _MOST_LEVELS = 101
 _MOST_WORDS = 12
 
@@ -278,14 +281,22 @@ def of_people(name: str) -> bool:
 
 
 def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
-    """The only column of what judgments may be of: a name that ends in "id", or, unless a question
-    was asked, a noun for a text.
+    """The only column that names what is judged: an id, or the noun for a text without questions.
+
+    None where the id differs in every row and a question or other words repeat: it may number rows.
     """
     free = [str(c) for c in table.columns if c not in used]
     ids = [m for c in free if (m := _IDS.fullmatch(c))]
     named = [m[0] for m in ids if not _OF_NO_ITEMS.search(m[1])]
     named = named or [c for c in free if folded(c) in _TEXT_NOUNS and not asked]
-    return named[0] if len(named) == 1 and not table[named[0]].isna().any() else ""
+    if len(named) != 1 or table[named[0]].isna().any():
+        return ""
+    if len(table) and table[named[0]].is_unique:
+        words = [c for c in free if c != named[0] and not pd.api.types.is_numeric_dtype(table[c])]
+        levels = [table[c].nunique() for c in words if not nested(table[c])]
+        if asked or any(n * REPEATED <= len(table) <= n * _FEW_EACH for n in levels):
+            return ""
+    return named[0]
 
 
 def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:

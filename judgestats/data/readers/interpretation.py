@@ -18,6 +18,7 @@ import pandas as pd
 from judgestats.data.readers.columns import (
     ALIASES,
     PARTS,
+    REPEATED,
     SYSTEMS,
     VERDICTS,
     Remark,
@@ -594,14 +595,12 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         if column in taken or column.startswith(PLACE) or nested(cells) or cells.isna().any():
             continue
         named = bool(_ITEM_WORDS.search(word))
-        numbers = numbers_of(pd.unique(cells).tolist())
-        if (
-            (numbers % 1 > 0).any()
-            or pd.api.types.is_float_dtype(cells)
-            or (counts_or_measures(column) and not named)
-        ):
+        distinct = pd.unique(cells)
+        levels = len(distinct)
+        fractions = pd.api.types.is_float_dtype(cells) or (numbers_of(distinct) % 1 > 0).any()
+        repeated = word.endswith("text") and REPEATED * levels <= len(table)
+        if fractions or (counts_or_measures(column) and not (named or repeated)):
             continue
-        levels = cells.nunique()
         if levels < 2:
             continue
         if levels <= _MOST_ANSWERS and not named and may_hold_verdicts(cells):
