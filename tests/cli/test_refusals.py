@@ -268,6 +268,12 @@ CASES = {
     "lists of lists": text('[{"id": 1, "all": [[]]}]', "--explode", "all", name="j.json"),
     "a verdict that is a list": parquet({"id": [1, 2], "score": [[1], [2]]}),
     "ids that are bytes": parquet({"id": [b"\xff", b"q"], "score": [1, 2]}),
+    "a rater's label twice in rows": text(
+        "id,score,ann,label\na,1,x,1\na,1,x,2\nb,2,x,1\n", "--map", "rater=ann"
+    ),
+    "a verdict that differs between its raters": text(
+        "id,score,ann,label\na,1,x,1\na,2,y,2\nb,2,x,1\n", "--map", "rater=ann"
+    ),
     "one rater's label twice": labels("id,annotator,label\nq1,ann,3\nq1,ann,4\nq1,bob,4\n"),
     "JSON nested too deeply": text("[" * 5000 + "]" * 5000, name="j.json"),
     "a stream that needs the whole file": parquet_whole("--stream", "yes", "--item", "id,score"),

@@ -80,7 +80,7 @@ def test_all_people_of_a_wide_table_of_labels_are_taken() -> None:
                            "length": range(24)})  # fmt: skip
     frame = js.read_judgments(judged, labels=labels)
     assert {c for c in frame if c.startswith("label_")} == {"label_ann", "label_bob"}
-    assert "of 2 people (ann, bob)" in frame.attrs["understood"][1]
+    assert "of 2 raters (ann, bob)" in frame.attrs["understood"][1]
 
 
 def test_objects_are_no_verdicts_and_the_path_into_them_is_told(tmp_path) -> None:

@@ -67,9 +67,16 @@ READ = {
         lambda r: [(i, r.choice(["Response A", "Response B", "Tie"])) for i in range(40)],
         {"items": 40, "judgments": 40},
     ),
-    "numbers as ids": (
-        "id,model,rating",
-        lambda r: [(i, m, r.randint(1, 5)) for i in range(30) for m in ("gpt-4o", "claude")],
+    "answers of models": (
+        "id,model,answer,rating",
+        lambda r: [
+            (i, m, f"{m} says number {i}", r.randint(1, 5)) for i in range(30) for m in "xy"
+        ],
+        {"items": 60, "systems": 2, "judgments": 60},
+    ),
+    "models that judge one answer": (
+        "id,model,output,rating",
+        lambda r: [(i, m, f"It is number {i}", r.randint(1, 5)) for i in range(30) for m in "xy"],
         {"items": 30, "judges": 2, "judgments": 60},
     ),
     "a rating by a model beside people": (
@@ -140,6 +147,20 @@ def test_a_preference_on_many_points_is_a_score(tmp_path):
 
 
 ASKED = {
+    "models that judge or answer": (
+        "id,model,rating",
+        lambda r: [(i, m, r.randint(1, 5)) for i in range(30) for m in ("gpt-4o", "claude")],
+        "they are judges",
+        {"items": 30, "judges": 2, "judgments": 60},
+    ),
+    "models with a text that may be the judge's": (
+        "id,model,response,rating",
+        lambda r: [
+            (i, m, f"{m} says number {i}", r.randint(1, 5)) for i in range(30) for m in "xy"
+        ],
+        "they wrote the answers",
+        {"items": 60, "systems": 2, "judgments": 60},
+    ),
     "no column names items": (
         "y_true,y_pred",
         lambda r: [(r.randint(0, 1), r.randint(0, 1)) for _ in range(40)],
@@ -181,6 +202,18 @@ ASKED = {
         ],
         "item = conversation_id + turn",
         {"items": 40, "judgments": 40},
+    ),
+    "a row per rater of one verdict": (
+        "item,llm_verdict,worker_id,human_label",
+        lambda r: [(i, ["pass", "fail"][i % 2], w, word(r)) for i in range(20) for w in "xyz"],
+        "rater = worker_id",
+        {"items": 20, "judgments": 20, "labels": 60, "human_raters": 3},
+    ),
+    "a row per annotator, which may name judges": (
+        "item,score,annotator,human_score",
+        lambda r: [(i, 1 + i % 5, w, r.randint(1, 5)) for i in range(20) for w in "xyz"],
+        "they gave the labels",
+        {"items": 20, "judgments": 20, "labels": 60, "human_raters": 3},
     ),
     "ids of rows beside a text that repeats": (
         "entry_id,text,judge,score",

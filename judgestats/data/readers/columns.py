@@ -238,7 +238,7 @@ def resolve_columns(
 
 _OF_PEOPLE = re.compile(
     r"(?:^|[\W_])(annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
-    r"|reviewers?|manual|physicians?|clinicians?|doctors?|teachers?|instructors?|moderators?)"
+    r"|reviewers?|manual|workers?|labell?ers?|coders?|physicians?|clinicians?|doctors?|teachers?|instructors?|moderators?)"
     r"(?:$|[\W_\d])",
     re.IGNORECASE,
 )
@@ -277,7 +277,9 @@ def of_people(name: str) -> bool:
     (True, True, False)
     """
     words = [word.casefold() for word in _OF_PEOPLE.findall(name)]
-    return bool(words) and not (_OF_JUDGES.match(name) and words[0].startswith("label"))
+    judged = "teacher" in words[:1] and "model" in name.casefold()  # of a distilled model
+    judged = judged or bool(_OF_JUDGES.match(name) and "".join(words[:1]).startswith("label"))
+    return bool(words) and not judged
 
 
 def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
@@ -491,6 +493,40 @@ def item_texts(table: pd.DataFrame, verdicts: Collection[str]) -> dict[str, pd.S
     if length:
         out["answer_length"] = table[length].astype(float)
     return out
+
+
+def answers_differ(table: pd.DataFrame, names: Mapping[str, str]) -> bool | None:
+    """Whether ``model`` wrote the judged answers: each model has one of its own for an item.
+
+    Parameters
+    ----------
+    table : DataFrame
+    names : mapping of our column to theirs
+        With ``judge`` and ``item_id``.
+
+    Returns
+    -------
+    bool or None
+        False where the models of an item have the same answer; None where the table does not say.
+
+    Examples
+    --------
+    >>> texts = ["It is so.", "No, it is not."]
+    >>> rows = pd.DataFrame({"id": [1, 1], "model": ["x", "y"], "answer": texts})
+    >>> answers_differ(rows, {"item_id": "id", "judge": "model"})
+    True
+    """
+    model, item = names.get("judge", ""), names.get("item_id", "")
+    answer = next((str(c) for c in table if folded(str(c)) in _ANSWERS), "")
+    if folded(model) != "model" or not (item and answer) or item in {answer, model}:
+        return None
+    if not _is_text(table[answer]) or table.groupby(item)[model].nunique().max() < 2:
+        return None
+    if table.groupby(item)[answer].nunique().max() < 2:
+        return False
+    # A `response` or an `output` may be what a judge replied.
+    known = "answer" in folded(answer)
+    return True if known and table.groupby([item, model])[answer].nunique().max() < 2 else None
 
 
 def names_question(column: str) -> bool:

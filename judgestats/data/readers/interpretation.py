@@ -664,6 +664,8 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
         costs["judge"] = 0.0
     if names_criteria(column) or criteria_names([*levels, *levels]):
         costs["criterion"] = 0.0
+    if of_people(column):
+        costs["rater"] = 0.0
     if word in _SYSTEM_WORDS:
         costs["system"] = 0.0
     elif word in PARTS:

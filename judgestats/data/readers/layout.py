@@ -458,6 +458,53 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
     return f"criterion={','.join(whole)}" if several else ""
 
 
+def with_raters_as_columns(
+    source: Path | str, table: pd.DataFrame, names: dict[str, str], factors: Sequence[str]
+) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
+    """A row per judgment, with a column of labels per rater, from a row per label.
+
+    Parameters
+    ----------
+    source : Path or str
+        For messages.
+    table : DataFrame
+    names : dict of our column to theirs
+        With ``rater``, ``label``, and a verdict.
+    factors : sequence of str
+        Columns that distinguish conditions.
+
+    Returns
+    -------
+    tuple of DataFrame, dict, tuple of str
+        The table, its names, and the columns of labels.
+
+    Raises
+    ------
+    InputError
+        A verdict differs between the rows of its raters, or a rater labels one judgment twice.
+    """
+    rater, label = names["rater"], names["label"]
+    roles = ("item_id", "judge", "system", "criterion", "order", "replicate", "temperature")
+    keys = list(dict.fromkeys([*(names[r] for r in roles if r in names), *factors]))
+    verdicts = [names[r] for r in ("score", "choice", "verdict") if r in names]
+    codes = pd.factorize(pd.MultiIndex.from_frame(table[keys].astype(str)))[0]
+    for column in verdicts:
+        if table[column].astype(str).groupby(codes).nunique().max() > 1:
+            raise InputError(
+                f"{source}: {column!r} differs between the raters ({rater}) of one judgment, so "
+                "they are no raters of it."
+            )
+    labels = table.assign(_group=codes).drop_duplicates(["_group", rater])
+    if len(labels) < len(table):
+        raise InputError(f"{source}: a rater ({rater}) labels one judgment twice.")
+    wide = labels.pivot(index="_group", columns=rater, values=label)
+    wide.columns = [f"{label} {name}" for name in wide.columns]
+    kept = table.drop(columns=[rater, label])[~pd.Series(codes).duplicated().to_numpy()]
+    kept = pd.concat([kept.reset_index(drop=True), wide.reset_index(drop=True)], axis=1)
+    names = {ours: c for ours, c in names.items() if ours not in {"rater", "label"}}
+    return kept, names, tuple(wide.columns)
+
+
 _NO_LABELS = re.compile(
     r"annotator|rater|user|reviewer|person|(?:.*[\W_])?(?:id|idx|name|key|no|nr|n|count|kind|type"
     r"|group|model|agreement|confidence|time|weight)",

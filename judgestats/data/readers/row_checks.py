@@ -13,6 +13,7 @@ import pandas as pd
 from judgestats.data.readers.columns import (
     TRIALS,
     VERDICTS,
+    answers_differ,
     column_named,
     folded,
     nested,
@@ -250,7 +251,17 @@ def check_rows(rows: Rows) -> None:
     OpenQuestionError
         With the commands that read the file.
     """
-    for check in (_totals, check_raters, _annotators, check_row_ids, _copies, _trials, _orders):
+    for check in (
+        _totals,
+        check_raters,
+        _annotators,
+        _raters_of_labels,
+        _models,
+        check_row_ids,
+        _copies,
+        _trials,
+        _orders,
+    ):
         check(rows)
 
 
@@ -390,6 +401,45 @@ def _annotators(rows: Rows) -> None:
                 replace(rows.options, mapping={**rows.options.mapping, "judge": column}),
             )
         ],
+        rows.read,
+    )
+
+
+def _raters_of_labels(rows: Rows) -> None:
+    """Names of raters in the column that would name judges: the verdict is the same for all."""
+    column, label = rows.names.get("judge", ""), rows.names.get("label", "")
+    verdict = next((rows.names[v] for v in VERDICTS if v in rows.names), "")
+    if not (label and verdict) or column in rows.options.mapping.values():
+        return
+    if folded(column) not in {"annotator", "rater", "evaluator"}:
+        return
+    of_item = rows.table.groupby(rows.names["item_id"], sort=False)
+    if of_item[verdict].nunique().max() > 1 or of_item[label].nunique().max() < 2:
+        return
+    ways = [("they gave the labels", "rater"), ("they are judges", "judge")]
+    mapping = rows.options.mapping
+    raise open_question(
+        rows.source,
+        f"{verdict!r} is the same for every {column!r}, and {label!r} differs. Who are they?",
+        [(m, replace(rows.options, mapping={**mapping, role: column})) for m, role in ways],
+        rows.read,
+    )
+
+
+def _models(rows: Rows) -> None:
+    """Models where neither a name nor the judged texts say whether they judge or answered."""
+    column = rows.names.get("judge", "")
+    stated = column in (*rows.options.mapping.values(), *rows.options.item, *rows.options.factors)
+    if folded(column) != "model" or stated or rows.table[column].nunique() < 2:
+        return
+    if answers_differ(rows.table, rows.names) is False:
+        return
+    ways = [("they are judges", "judge"), ("they wrote the answers", "system")]
+    mapping = rows.options.mapping
+    raise open_question(
+        rows.source,
+        f"{column!r} names several models. Are they judges, or systems whose answers are judged?",
+        [(m, replace(rows.options, mapping={**mapping, role: column})) for m, role in ways],
         rows.read,
     )
 

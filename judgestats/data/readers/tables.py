@@ -20,6 +20,7 @@ from judgestats.data.readers.columns import (
     TRIALS,
     VERDICTS,
     MissingRoleError,
+    answers_differ,
     column_named,
     folded,
     item_texts,
@@ -45,6 +46,7 @@ from judgestats.data.readers.layout import (
     wide_columns,
     wide_paths,
     with_paths,
+    with_raters_as_columns,
 )
 from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.options import TableOptions
@@ -125,12 +127,15 @@ def understood_as(
 def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
     """Where human labels are from, and of how many people."""
     people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
-    of = f" of {len(people)} people ({few_names(people)})" if len(people) > 1 else ""
+    raters = f"{len(people)} raters ({few_names(people)})"
+    of = f" of {raters}" if len(people) > 1 else ""
     if options.human:
         return f"rows of {options.human}"
     if isinstance(options.labels, (str, Path)):
         return f"{Path(options.labels).name}{of}, joined by item"
-    return f"{names.get('label', 'joined by item' if options.labels is not None else 'theirs')}{of}"
+    if "label" not in names and options.labels is None:
+        return raters
+    return f"{names.get('label', 'joined by item')}{of}"
 
 
 def systems_of_answers(
@@ -340,6 +345,10 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
             del names[ours]
     if options.parse:
         table, names = read_texts(source, table, names, options)
+    if "rater" in mapping and "label" in names and not (options.human or people):
+        served |= {names["rater"]: "rater", names["label"]: "label"}
+        table, names, people = with_raters_as_columns(source, table, names, options.factors)
+        humans = pd.Series(data=False, index=table.index)
     if not people:
         joined = names["item_id"]
         table, names, folding = with_pairs_of_ids(source, table, names, options)
@@ -546,13 +555,15 @@ def _expand_rows(
     """The table with the content of its objects with a mapped path, and names that fit its rows.
 
     The repetition number of a record does not number the entries of its list, and neither does part
-    of an item. `model` of entries may name the author of the judged answer, and a record's `status`
-    may be that of the export. A column of labels is ignored where human rows are the labels.
+    of an item. `model` may name the author of the judged answer, and a record's `status` may be
+    that of the export. A column of labels is ignored where human rows are the labels.
     """
     listed = list_positions(table, options)
     dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
     if listed and "judge" in names and folded(names["judge"]) == "model":
         dropped |= {"judge"} if varies_in_lists(table, names["judge"], listed[-1]) else set()
+    if "judge" not in mapping and "system" not in names and answers_differ(table, names):
+        names = {"system" if k == "judge" else k: v for k, v in names.items()}
     if listed and "status" in names:
         known = {s.value for s in Status}
         dropped |= set() if known & set(table[names["status"]].astype(str)) else {"status"}
