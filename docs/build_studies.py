@@ -31,12 +31,12 @@ RECORDS = PAGE.parents[1] / "judgestats" / "studies" / "records"
 SIMULATED = PAGE.parent / "simulations" / "simulated_studies.csv"
 _SIMULATED = {
     "C": (
-        "What simulated judges show: `sim-positional` prefers the first option, `sim-typical` hardly does, and neither "
-        "minds an unrelated option, whose change therefore is 0 in truth."
+        "Simulated judges: `sim-positional` prefers the first option, `sim-typical` hardly does. An unrelated option affects "
+        "neither, so its true change is 0."
     ),
     "D": (
-        "What simulated judges show: other judgments help `sim-crowd` and do not help `sim-crowd-deaf`, whose gains "
-        "by `cce` therefore are 0 in truth (a vote may still gain, as chance averages out)."
+        "Simulated judges: other judgments help `sim-crowd` and do not help `sim-crowd-deaf`. The true gains of "
+        "`sim-crowd-deaf` by `cce` are 0. A vote may still gain, because noise averages out."
     ),
 }
 _STUDY = {
@@ -72,7 +72,7 @@ _ASKS = {
     "points": "crowd -P answerers=...",
     "rejection": "rejection_sampling -P answerers=...",
 }
-"""The experiment that repeats a claim by asking judges, by the beginning of the claim's id."""
+"""The experiment that repeats a claim with new calls, by the beginning of the claim's id."""
 
 
 def row(cells: Iterable[str]) -> str:
@@ -109,7 +109,7 @@ def study(name: str) -> list[str]:
     again = (
         f"`judgestats items fetch {name}` and `-P data=data/{name}` compute it again on the authors' files."
         if name in STUDY_DATA
-        else "Its verdicts are not public: what is re-examined are its printed tables, which ship."
+        else "Its verdicts are not public. Its printed tables are re-examined; they ship with judgestats."
     )
     lines = [
         f"## {_STUDY[name]}",
@@ -121,8 +121,8 @@ def study(name: str) -> list[str]:
         "",
     ]
     lines += table(
-        ["claim", "the study printed", "its test on the same data", "the test called for", "outcome, and why",
-         "command"],
+        ["claim", "printed", "its test on the same data", "test that the question requires",
+         "outcome and reason", "command"],
         (
             [
                 claim["claim"],
@@ -150,8 +150,8 @@ def omega_cells() -> list[str]:
     )
     lines = [
         (
-            "Table 2, cell by cell: what is printed, what the same procedure gives on the authors' verdicts, what it gives "
-            "when each question's replications are shuffled (there is no signal), and the vote-share "
+            "Table 2, cell by cell: the printed omega, the same procedure on the authors' verdicts, and its null: "
+            "each question's replications shuffled. The last columns are the vote-share "
             "reliability, which ignores the order of letters."
         ),
         "",
@@ -185,7 +185,7 @@ def presets(name: str) -> list[tuple[str, str]]:
 
 
 def designs() -> list[str]:
-    """What ``preset=paper`` sets, an experiment a row."""
+    """Values that ``preset=paper`` sets, one experiment per row."""
     names = {
         "A": ("temperature", "judges", "guidelines", "reasoning", "alignment"),
         "B": ("omega", "head_to_tail"),
@@ -198,7 +198,7 @@ def designs() -> list[str]:
         for n in ns
         for preset, told in presets(n)
     ]
-    return ["## The designs", "", "What `-P preset=` sets; a test compares every declared cell with the study.", "",
+    return ["## The designs", "", "Values that `-P preset=` sets. A test compares every declared cell with the study.", "",
             *table(["study", "experiment", "preset", "wording", "sets"], rows), *_BOTH]  # fmt: skip
 
 
@@ -215,13 +215,13 @@ _BOTH = [
 
 
 def wording(name: str) -> str:
-    """Whether the study's own text can be sent, and what brings it."""
+    """Whether the study's own text can be sent, and the command that fetches it."""
     study = load_design(name).study
     return f"original available (`items fetch {study}`)" if study else "paraphrase only"
 
 
 def grade_score() -> list[str]:
-    """Study C: its printed table cell by cell, and what asks for it again."""
+    """Study C: its printed table cell by cell, and the command that repeats it."""
     frame = grade_score_table().table
     wide = frame.pivot_table(
         index=["judge", "prompt"],
@@ -232,8 +232,8 @@ def grade_score() -> list[str]:
         (
             f"`judgestats run grade_score -P preset=paper` repeats the study with ten judges ({len(wide)} cells, each with and "
             "without the random option). It needs keys of five providers. It shows each printed cell next to your run's, as the "
-            "paper computes it and corrected for chance. `-P preset=repeats` repeats a complete run. The printed cells, "
-            "with the most that the average of items can be by the printed averages of its two parts (**bold**: exceeded):"
+            "paper computes it and corrected for chance. `-P preset=repeats` repeats a complete run. The table has the printed "
+            "cells. *At most* is the bound from the printed averages of both parts (**bold**: exceeded):"
         ),
         "",
     ]
@@ -268,13 +268,13 @@ def crowd() -> list[str]:
         (
             "Tables 1 and 4 and the scaling curve are one run (a key for GPT-4o, a server for the four open judges, "
             "`answerers=` the eleven models of your crowd, which the paper does not all name): `judgestats run crowd -P "
-            "preset=paper -P answerers=...`; the commands of Table 2 and Table 3, one a step, and what came of them on "
-            "tiny random models are under [training data](training-data.md)."
+            "preset=paper -P answerers=...`. [Training data](training-data.md) has the commands of Table 2 and Table 3, and "
+            "their results on tiny random models."
         ),
         "",
         (
             "The repository's README names prepared judgments, `results/rewardbench_mtbench_PoolModified_gpt-4o.json`. The "
-            "repository holds no such file (checked at 9738495): named, not published."
+            "repository has no such file (checked at 9738495)."
         ),
         "",
     ]
@@ -302,7 +302,7 @@ def crowd() -> list[str]:
 
 
 def simulated(study: str) -> list[str]:
-    """What the default run of a study's experiment shows of judges whose truth is known."""
+    """Results of the default run of a study's experiment on simulated judges."""
     with SIMULATED.open(newline="", encoding="utf-8") as stream:
         cells = [r for r in csv.DictReader(stream) if r["study"] == study]
     conditions = [r["condition"].split(", ", 2) for r in cells]  # judge, temperature, levels
@@ -334,8 +334,8 @@ def page() -> str:
         "# The studies, cell by cell",
         "",
         (
-            "Four studies of LLM judges: what each claims, the command that repeats it, what the study printed, what we got "
-            "from the same data, and why the two differ."
+            "Four studies of LLM judges. A row has a claim, the printed result, our result on the same data, the reason for a "
+            "difference, and the command that repeats it."
         ),
         "",
         *designs(),

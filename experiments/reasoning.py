@@ -41,8 +41,8 @@ DESIGN = Design(
     name="reasoning",
     title="Reasoning and the consistency of scores",
     question=(
-        "Does asking for an explanation, before or after the score, change the variation of a "
-        "judge's scores for the same answer, and is the change equal for all judges?"
+        "Does an explanation before or after the score change the variation of a judge's "
+        "repeated scores, and is the change equal for all judges?"
     ),
     conditions=conditions,
     protocol=protocol,

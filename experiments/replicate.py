@@ -28,7 +28,7 @@ DESIGN = ReplicationDesign(
     title="A published study, re-examined",
     question=(
         "Which claims of a published study hold under the test that the question requires, and "
-        "what was the result of its own test?"
+        "what was the result of the study's test?"
     ),
     parameters=Parameters,
 )

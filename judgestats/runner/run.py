@@ -33,6 +33,7 @@ from judgestats.files.text import decode_json
 from judgestats.items.item_sets import STUDY_DATA
 from judgestats.results import plain, read_results
 from judgestats.results import write_results as write_records
+from judgestats.results.change_screen import claim_outcome
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner import record
@@ -649,7 +650,7 @@ def _log(
     from judgestats.tracking.runs import RunWriter
 
     about = f"Study: {study.title} ({study.source}). Data: {records['source']}."
-    console.print_status(*console.wrapped(f"{about} No judge is asked."), "")
+    console.print_status(*console.wrapped(f"{about} No judge is called."), "")
     began = time.time()
     command = console.repeat_command(design.name, given, mlflow=bool(os.environ.get(ADOPTED_RUN)))
     tags = {
@@ -737,7 +738,7 @@ def _claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:
             lines.append(f"    reproduced: {claim['reproduced']}")
         lines += [
             f"    now:        {claim['test_now']}",
-            f"    {claim['verdict'].upper()}: {claim['because']}",
+            f"    {claim_outcome(claim['verdict']).upper()}: {claim['because']}",
         ]
     return [*lines, ""]
 

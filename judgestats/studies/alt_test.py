@@ -67,13 +67,13 @@ class LabelledSet:
 
     @property
     def texts(self) -> int:
-        """How many texts the items are of; 0 where it is not known."""
+        """Number of texts that the items belong to; 0 where it is not known."""
         return 0 if self.group is None else len(set(self.group.tolist()))
 
     def test(
         self, who: int, *, epsilon: float, cluster: bool = False, rows: Any = slice(None)
     ) -> AlternativeAnnotator:
-        """An annotator in the judge's place, against the others."""
+        """Test an annotator against the others, as if it were the judge."""
         labels = self.labels[rows]
         others = [k for k in range(len(self.annotators)) if k != who]
         return alternative_annotator_test(
@@ -95,7 +95,7 @@ class LabelledSet:
 
 @dataclass(frozen=True, kw_only=True)
 class Sets:
-    """The sets of a folder, and everybody tested with the advised margin and with none."""
+    """The sets of a folder, and the tests of all annotators with and without the margin."""
 
     sets: Sequence[LabelledSet]
     advised: Tests
@@ -172,7 +172,7 @@ def _tests(sets: Sequence[LabelledSet], *, margin: bool = True, cluster: bool = 
 
 
 def _passing(tests: Tests) -> dict[str, tuple[int, int]]:
-    """Passed and tested, a set."""
+    """Passed and tested annotators per set."""
     tested = Counter(title for title, _ in tests)
     passed = Counter(title for (title, _), out in tests.items() if out.passed)
     return {title: (passed[title], n) for title, n in tested.items()}
@@ -188,12 +188,12 @@ def _people(data: Sets, _: Options) -> Finding:
     worst = min(counts, key=lambda t: counts[t][0] / counts[t][1])
     return Finding(
         verdict="stands" if passed == n else "stands in part" if passed else "does not stand",
-        because=f"Of {n} annotators in place of a judge {passed} pass: "
+        because=f"{passed} of {n} annotators pass the test that a judge has to pass: "
         + ", ".join(f"{title} {a} of {m}" for title, (a, m) in counts.items())
-        + f". A set whose own annotators fail ({worst}) asks more of a judge than of a "
-        "person.",
+        + f". The set {worst} requires more of a judge than of its annotators, who fail "
+        "most often.",
         results=each(
-            now, "people.now", "In place of the judge", _labelled_tests(data.advised), primary=True
+            now, "people.now", "Annotator as judge", _labelled_tests(data.advised), primary=True
         ),
     )
 
@@ -202,9 +202,9 @@ def _margin(data: Sets, _: Options) -> Finding:
     a, b = (sum(bool(t.passed) for t in of.values()) for of in (data.advised, data.bare))
     return Finding(
         verdict="stands in part" if b < a else "stands",
-        because=f"With the advised margins {a} of {len(data.advised)} people pass, with none {b}: "
-        "the margin decides most verdicts. Report the winning rate at several margins; judgestats "
-        "does.",
+        because=f"With the recommended margins {a} of {len(data.advised)} annotators pass, without "
+        f"a margin {b}. So the margin decides most verdicts. Report the winning rate at several "
+        "margins, as judgestats does.",
         results=each(now, "margin.now", "Margin 0", _labelled_tests(data.bare)),
     )
 
@@ -218,14 +218,14 @@ def _clusters(data: Sets, _: Options) -> Finding | str:
     sizes = ", ".join(f"{s.title} {len(s.labels)} in {s.texts}" for s in grouped)
     return Finding(
         verdict="stands in part" if changed else "stands",
-        because=f"Items share texts ({sizes}); over texts {changed} of {len(again)} verdicts on "
-        "people change. The margin is wider than what clustering adds to the error.",
+        because=f"With texts as clusters, {changed} of {len(again)} verdicts on annotators change. "
+        f"Items share texts ({sizes}). The margin is wider than what clustering adds to the error.",
         results=each(now, "clusters.now", "Over texts", _labelled_tests(again)),
     )
 
 
 def _modest(data: Sets, options: Options) -> Finding | str:
-    """How often fifty items give the verdict that all items give."""
+    """Share of draws of fifty items that give the verdict of all items."""
     rng = np.random.default_rng(options.seed)
     draws = min(_DRAWS, options.n_resamples)
     shares: dict[str, list[float]] = {}
@@ -244,14 +244,14 @@ def _modest(data: Sets, options: Options) -> Finding | str:
     least = min(map(min, shares.values()))
     found = "stands in part" if least >= 0.5 else "does not stand"
     each_set = "; ".join(
-        f"{t} {', '.join(f'{100 * x:.0f}%' for x in v)} of the draws" for t, v in shares.items()
+        f"{t} {', '.join(f'{100 * x:.0f}%' for x in v)}" for t, v in shares.items()
     )
     return Finding(
-        test_now=f"{draws} draws of {_DRAWN} items that everybody labelled: how often the "
-        "verdict on a person is that of all items",
+        test_now=f"{draws} draws of {_DRAWN} items that all annotators labelled: share of draws "
+        "with the verdict of all items",
         verdict="stands" if least >= 0.8 else found,
-        because=f"The same verdict as all items: {each_set}. Fifty items have a power of "
-        f"{100 * least:.0f}% in the worst case: with so few, a failure is not a finding.",
+        because=f"Draws with the verdict of all items: {each_set}. In the worst case fifty items "
+        f"give that verdict in {100 * least:.0f}% of the draws, so a failure is weak evidence.",
     )
 
 
@@ -280,46 +280,46 @@ def _conditions(data: Sets, _: Options) -> pd.DataFrame:
 
 ALT_TEST = Study(
     name="alt_test",
-    title="Would a person pass the alternative annotator test",
+    title="Do human annotators pass the alternative annotator test",
     source="arXiv 2501.10970; github.com/nitaytech/AltTest",
     layout="`SET_human.csv.gz` and `SET_items.csv.gz`, or the authors' "
     "`SET/human_annotations.json`",
-    heading="The alternative annotator test (arXiv 2501.10970) on people themselves",
-    question="Would a person pass the test that a judge has to pass?",
+    heading="The alternative annotator test (arXiv 2501.10970) on human annotators",
+    question="Do human annotators pass the test that a judge has to pass?",
     read=read_sets,
     claims=(
         Claim("people",
             "A judge that passes is as good as a human annotator; one that fails is not.",
             published="winning rate of at least .5 against the annotators",
             test_then="alternative annotator test of a model's labels",
-            test_now="the same test of each person's labels against the other people's",
+            test_now="the same test of each annotator's labels against the other annotators'",
             evaluate=_people),
         Claim("margin", "The margin epsilon accounts for a judge being cheaper.",
             published="epsilon .2 for experts, .15 for trained, .1 for crowd annotators",
-            test_then="the margin is taken off every person's score",
-            test_now="how many people pass with the margin, and with none", evaluate=_margin),
+            test_then="the margin is subtracted from every annotator's score",
+            test_now="number of annotators who pass with and without it", evaluate=_margin),
         Claim("clusters", "Items count as independent in the paired t test.",
             published="one-sided paired t test over items",
             test_then="alternative annotator test, items independent",
-            test_now="t over texts instead of items", evaluate=_clusters),
+            test_now="paired t test with texts as clusters", evaluate=_clusters),
         Claim("modest", "A modest number of annotated items suffices.", published="50 to 100 items",
             test_then="simulation",
-            test_now="draws of items that everybody labelled: how often the verdict on a person is "
-                "that of all items", evaluate=_modest),
+            test_now="draws of items that all annotators labelled: share of draws with the verdict "
+                "of all items", evaluate=_modest),
     ),
     conditions=_conditions,
     drawing=ranked(
         "people_who_pass",
         "pass_without_margin",
         "krippendorff_alpha",
-        caption="Share of annotators who pass the test in place of a judge, with the advised "
-        "margin and with none; agreement of the annotators.",
+        caption="Share of annotators who pass the test, with the recommended margin and without; "
+        "agreement of the annotators.",
     ),
     data_source="labels of the study's annotators",
     limitations=lambda data: (
-        "No model's label is examined: only people's are at hand under a licence.",
+        "No model's labels are examined: only human labels are available under a licence.",
         *(
-            f"{s.title}: too few items have three labels, nobody can be tested."
+            f"{s.title}: too few items have three labels, so no annotator can be tested."
             for s in data.sets
             if s.title not in _passing(data.advised)
         ),

@@ -300,8 +300,8 @@ class Replication:
                 for c in self.claims
                 if c.is_examined
             ),
-            blocks="As each claim's row says; the study's own tests stand beside.",
-            missing="Arrays of unequal length are not aligned by index; what is left out is said.",
+            blocks="As each claim's row states. The study's own tests are listed with it.",
+            missing="Arrays of unequal length are not aligned by index. Omissions are reported.",
             level=0.95,
             n_resamples=options.n_resamples,
             seed=options.seed,
@@ -309,14 +309,13 @@ class Replication:
         )
 
     def _missing(self) -> tuple[str, ...]:
-        """That some claims were not examined, and what it would take."""
+        """The limitation that some claims were not examined, and what they need."""
         n = self.counts()["not examined"]
         if not n:
             return ()
         text = (
-            f"{n} of {len(self.claims)} claims could not be examined: the data at hand do not "
-            "hold what they are about (each says what is missing). Name a folder that does "
-            "by the parameter data."
+            f"{n} of {len(self.claims)} claims could not be examined, because these data lack what "
+            "they need (each claim names it). Give a folder that has it by the parameter data."
         )
         return (text,)
 
@@ -337,7 +336,7 @@ class Replication:
 
 
 def _headline(claim: Claim) -> Headline:
-    """What became of a claim: a verdict on printed data, which claims nothing of other judges."""
+    """The outcome of a claim on printed data, which claims nothing about other judges."""
     kinds: Mapping[str, ClaimKind] = {"not examined": "undefined", "open": "open"}
     return Headline(
         id=f"headline.{claim.id}",
@@ -345,8 +344,8 @@ def _headline(claim: Claim) -> Headline:
         claim=kinds.get(claim.verdict, "described"),
         about=About(varied=claim.claim),
         rests_on=tuple(r.id for r in claim.results if not isinstance(r.result, Family)),
-        reason=f"{claim.verdict}: {claim.because}",
-        says=f"{claim.verdict}: {claim.claim}",
+        reason=f"{claim_outcome(claim.verdict)}: {claim.because}",
+        says=f"{claim_outcome(claim.verdict)}: {claim.claim}",
     )
 
 
@@ -413,7 +412,7 @@ def bounded(value: float, *, digits: int = 3) -> str:
 
 
 def format_percent(value: float, *, digits: int = 1) -> str:
-    """A share in per cent, as studies print accuracies.
+    """A share in percent, as studies print accuracies.
 
     Examples
     --------
@@ -424,7 +423,7 @@ def format_percent(value: float, *, digits: int = 1) -> str:
 
 
 def hundredths(estimate: Estimate) -> str:
-    """An estimated share in per cent with its interval."""
+    """An estimated share in percent with its interval."""
     low, high = low_high(estimate)
     share = with_bounds(100 * estimate.estimate, 100 * low, 100 * high, digits=1)
     number, space, interval = share.partition(" ")

@@ -113,7 +113,7 @@ def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
             results=results,
         )
     family = adjust_family(new, family="trend of spread, one test per judge", method="holm")
-    stands, text = _grows(new, family), f"{_adjusted(family)}."
+    stands, text = _grows(new, family), f"Trend: {_adjusted(family)}."
     if above:
         sampled = adjust_family(above, family="trend of spread above T = 0, per judge")
         stands += _grows(above, sampled)
@@ -153,9 +153,10 @@ def _distribution(data: LLMasJudgeData, _: Options) -> Finding | str:
         verdict=joint_verdict([*normal, *flatter], otherwise="does not stand"),
         reproduced="no number was published",
         because=f"Normality is rejected in {normal.count(False)} of {len(normal)} cells (scores "
-        f"are whole numbers on few points); flatter at the highest temperature is shown for "
-        f"{flatter.count(True)} of {len(flatter)} judges (change of excess kurtosis: {moved}). "
-        f"Excess kurtosis: {'; '.join(f'{k} {v.effects[0].short()}' for k, v in tests.items())}.",
+        "are whole numbers on few points). The shape is significantly flatter at the highest "
+        f"temperature for {flatter.count(True)} of {len(flatter)} judges. Change of excess "
+        f"kurtosis: {moved}. Excess kurtosis: "
+        f"{'; '.join(f'{k} {v.effects[0].short()}' for k, v in tests.items())}.",
         results=[
             now("distribution.now", "Normality of scores, adjusted", family, primary=True),
             *each(now, "distribution.now", "Shape of scores", tests),
@@ -273,26 +274,26 @@ def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
         return Finding(
             verdict="open",
             reproduced=listed(old),
-            because=f"No temperature has complete arrays to be paired: {', '.join(lost)}.{floor}",
+            because=f"No temperature has complete arrays for pairing: {', '.join(lost)}.{floor}",
             results=results,
         )
     family = adjust_family(new, family="spread by guideline, one test per judge and temperature")
     first = now("guidelines.now", "Spread by guideline, adjusted", family, primary=True)
     differ = [name for name, p in family.p_adjusted.items() if p < 0.05]
-    why = f"Equivalence of all pairs is shown in {sum(shown)} of {len(shown)} comparisons"
+    why = f"All pairs are equivalent in {sum(shown)} of {len(shown)} comparisons."
     if differ:
-        why += f"; the guidelines differ in spread for {', '.join(differ)}"
+        why += f" The guidelines differ in spread for {', '.join(differ)}."
     out = f" Not pairable, left out: {', '.join(lost)}." if lost else ""
     return Finding(
         verdict="stands" if all(shown) else "does not stand" if differ else "open",
         reproduced=listed(old),
-        because=f"{why} ({_adjusted(family)}).{out}{floor}",
+        because=f"{why} Tests of difference: {_adjusted(family)}.{out}{floor}",
         results=[first, *results],
     )
 
 
 def _noise_floor(data: LLMasJudgeData) -> str:
-    """That two arms sent the plain prompt, and how far runs of that prompt differ."""
+    """Difference between runs of the plain prompt, which two arms sent."""
     again = [level for level in NOT_SENT if level in data.guidelines]
     if not again:
         return ""
@@ -396,19 +397,19 @@ STUDY = Study(
     source="blog and public code, 2024-25",
     layout="the authors' `expNx/combined_results.json`, or their tables",
     heading="The consistency of numerical gradings (LLMasJudge), re-examined",
-    question="Which of the study's claims on the consistency of LLM judges stand when the test "
-    "is the one that the question calls for?",
+    question="Which of the study's claims on the consistency of LLM judges hold under the test "
+    "that the question requires?",
     read=lambda folder, _: read_llmasjudge(folder),
     claims=(
         Claim("temperature", "The spread of repeated scores grows with temperature.",
             published="Spearman, p < .0001",
             test_then="Spearman of temperature and variance, items unpaired, per judge",
             test_now="items as blocks: Page's trend test over temperatures, per judge, Holm over "
-                "judges; again above T = 0, where sampling is off and the spread is 0 by "
-                "construction; with the ratio of variances", evaluate=_temperature),
+                "judges. The same without T = 0, where the spread is 0 by construction. Ratio of "
+                "variances", evaluate=_temperature),
         Claim("distribution",
             "Scores centred by item look normally distributed, flatter at high temperature.",
-            published="density plots, no test", test_then="looking at plots",
+            published="density plots, no test", test_then="inspection of plots",
             test_now="D'Agostino-Pearson on scores centred by item; change of the excess kurtosis "
                 "from the lowest to the highest temperature, paired by item, with interval "
                 "(flatter: negative)", evaluate=_distribution),
@@ -419,7 +420,7 @@ STUDY = Study(
             test_now="items as blocks: blocked F on the cells' standard deviations at every "
                 "temperature, Holm over all temperatures (the three were picked among eleven), "
                 "then Wilcoxon's signed-rank test against each other judge, Holm; ratios of "
-                "variances beside them", evaluate=_judges),
+                "variances", evaluate=_judges),
         Claim("guidelines",
             "How detailed the scoring guideline is makes no difference to the spread.",
             published="no significant difference (T = .3, .5, 1; gpt-4o-mini)",
@@ -428,7 +429,7 @@ STUDY = Study(
             f"difference needs two one-sided tests of every pair, ratio within {WITHIN}",
             evaluate=_guidelines),
         Claim("reasoning_before",
-            "Reasoning before the score makes scores scatter more than no reasoning.",
+            "Reasoning before the score increases the spread of scores.",
             published="Levene, p < .05", test_then=_LEVENE, test_now=_REASONED,
             evaluate=reasoning("before")),
         Claim("reasoning_after", "Reasoning after the score makes no difference to the spread.",
@@ -447,34 +448,34 @@ STUDY = Study(
             f"not differ at T = .3 needs every ratio within {WITHIN} (two one-sided tests)",
             evaluate=reasoning_by_judge),
         Claim("alignment_methods",
-            "All methods agree with people better than random and always-tie; those that reason do "
-                "worse than the others.", published="Friedman and Nemenyi, p < .05",
+            "All methods agree better with human labels than random and always-tie; those that "
+                "reason agree less than the others.", published="Friedman and Nemenyi, p < .05",
             test_then="Friedman's test over methods, pairs as blocks, then Nemenyi",
             test_now="the same blocks; differences of the mean score with interval, Holm, since "
                 "Friedman ranks a score of three values with many ties (clusters of a question are "
                 "not in the file)", evaluate=alignment_methods),
         Claim("alignment_temperature_before",
-            "With reasoning, temperature changes the agreement with people.",
+            "With reasoning, temperature changes the agreement with human labels.",
             published="Friedman, p < .001",
             test_then="Friedman's test over temperatures, pairs as blocks",
             test_now="the same, with mean differences", evaluate=alignment_temperature("before")),
         Claim("alignment_temperature_none",
-            "Without reasoning, temperature does not change the agreement with people.",
+            "Without reasoning, temperature does not change the agreement with human labels.",
             published="Friedman, p > .1",
             test_then="Friedman's test over temperatures, pairs as blocks",
             test_now="the same, with mean differences; no change needs every difference of mean "
             f"scores within {MEAN_MARGIN} (two one-sided tests)",
             evaluate=alignment_temperature(NONE)),
-        Claim("small_variance", "Variances lie mostly below .4.",
+        Claim("small_variance", "Most variances are below .4.",
             published="a remark in the conclusion", test_then="none",
             test_now="share of items with a variance below .4 per judge at the temperatures above "
-                "0 (at T = 0 every variance is 0 by construction), with interval; mostly: above "
+                "0 (at T = 0 every variance is 0 by construction), with interval; most: above "
                 "half", evaluate=_small_variance),
-        Claim("more_trials", "More trials do not help the agreement with people.",
+        Claim("more_trials", "More trials do not increase the agreement with human labels.",
             published="a remark in the conclusion",
-            test_then="none of its own (Nemenyi of ten averaged trials against one)",
+            test_then="no separate test (Nemenyi of ten averaged trials against one)",
             test_now="difference of the mean alignment score with interval, paired by pair; that "
-            f"it does not help needs the difference below {MEAN_MARGIN}", evaluate=more_trials),
+            f"it does not help requires a difference below {MEAN_MARGIN}", evaluate=more_trials),
     ),
     conditions=_conditions,
     drawing=factor_curve(

@@ -1,4 +1,4 @@
-"""LLMasJudge: the claims on reasoning, and on agreement with people."""
+"""LLMasJudge: the claims on reasoning, and on agreement with human labels."""
 
 from __future__ import annotations
 
@@ -259,8 +259,8 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Finding | str:
     return Finding(
         verdict=joint_verdict([all(beaten), worse], otherwise=contradicted),
         reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}; Nemenyi: {printed}",
-        because=f"{sum(beaten)} of {len(beaten)} comparisons with the baselines stand; "
-        f"{differences}. Scores: {means}.{out}",
+        because=f"{sum(beaten)} of {len(beaten)} comparisons with the baselines hold. "
+        f"Differences: {differences}. Scores: {means}.{out}",
         results=[
             then("alignment_methods.then", "Alignment of methods, Friedman", old),
             then("alignment_methods.then.nemenyi", "Pairs of methods, Nemenyi", nemenyi),

@@ -44,20 +44,20 @@ from judgestats.studies.claims import (
 _FIELDS = ("id", "model_a", "model_b", "human_winner", "judge_pick")
 _CREDIT = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 _PICKS = {"A": "model_a", "B": "model_b"}
-_WHOSE = ("people", "the judge")
+_RATERS = {"people": "human raters", "the judge": "judge"}
 _LABELS, _DRAWS = 100, 400
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """Outcomes of one system against another, by people and by the judge (None: no pick)."""
+    """Outcomes of one system against another, by human raters and the judge (None: no pick)."""
 
     system: str
     other: str
     human: tuple[str | None, ...]
     judge: tuple[str | None, ...]
     first: tuple[bool, ...]
-    """Whether the system stood first."""
+    """Whether the system was shown first."""
 
     @property
     def name(self) -> str:
@@ -70,13 +70,13 @@ class Pairs:
         return np.array([np.nan if t is None else _CREDIT[t] for t in verdicts])
 
     def both(self, *, of_first: bool = False) -> dict[str, np.ndarray]:
-        """Credit by people and by the judge; `of_first`, of the answer that stood first."""
-        credit = {w: self.credit(w) for w in _WHOSE}
+        """Credit by human raters and by the judge; `of_first`: of the answer shown first."""
+        credit = {w: self.credit(w) for w in _RATERS}
         return {w: np.where(self.first, c, 1 - c) if of_first else c for w, c in credit.items()}
 
     def rate(self, whose: str) -> Estimate:
         """The system's win rate."""
-        return mean_share(self.credit(whose), name="win_rate", label=f"Win rate by {whose}")
+        return mean_share(self.credit(whose), name="win_rate", label=f"Win rate, {_RATERS[whose]}")
 
 
 def _outcome(winner: object, first: bool) -> str:
@@ -130,18 +130,18 @@ def _same(sets: Sequence[Pairs], _: Options) -> Finding:
     off = [r.p_value < 0.05 / len(rows) for r in rows.values()]
     return Finding(
         reproduced="; ".join(
-            f"{p.name}: people {hundredths(p.rate('people'))}, judge "
+            f"{p.name}: human {hundredths(p.rate('people'))}, judge "
             f"{hundredths(p.rate('the judge'))}"
             for p in sets
         ),
         verdict="does not stand" if all(off) else joint_verdict(off),
-        because="The judge less people: "
+        because="Judge minus human win rate: "
         + "; ".join(f"{n} {shifted(r, adjusted=False)}" for n, r in rows.items())
-        + f". Shown in {sum(off)} of {len(rows)} files.",
+        + f". The difference is significant in {sum(off)} of {len(rows)} files.",
         results=[
-            *(then(f"same.then.{p.name}.{w}", f"{p.name}, by {w}", p.rate(w))
-              for p in sets for w in _WHOSE),
-            *each(now, "same.now", "Judge less people", tests, primary=True),
+            *(then(f"same.then.{p.name}.{w}", f"{p.name}, {_RATERS[w]}", p.rate(w))
+              for p in sets for w in _RATERS),
+            *each(now, "same.now", "Judge minus human win rate", tests, primary=True),
         ],
     )  # fmt: skip
 
@@ -153,11 +153,10 @@ def _ranking(sets: Sequence[Pairs], _: Options) -> Finding:
     right = {p.name: _agreement(p) for p in sets}
     return Finding(
         verdict=joint_verdict(same, otherwise="does not stand"),
-        because=f"People and judge prefer the same system in {sum(same)} of {len(sets)} files; the "
-        f"judge sees the larger gap in {wider}, though on single pairs it agrees with people "
-        "in only "
+        because=f"Humans and judge prefer the same system in {sum(same)} of {len(sets)} files. "
+        f"The judge shows the larger gap in {wider}. Agreement on single pairs is only "
         + ", ".join(hundredths(e) for e in right.values())
-        + ". Who wins can be read from it, by how much cannot.",
+        + ". The judge shows which system wins, but not by how much.",
         results=each(now, "ranking.now", "Accuracy", right),
     )
 
@@ -169,7 +168,7 @@ def _agreement(p: Pairs) -> Estimate:
 
 
 def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
-    """How often a hundred labels give an interval that holds people's win rate."""
+    """Share of draws of 100 labels whose interval holds the human win rate."""
     rng = np.random.default_rng(options.seed)
     draws = min(_DRAWS, options.n_resamples)
     held, naive = 0, 0
@@ -187,12 +186,12 @@ def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
             held += _holds(e, truth)
     share = held / (draws * len(sets))
     return Finding(
-        test_now=f"{draws} draws of {_LABELS} labels a file: how often the corrected interval "
-        "holds the win rate of all of people's labels",
-        reproduced=f"the judge's own interval holds it in {naive} of {len(sets)} files",
+        test_now=f"{draws} draws of {_LABELS} labels per file: share of draws whose corrected "
+        "interval holds the win rate of all human labels",
+        reproduced=f"the judge's uncorrected interval holds it in {naive} of {len(sets)} files",
         verdict="stands" if share >= 0.93 else "does not stand",
-        because=f"The corrected interval holds people's win rate in {format_percent(share)} of the "
-        "draws (labels are drawn from a finite file, so more than 95% are expected); one draw "
+        because=f"The corrected interval holds the human win rate in {format_percent(share)} of "
+        "draws. Labels are drawn from a finite file, so more than 95% are expected. One draw "
         "each: " + "; ".join(f"{n} {hundredths(e)}" for n, e in examples.items()) + ".",
         results=each(now, "mended.now", "Corrected win rate, one draw", examples, primary=True),
     )
@@ -205,18 +204,18 @@ def _holds(estimate: Estimate, truth: float) -> bool:
 
 def _first(sets: Sequence[Pairs], _: Options) -> Finding:
     parts = [p.both(of_first=True) for p in sets]
-    both = {w: np.concatenate([p[w] for p in parts]) for w in _WHOSE}
-    label = "Share for the first place, judge"
+    both = {w: np.concatenate([p[w] for p in parts]) for w in _RATERS}
+    label = "Share for the first position, judge"
     share = mean_share(both["the judge"], name="first_position_share", label=label)
     test = paired_shift(both)
     return Finding(
         verdict="stands in part" if low_high(share)[0] > 0.5 else "stands",
-        because=f"The judge picks the first place in {hundredths(share)} ({shifted(test.rows[0])} "
-        "beyond people's choices of the same answers). Drawn places keep the preference from "
-        "favouring a system; it still costs accuracy on every pair, which one order cannot show.",
+        because=f"The judge picks the first position in {hundredths(share)} of the pairs. Judge "
+        f"minus human raters, same pairs: {shifted(test.rows[0])}. Random positions keep this "
+        "preference from favouring a system. It still costs accuracy, which one order cannot show.",
         results=[
             now("first.now.share", label, share),
-            now("first.now", "First place: the judge less people", test, primary=True),
+            now("first.now", "First position: judge minus human raters", test, primary=True),
         ],
     )
 
@@ -232,42 +231,42 @@ def _win_rates(sets: Sequence[Pairs], _: Options) -> pd.DataFrame:
 
 ARENA_PAIRS = Study(
     name="arena_pairs",
-    title="Arena pairs: whose win rate",
+    title="Arena pairs: human and judge win rates",
     source="pairs published by Chen Lab under MIT, 2025",
     layout="JSON files of id, model_a, model_b, human_winner, judge_pick",
-    heading="Arena pairs: people's win rate and a judge's, re-examined",
-    question="Can a judge's win rate be read as people's, and do a few labels mend it?",
+    heading="Arena pairs: human and judge win rates, re-examined",
+    question="Does a judge's win rate equal the human win rate, and do a few labels correct it?",
     read=read_pairs,
     claims=(
-        Claim("same", "A judge's win rate can be read as people's.",
-            published="a judge's win rate in place of a leaderboard's",
+        Claim("same", "A judge's win rate equals the human win rate.",
+            published="a judge's win rate instead of a leaderboard's",
             test_then="win rates side by side",
             test_now="difference on the same pairs, Bonferroni over files", evaluate=_same),
-        Claim("ranking", "A judge that errs still ranks the systems as people do.",
+        Claim("ranking", "A judge that errs still ranks the systems as human raters do.",
             published="agreement on who wins, file by file", test_then="none",
-            test_now="side of .5 that people and judge see; accuracy pair by pair",
+            test_now="side of .5 of both win rates; accuracy pair by pair",
             evaluate=_ranking),
-        Claim("mended", f"{_LABELS} labels drawn at random mend the judge's win rate.",
+        Claim("mended", f"{_LABELS} labels drawn at random correct the judge's win rate.",
             published="prediction-powered corrections promise it",
             test_then="the judge's win rate with its interval",
-            test_now="how often the corrected interval of drawn labels holds people's win rate",
+            test_now="share of draws whose corrected interval holds the human win rate",
             evaluate=_mended),
-        Claim("first", "Drawing the places at random keeps position out of the win rate.",
-            published="one order a pair, places drawn", test_then="none",
-            test_now="share of picks for the first place, and how far it lies from people's on the "
-                "same pairs", evaluate=_first),
+        Claim("first", "Random positions keep position bias out of the win rate.",
+            published="one order per pair, positions drawn", test_then="none",
+            test_now="share of picks for the first position, and its difference from the human "
+                "share on the same pairs", evaluate=_first),
     ),
     conditions=_win_rates,
     drawing=lambda sets: ranked(
         "win_rate_people",
         "win_rate_judge",
         caption=f"Win rate of {' and '.join(dict.fromkeys(p.system for p in sets))} against each "
-        "other system, by people and by the judge.",
+        "other system, by human raters and by the judge.",
     ),
-    data_source="pairs with a person's winner and one judge's pick",
+    data_source="pairs with a human rater's winner and one judge's pick",
     limitations=lambda _: (
-        "The files print no claim: those examined are what such data are used for.",
-        "One pick a pair, one order: the judge's noise cannot be told from its errors.",
+        "The files print no claim. The claims are common uses of such data.",
+        "There is one pick per pair, in one order: noise and errors cannot be separated.",
     ),
 )  # fmt: skip
 
@@ -276,7 +275,7 @@ _PEOPLE = ("annotator1", "annotator2", "annotator3")
 _OUTCOMES = ("0", "1", "2")
 _PRINTED_RATIO = 0.9375
 _EPSILON = 0.1
-"""The smallest margin that the test's authors advise: for annotators of a crowd."""
+"""The smallest margin that the test's authors recommend: for annotators of a crowd."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,13 +288,13 @@ class Labels:
 
     @property
     def gold(self) -> np.ndarray:
-        """What most of the three say; a tie where each says something else."""
+        """The majority of the three labels; a tie where all three differ."""
         votes = np.stack([(self.people == o).sum(axis=1) for o in _OUTCOMES], axis=1)
         most = np.array(_OUTCOMES)[votes.argmax(axis=1)]
         return np.where(votes.max(axis=1) >= 2, most, "0")
 
     def hits(self, judge: str) -> np.ndarray:
-        """1 where a judge says what most people say."""
+        """1 where a judge's verdict is the majority label."""
         right: np.ndarray = np.equal(self.judges[judge], self.gold)
         return right.astype(float)
 
@@ -383,8 +382,8 @@ def _ratio(labels: Labels, _: Options) -> Finding:
     return Finding(
         reproduced=f"{100 * ratio:.1f}% ({bounded(as_ties[_PANDALM])} / {bounded(as_ties[_GPT])})",
         verdict="stands" if abs(ratio - _PRINTED_RATIO) < 5e-4 else "does not stand",
-        because="The printed ratio could not be met from the judgments that the authors publish: "
-        f"it is {100 * ratio:.1f}% where GPT-3.5's {int(np.sum(judges[_GPT] == ''))} unreadable "
+        because="The authors' public judgments do not reproduce the printed ratio. "
+        f"It is {100 * ratio:.1f}% where GPT-3.5's {int(np.sum(judges[_GPT] == ''))} unparsed "
         "replies count as ties and "
         f"{100 * as_errors[_PANDALM] / as_errors[_GPT]:.1f}% where they count as errors. A third "
         f"of a macro F1 is the rare tie ({100 * np.mean(gold == '0'):.1f}% of the pairs).",
@@ -398,9 +397,9 @@ def _pandalm_shift(labels: Labels, _: Options) -> Finding:
     return Finding(
         reproduced="accuracy " + ", ".join(f"{j} {hundredths(labels.accuracy(j))}" for j in names),
         verdict="stands" if low_high(shift.rows[0])[1] < 0 else "open",
-        because=f"PandaLM-7B less GPT-3.5: {shifted(shift.rows[0])}; an unreadable reply is wrong "
-        "here.",
-        results=[now("below.now", "Accuracy: PandaLM-7B less GPT-3.5", shift, primary=True)],
+        because=f"PandaLM-7B minus GPT-3.5: {shifted(shift.rows[0])}. An unparsed reply counts as "
+        "wrong here.",
+        results=[now("below.now", "Accuracy: PandaLM-7B minus GPT-3.5", shift, primary=True)],
     )
 
 
@@ -418,11 +417,10 @@ def _people(labels: Labels, _: Options) -> Finding:
     return Finding(
         reproduced=", ".join(map(bounded, values)),
         verdict="stands in part",
-        because=f"The kappas are {bounded(min(values))} to {bounded(max(values))}; but the authors "
-        "dropped pairs on which annotators diverged much, keeping 1,000 of 2,500, until this was "
-        "so. It is the agreement on pairs chosen for agreement, so that people's ceiling, and "
-        f"every judge's accuracy, are those of easy pairs (the judges' own kappas: "
-        f"{bounded(min(judged))} and {bounded(max(judged))}).",
+        because=f"The kappas are {bounded(min(values))} to {bounded(max(values))}. But the authors "
+        "dropped pairs with much disagreement until this was so, and kept 1,000 of 2,500. "
+        "So the human ceiling and every judge's accuracy are those of easy pairs. The kappas of "
+        f"the judges are {bounded(min(judged))} and {bounded(max(judged))}.",
         results=each(then, "people.then", "Cohen's kappa of two annotators", by_number),
     )
 
@@ -434,13 +432,13 @@ def _replaces(labels: Labels, _: Options) -> Finding:
     closest = float(np.mean([t.annotator_share for t in own.annotators]))
     return Finding(
         verdict="stands" if own.winning_rate >= 0.5 else "does not stand",
-        because="Share of the annotators whom it replaces at a margin of "
+        because="Winning rate at a margin of "
         f"{bounded(_EPSILON, digits=1)}: "
         + ", ".join(f"{j} {t.winning_rate:.2g}" for j, t in tests.items())
-        + f"; even at .2, the margin for experts, PandaLM-7B replaces {lenient.winning_rate:.2g} "
-        f"(least {apa_p(min(t.p_value for t in lenient.annotators))}): it is as close to the "
-        f"others as an annotator in {100 * own.advantage:.0f}% of the pairs, an annotator to them "
-        f"in {100 * closest:.0f}%.",
+        + f". At .2, the margin for experts, that of PandaLM-7B is {lenient.winning_rate:.2g} "
+        f"(least {apa_p(min(t.p_value for t in lenient.annotators))}). PandaLM-7B agrees with the "
+        f"others as well as an annotator in {100 * own.advantage:.0f}% of the pairs. An annotator "
+        f"does so in {100 * closest:.0f}%.",
         results=[
             now(f"replaces.now.{j}", f"Alternative annotator test, {j}", t, primary=j == _PANDALM)
             for j, t in tests.items()
@@ -450,25 +448,25 @@ def _replaces(labels: Labels, _: Options) -> Finding:
 
 PANDALM = Study(
     name="pandalm",
-    title="PandaLM-7B against people",
+    title="PandaLM-7B against human annotators",
     source="arXiv 2306.05087; github.com/WeOpenML/PandaLM",
     layout="`labels.csv`, or the three files of the authors' `data` folder",
     heading="PandaLM-7B against three annotators (arXiv 2306.05087), re-examined",
-    question="How near do two judges come to the people who labelled PandaLM's test set?",
+    question="How well do two judges agree with the annotators of PandaLM's test set?",
     read=read_labels,
     claims=(
         Claim("ratio", "PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
             published="93.75% of GPT-3.5's F1",
             test_then="ratio of macro F1 over tie, 1 and 2, against the annotators' majority",
-            test_now="the same ratio, with unread replies counted both ways", evaluate=_ratio),
-        Claim("below", "PandaLM-7B evaluates nearly as well as GPT-3.5, and less well.",
+            test_now="the same ratio, with unparsed replies counted both ways", evaluate=_ratio),
+        Claim("below", "PandaLM-7B is slightly less accurate than GPT-3.5.",
             published="F1 .5456 against .5820", test_then="none: two numbers side by side",
             test_now="difference of accuracies on the same pairs, instructions as clusters",
             evaluate=_pandalm_shift),
         Claim("people", "The test set is reliable: its three annotators agree.",
             published="Cohen's kappa of every two annotators near .85", test_then="Cohen's kappa",
             test_now="the same, with intervals over instructions", evaluate=_people),
-        Claim("replaces", "PandaLM can take the place of people in comparing models.",
+        Claim("replaces", "PandaLM can replace human annotators in comparisons of models.",
             published="reliable and aligned with human preference; no test", test_then="none",
             test_now="alternative annotator test against all three, instructions as clusters",
             evaluate=_replaces),
@@ -485,12 +483,12 @@ PANDALM = Study(
     data_source=lambda labels: (
         f"the authors' labels of {len(labels.people):,} pairs; "
         + (
-            "the instructions are not in the folder: every pair is taken as independent"
+            "the instructions are not in the folder: every pair is assumed independent"
             if labels.question is None
             else "pairs of one instruction are clusters"
         )
     ),
     limitations=lambda _: (
-        "One order of the answers: a preference for a place cannot be told from them.",
+        "Answers have one order, so a preference for a position cannot be measured.",
     ),
 )  # fmt: skip

@@ -36,16 +36,16 @@ _GRADE_FILES = ("grade_score_tables_1_3.csv", "arxiv_2406_12043_tables_1_3.csv")
 _ROWS = 3482
 """Rows that the study judged."""
 _REPEATS = (0.05, 0.12)
-"""How far repeats of a whole run differ, as the study says."""
+"""Difference between repeats of a complete run, as the study reports it."""
 _SCRIPT = (
     "The author's public script averages by item, as described (grade_score.py; read, not run "
-    "here): such cells cannot have come from it as one run. A copied or mistyped part is the "
-    "simplest reading."
+    "here). One run of it cannot give such cells. A copied or mistyped part is the simplest "
+    "explanation."
 )
 _BY_JUDGE = (
     "difference of the printed scores with its interval, paired by judge, judges as the sample"
 )
-_READ_OFF = "read off Tables 1-3; no test"
+_READ_OFF = "values of Tables 1-3; no test"
 
 
 def read_cells(folder: Path, _: Options) -> pd.DataFrame:
@@ -96,12 +96,11 @@ def _option(cells: pd.DataFrame, _: Options) -> Finding:
         reproduced=f"higher in {n_up} of {count} cells",
         verdict="stands" if rises and n_up == count else "stands in part" if rises else "open",
         because=f"On average {signed(grade, digits=3)} ({len(up)} judges), and under all prompts "
-        f"for {int(up.all(axis=1).sum())} of them. The part that rises is the spread over places "
-        f"(LLM score {signed(entropy, digits=3)}); the choice of the same option does not (choice "
-        f"score {signed(choice, digits=3)}). One more option lifts the score of a judge that "
-        f"chooses at random from {bounded(chances[0])} to {bounded(chances[1])} where there were "
-        "two: the printed scores are not corrected for that, and how many options a prompt had is "
-        "not printed.",
+        f"for {int(up.all(axis=1).sum())} of them. The position entropy rises "
+        f"(LLM score {signed(entropy, digits=3)}). The choice of the same option does not (choice "
+        f"score {signed(choice, digits=3)}). A third option raises the score of a random judge "
+        f"from {bounded(chances[0])} to {bounded(chances[1])}. The printed scores are not "
+        "corrected for that, and the numbers of options are not printed.",
         results=[
             now(f"option.now.{what}", f"{what.replace('_', ' ')}, with and without", f,
                 primary=what == "grade_score")
@@ -122,7 +121,7 @@ def _prompts(cells: pd.DataFrame, _: Options) -> Finding:
         verdict=joint_verdict(first),
         because=f"Against {names[-1]}: "
         + "; ".join(f"{r.a} {signed(r, digits=3)}" for r in shift.rows)
-        + f" ({len(wide)} judges). Single judges move by up to {bounded(moved)} between prompts, "
+        + f" ({len(wide)} judges). Single judges differ by up to {bounded(moved)} between prompts, "
         "in different directions.",
         results=[now("prompts.now", "Grade Score by prompt", shift, primary=True)],
     )
@@ -139,10 +138,10 @@ def _best(cells: pd.DataFrame, _: Options) -> Finding:
         reproduced=f"{best} first in {first} of {wide.shape[1]} columns by Grade Score, in {most} "
         "by choice score",
         verdict="does not stand" if "opus" not in best else "stands" if leads else "open",
-        because=f"{best} averages {bounded(mean[best])} and {second} {bounded(mean[second])}: the "
-        f"lead of {bounded(gap)} is {'more' if leads else 'less'} than what the study says that "
-        "repeats of a run differ by. Columns share items and judge, so that they are no "
-        "independent wins.",
+        because=f"{best} averages {bounded(mean[best])} and {second} {bounded(mean[second])}. The "
+        f"lead of {bounded(gap)} is {'larger' if leads else 'smaller'} than the difference that "
+        "the study reports between repeats of a run. Columns share items and judge, so they are "
+        "not independent.",
     )
 
 
@@ -153,12 +152,11 @@ def _repeats(cells: pd.DataFrame, _: Options) -> Finding:
     moved = float((effect[True] - effect[False]).mean())
     return Finding(
         verdict="open",
-        because=f"No repeats are printed. Means of {_ROWS:,} scores between 0 and 1 differ by less "
-        f"than {bounded(at_size)} in 95 of 100 repeats, for any judge, if rows vary "
-        f"independently; differences of .05 to .12 are those of means of at most {most[0]:,.0f} to "
-        f"{most[1]:,.0f} rows. So the scores rest on fewer rows than are named, or something else "
-        "was changed between the runs. If they are as uncertain as the remark says, the random "
-        f"option's average effect ({bounded(moved)}) is of the size of a repeat.",
+        because=f"No repeats are printed. If rows vary independently, means of {_ROWS:,} scores "
+        f"from 0 to 1 differ by less than {bounded(at_size)} in 95 of 100 repeats. Differences of "
+        f".05 to .12 need means of at most {most[0]:,.0f} to {most[1]:,.0f} rows. So the scores "
+        "are of fewer rows than stated, or something else changed between the runs. With such "
+        f"repeats the option's mean effect ({bounded(moved)}) is as large as a repeat difference.",
     )
 
 
@@ -173,8 +171,8 @@ def _bound(cells: pd.DataFrame, _: Options) -> Finding:
     return Finding(
         reproduced=f"possible in {len(cells) - len(bad)} of {len(cells)} cells",
         verdict="stands" if bad.empty else "stands in part",
-        because=f"{len(bad)} of {len(cells)} cells exceed it, by up to {bounded(worst)}"
-        + (f": {listed}. {_SCRIPT}" if listed else "."),
+        because=f"{len(bad)} of {len(cells)} cells exceed it, by up to {bounded(worst)}."
+        + (f" Cells: {listed}. {_SCRIPT}" if listed else ""),
     )
 
 
@@ -189,18 +187,18 @@ def _grade_conditions(cells: pd.DataFrame, _: Options) -> pd.DataFrame:
 
 GRADE_SCORE = Study(
     name="grade_score",
-    title="Grade Score: what its printed tables say",
+    title="Grade Score: its printed tables",
     source="arXiv 2406.12043, Tables 1-3; github.com/IoDmitri/GradeLab",
     layout="`grade_score_tables_1_3.csv`: metric, prompt, random_option, judge, value",
-    heading="Grade Score: selection apart from position (arXiv 2406.12043), re-examined",
-    question="What do the printed tables say of the random option, the prompts, the judges and of "
-    "themselves?",
+    heading="Grade Score: position and selection (arXiv 2406.12043), re-examined",
+    question="Do the printed tables support the claims on the random option, the prompts, and the "
+    "judges, and are they consistent?",
     read=read_cells,
     claims=(
         Claim("option", "A random option among the options consistently raises the Grade Score.",
             published=_READ_OFF, test_then="scores with and without the option, side by side",
-            test_now=f"{_BY_JUDGE}, prompts averaged; the same of its two parts; the effect of "
-            "one more option on a judge that chooses at random", evaluate=_option),
+            test_now=f"{_BY_JUDGE}, prompts averaged, for the score and its two parts. Also the "
+            "effect of a third option on a judge that chooses at random", evaluate=_option),
         Claim("prompts", "Prompts 1 and 2 give better Grade Scores than prompt 4.",
             published=_READ_OFF, test_then="scores by prompt, side by side",
             test_now=f"{_BY_JUDGE}, with and without the option averaged, Holm", evaluate=_prompts),
@@ -208,16 +206,16 @@ GRADE_SCORE = Study(
             published="the highest scores of Tables 1-3; no interval",
             test_then="scores by judge, side by side",
             test_now="the lead over the next judge, compared with the printed difference between "
-                "repeats of a whole run (.05 to .12)", evaluate=_best),
-        Claim("repeats", "Repeats of a whole run differ by .05 to .12.",
+                "repeats of a complete run (.05 to .12)", evaluate=_best),
+        Claim("repeats", "Repeats of a complete run differ by .05 to .12.",
             published=".05 to .12, a remark", test_then="none is described",
-            test_now="the largest difference that repeats of a mean over so many rows can show in "
-                "95 of 100, if every row's score were drawn anew as 0 or 1", evaluate=_repeats),
+            test_now="the largest difference between two means of that many rows in 95 of 100 "
+                "repeats, if every row's score is a new draw of 0 or 1", evaluate=_repeats),
         Claim("bound",
             "The printed Grade Score is the average of the items' harmonic means of both parts.",
             published="Tables 1-3, with both parts next to every score", test_then="none",
             test_now="the harmonic mean of the printed averages, which no average of harmonic "
-                "means can exceed (the harmonic mean is concave), rounding allowed for",
+                "means can exceed (the harmonic mean is concave), within rounding",
             evaluate=_bound),
     ),
     conditions=_grade_conditions,
@@ -247,7 +245,7 @@ _SELECTIONS = {
 
 
 def read_accuracies(folder: Path, _: Options) -> pd.DataFrame:
-    """The printed tables of a folder, one row a number.
+    """The printed tables of a folder, one row per number.
 
     Raises
     ------
@@ -306,7 +304,7 @@ def _compare_methods(
 
 
 def _mostly(difference: Any, least: float) -> Callable[[Sequence[bool]], str]:
-    """Stands in part where no interval shows it and more than a share of the cells are above 0."""
+    """Verdict in part where no interval shows it, but more than a share of cells is above 0."""
     otherwise = "stands in part" if (difference > 0).to_numpy().mean() > least else "open"
     return lambda clear: joint_verdict(clear, otherwise=otherwise)
 
@@ -323,9 +321,9 @@ def _gain(printed: pd.DataFrame, _: Options) -> Finding:
         "gain",
         "CCE@16 against vanilla, judges averaged",
         {_VANILLA: vanilla.loc[judges].mean(), _CCE: cce.mean()},
-        f"Judges averaged: {len(judges)}; a test that swaps the two within sets cannot come below "
-        f"p = {2 / 2 ** len(of_sets):.3g}. The gain is {of_sets[most]:.1f} points on {most} and "
-        f"{gains.drop(columns=most).mean().mean():.1f} on average without it: by set "
+        f"{len(judges)} judges are averaged. The smallest possible p of an exchange within sets is "
+        f"{bounded(2 / 2 ** len(of_sets), digits=4)}. The gain is {of_sets[most]:.1f} points on "
+        f"{most} and {gains.drop(columns=most).mean().mean():.1f} on average without it. By set: "
         + ", ".join(f"{s} {v:+.1f}" for s, v in of_sets.items())
         + ". The 6.7 is one judge's.",
         reproduced=f"{each_judge}; above the vanilla judge in {int((gains > 0).to_numpy().sum())} "
@@ -375,7 +373,7 @@ def _scaling(printed: pd.DataFrame, _: Options) -> Finding:
         "scaling",
         f"{sizes[-1]} against {sizes[0]} judgments",
         {f"k={sizes[0]}": few.mean(), f"k={sizes[-1]}": many.mean()},
-        "GPT-4o only. Three samples of judgments stand behind a value; their spread is not "
+        "GPT-4o only. A value is the mean of three samples of judgments, whose spread is not "
         "printed.",
         reproduced=f"higher at {sizes[-1]} than at {sizes[0]} in "
         f"{int((change > 0).to_numpy().sum())} of {change.size} cells of Table 4",
@@ -404,7 +402,7 @@ def _distilled(printed: pd.DataFrame, _: Options) -> Finding:
         {_VANILLA: vanilla.mean(), "CCE": cce.mean()},
         f"From {sizes[0]:,} to {sizes[-1]:,} examples accuracy falls on "
         + ", ".join(f"{s} in {n} of {2 * len(falls)}" for s, n in worse.items() if n)
-        + "; below a coin's 50% are "
+        + ". Below 50% (chance) are "
         + ", ".join(f"{n} of {len(both)} on {s}" for s, n in coin.items() if n)
         + ". Each value is one training run, so the effect of the seed is unknown. The mixed judge "
         "has twice the examples, so size and mixture are confounded.",
@@ -428,8 +426,9 @@ def _rejection(printed: pd.DataFrame, _: Options) -> Finding:
         f"vanilla above random in {int((vanilla > chance).sum())}",
         verdict="stands" if p < 0.05 else "stands in part" if above.mean() > 0.5 else "open",
         because=f"In {int(whole.sum())} of {len(whole)} pairs all three scores are higher "
-        f"({apa_p(p)}; four pairs cannot come below .125). One training run stands behind a model, "
-        "and neither its seed's spread nor intervals over MT-Bench's 80 questions are printed. "
+        f"({apa_p(p)}; the smallest possible p of four pairs is .125). Each model is from one "
+        "training run. Neither the spread over seeds nor intervals over MT-Bench's 80 questions "
+        "are printed. "
         "Vanilla rejection sampling falls below random choice in "
         f"{int((vanilla < chance).sum())} of {len(wide)} cells.",
     )
@@ -465,17 +464,17 @@ def _averages(printed: pd.DataFrame, _: Options) -> Finding:
     return Finding(
         reproduced=f"{len(rows) - len(wrong)} of {len(rows)} rows",
         verdict="stands in part" if wrong else "stands",
-        because=(f"Not: {'; '.join(wrong)}. " if wrong else "")
-        + f"Rows that stand in two tables are the same in {sum(agree)} of {len(agree)}: CCE@16 is "
-        "Table 4's criticising selection with verdicts removed, CCE-random@16 its random selection "
-        "without removal, so that the two differ in two things.",
+        because=(f"Different: {'; '.join(wrong)}. " if wrong else "")
+        + f"{sum(agree)} of {len(agree)} rows that are in two tables are equal. CCE@16 is Table "
+        "4's criticising selection with verdicts removed. CCE-random@16 is its random selection "
+        "without removal, so the two differ in two factors.",
     )
 
 
 def _points(*_: object) -> str:
     return (
         "figures only; `judgestats run crowd` counts key points and `python -m "
-        "judgestats.training coverage` measures coverage on a run of your own"
+        "judgestats.training coverage` measures coverage on your run"
     )
 
 
@@ -494,18 +493,18 @@ def _accuracies(printed: pd.DataFrame, _: Options) -> pd.DataFrame:
 
 CROWD_COMPARATIVE = Study(
     name="crowd_comparative",
-    title="Crowd comparative evaluation: what its printed tables say",
+    title="Crowd comparative evaluation: its printed tables",
     source="arXiv 2502.12501, Tables 1-4",
     layout="`crowd_tables_1_4.csv`: table, judge_or_base, method, samples, set, value",
     heading="Crowd comparative evaluation (arXiv 2502.12501), re-examined",
-    question="What do the printed tables say of a crowd's help, of its price, and of themselves?",
+    question="Do the printed tables support the crowd's gain and price, and are they consistent?",
     read=read_accuracies,
     claims=(
         Claim("gain", "Crowd comparison raises accuracy by 6.7 points on average over five sets.",
             published="6.7 points (GPT-4o: 73.6 to 80.3)", test_then="averages side by side",
             test_now=f"{_BY_SET}, judges averaged; the verdicts, which would pair by item, are not "
             "public", evaluate=_gain),
-        Claim("price", "At the same number of judgments it beats majority and aggregated votes.",
+        Claim("price", "With equal numbers of judgments it beats majority and aggregated votes.",
             published="GPT-4o: CCE@16 80.3, Agg@16 76.9, Maj@16 76.7, 16 criteria 75.9",
             test_then="averages side by side", test_now=f"{_BY_SET}, Holm", evaluate=_price),
         Claim("selection",
@@ -515,11 +514,11 @@ CROWD_COMPARATIVE = Study(
             test_then="averages side by side",
             test_now=f"{_BY_SET}, 8 and 16 judgments averaged, Holm", evaluate=_selection),
         Claim("scaling", "Accuracy improves with the number of crowd judgments.",
-            published="a figure; of it only 8 and 16 judgments are in a table", test_then="a curve",
+            published="a figure; only its 8 and 16 judgments are in a table", test_then="a curve",
             test_now=f"{_BY_SET}, selections averaged", evaluate=_scaling),
         Claim("distilled",
-            "Judgments with a crowd teach smaller judges better than vanilla ones, and more of "
-                "them more.",
+            "Judgments with a crowd train smaller judges better than vanilla ones, and more "
+                "judgments train better.",
             published="Table 2: 61.2 and 61.1 against 57.7 and 60.3 (Llama 3.1 8B), 57.4 and 63.0 "
                 "against 56.6 and 61.1 (Qwen 2.5 7B); mixed, 60,000: 66.7",
             test_then="averages side by side", test_now=f"{_BY_SET}, bases and sizes averaged",
@@ -530,7 +529,7 @@ CROWD_COMPARATIVE = Study(
                 "/ vanilla)", test_then="scores side by side",
             test_now="sign test over pairs of base and instructions, since the three scores of one "
                 "trained model are not independent", evaluate=_rejection),
-        Claim("averages", "Every printed average is that of its row.",
+        Claim("averages", "Every printed average is the mean of its row.",
             published="Tables 1, 2 and 4", test_then="none",
             test_now="the mean of the printed cells, within rounding (.1)", evaluate=_averages),
         Claim("points",
@@ -545,9 +544,9 @@ CROWD_COMPARATIVE = Study(
     limitations=lambda _: (
         "Only printed averages are re-examined: the verdicts are not public.",
         (
-            "Five sets are five observations: intervals over them are wide, and say what a sixth "
-            "set might show. Neither the sets' sizes as used nor intervals are printed: over 350 "
-            "pairs an accuracy of 68% is known to 5 points either way."
+            "Five sets are five observations, so intervals over them are wide. They describe a "
+            "sixth set. Neither the sizes of the sets nor intervals are printed. With 350 pairs an "
+            "accuracy of 68% has a margin of error of 5 points."
         ),
     ),
     from_print=True,

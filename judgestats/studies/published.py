@@ -45,8 +45,8 @@ FloatArray = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 _UNPAIRED = Note(
     code="unpaired",
-    message="As the replicated study computed it: the same items stand behind every group, which "
-    "this test does not use. The paired tests answer the question.",
+    message="This is the replicated study's test. Every group has the same items, but the test "
+    "ignores the pairing. The paired tests answer the question.",
 )
 
 
@@ -163,7 +163,7 @@ def _blocked_pairs(array: ScoreArray, strata: Sequence[Stratum]) -> list[NamedRe
 def published_levene_of_variances(
     array: ScoreArray, strata: Sequence[Stratum], *, reference: str
 ) -> list[NamedResult]:
-    """Levene on vectors of variances, each level against one: as a published claim rests on it.
+    """Levene on vectors of variances, each level against one, as in a published claim.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def published_ratios(
 ) -> list[NamedResult]:
     """Kruskal-Wallis and Mann-Whitney on ratios of variances, item by item, between judges.
 
-    A ratio with a variance of 0 under it is undefined and left out, which is counted.
+    A ratio with a variance of 0 in the denominator is undefined. It is left out and counted.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def _trend(cells: Cells, stratum: Stratum) -> TestResult:
 
 
 def _marked(test: TestResult) -> TestResult:
-    why = "The replicated study used it; it ignores that the same items stand behind every group."
+    why = "The replicated study used this test. It ignores that every group has the same items."
     return dataclasses.replace(test, why=why, notes=(*test.notes, _UNPAIRED))
 
 
@@ -267,7 +267,7 @@ def _table(identity: str, title: str, source: str, rows: pd.DataFrame, text: str
 
 
 def centred_distances(array: ScoreArray) -> NamedResult:
-    """How often each distance from its item's mean occurs, a condition: study A's figure.
+    """Count the distances from the item means per condition (study A's figure).
 
     Parameters
     ----------
@@ -288,8 +288,8 @@ def centred_distances(array: ScoreArray) -> NamedResult:
             for v, n in zip(values, counts, strict=True)
         ]
     text = (
-        "Scores less the mean of their item under their condition, counted. The study calls their "
-        "shape normal and flatter at high temperature; scores are whole numbers on few points."
+        "Counts of scores minus the mean of their item and condition. The study calls their "
+        "shape normal and flatter at high temperature. Scores are whole numbers on few points."
     )
     return _table(
         "centred", "Scores centred by item", "LLMasJudge, experiment 1c", _frame(rows), text
@@ -299,7 +299,7 @@ def centred_distances(array: ScoreArray) -> NamedResult:
 def omega_results(frame: pd.DataFrame) -> list[NamedResult]:
     """Tables 1, 2 and 4 of arXiv 2412.12509 on a run's choices of the best of five answers.
 
-    Letters are coded by their place, and what could not be read is a category, as there.
+    Letters are coded by their position, and unparsed replies are a category, as in the paper.
 
     Parameters
     ----------
@@ -309,8 +309,8 @@ def omega_results(frame: pd.DataFrame) -> list[NamedResult]:
     Returns
     -------
     list of NamedResult
-        Omega with its null by shuffling, a condition and benchmark; the five numbers of judges'
-        agreement, and of right answers a question, where the run has them.
+        Omega with its permutation null, per condition and benchmark; the five numbers of judges'
+        agreement, and of correct answers per question, where the run has them.
     """
     asked = frame[frame["status"] != "invalid_condition"]
     place = pd.to_numeric(asked["position"], errors="coerce")
@@ -365,15 +365,15 @@ def _agreement(frame: pd.DataFrame) -> list[NamedResult]:
         | dict(zip(_FIVE, printed[0], strict=True))
     )
     text = (
-        "Share of pairs of judges that agree. The paper does not say over what its five numbers "
-        "are; what is no verdict is a category."
+        "Share of pairs of judges that agree. The paper does not say what its five numbers "
+        "summarise. Unparsed replies are a category."
     )
     source = "arXiv 2412.12509, Table 1"
     return [_table("agreement", "Agreement of judges in five numbers", source, _frame(rows), text)]
 
 
 def _right_answers(asked: pd.DataFrame) -> list[NamedResult]:
-    """Table 4: right answers of a question in five numbers."""
+    """Table 4: correct answers per question in five numbers."""
     if "options_right" not in asked:
         return []
     labelled = asked[asked["options_judged"] != ""].drop_duplicates("item_id")
@@ -390,11 +390,11 @@ def _right_answers(asked: pd.DataFrame) -> list[NamedResult]:
             | dict(zip(_FIVE, own["value"], strict=True))
         )
     text = (
-        "Answers of a question that name the true answer as words. The study's count for SQuAD is "
-        "of answers that hold its first character (see `replicate`)."
+        "Answers per question that name the true answer as words. The study's count for SQuAD is "
+        "of answers that contain its first character (see `replicate`)."
     )
     source = "arXiv 2412.12509, Table 4"
-    return [_table("right_answers", "Right answers in five numbers", source, _frame(rows), text)]
+    return [_table("right_answers", "Correct answers in five numbers", source, _frame(rows), text)]
 
 
 def _five(values: Sequence[float]) -> dict[str, object]:
@@ -418,7 +418,7 @@ def grade_score_results(cells: pd.DataFrame, frame: pd.DataFrame) -> list[NamedR
     Returns
     -------
     list of NamedResult
-        The scores side by side; and, where the whole run was repeated, how far repeats differ.
+        The scores side by side, and the difference of repeats of a complete run, if any.
     """
     return [_side_by_side(cells), *_repeats(frame)]
 
@@ -443,16 +443,16 @@ def _side_by_side(cells: pd.DataFrame) -> NamedResult:
             }
         )
     text = (
-        "The printed Grade Score averages items; it cannot exceed the harmonic mean of its two "
-        "parts. An option more lowers what chance scores, so that only corrected scores compare "
-        "conditions with and without the unrelated option."
+        "The printed Grade Score averages items. It cannot exceed the harmonic mean of its two "
+        "parts. Its chance level depends on the number of options. So only corrected scores "
+        "compare conditions with and without the unrelated option."
     )
     source = "arXiv 2406.12043, Tables 1-3"
     return _table("own", "Grade Scores, printed and of this run", source, _frame(rows), text)
 
 
 def _is(printed: str, judge: str) -> bool:
-    """Whether a printed judge is the one asked, whose name may lack its version.
+    """Whether a printed judge is the given one, whose name may lack its version.
 
     Examples
     --------
@@ -463,7 +463,7 @@ def _is(printed: str, judge: str) -> bool:
 
 
 def _repeats(frame: pd.DataFrame) -> list[NamedResult]:
-    """The Grade Score of every repetition of the whole run, and how far they differ."""
+    """The Grade Score of every repeat of the complete run, and their differences."""
     rows = []
     for condition, rotations in rotations_of(frame).items():
         scores = grade_score_items(rotations.positions, n_options=rotations.n_options)
@@ -485,12 +485,12 @@ def _repeats(frame: pd.DataFrame) -> list[NamedResult]:
         return []
     most = max(float(row["apart"]) for row in rows)
     text = (
-        "Grade Scores of repetitions of the whole run, on the same items in the same orders: they "
-        f"differ by up to {apa_number(most, digits=3, bounded=True)}. The study says that repeats "
-        "differ by .05 to .12."
+        "Grade Scores of repeats of the complete run, on the same items in the same orders. They "
+        f"differ by up to {apa_number(most, digits=3, bounded=True)}. The study reports "
+        "differences of .05 to .12."
     )
     source = "arXiv 2406.12043, repeats of a run"
-    return [_table("repeats", "Repeats of the whole run", source, _frame(rows), text)]
+    return [_table("repeats", "Repeats of the complete run", source, _frame(rows), text)]
 
 
 Procedure = Callable[[pd.DataFrame, ScoreArray], list[NamedResult]]
@@ -505,7 +505,7 @@ def with_published(
     contrasts: Sequence[Contrast] = (),
     extras: Mapping[str, Any] | None = None,
 ) -> Analysis:
-    """An analysis with what the study that it replicates would have printed.
+    """An analysis with the results that the replicated study would have printed.
 
     Parameters
     ----------
@@ -522,8 +522,8 @@ def with_published(
     Returns
     -------
     Analysis
-        With results of role ``replicated`` after its own; as it is where no study stands behind
-        the experiment.
+        With results of role ``replicated`` after its own; unchanged where the experiment
+        replicates no study.
     """
     results = [
         NamedResult(id=identity, title=title, role="replicated", result=table())

@@ -1,4 +1,4 @@
-"""Eight scores per answer on RewardBench 2 (Composo, 2026): what repeats gain, and where."""
+"""Eight scores per answer on RewardBench 2 (Composo, 2026): gain of repeats, by category."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SHARED = "credit shared among answers that tie for the highest score, paired by
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeScores:
-    """A judge at a temperature: its scores, questions x answers x repeats, the right one first."""
+    """Scores of a judge at a temperature: questions x answers x repeats, correct answer first."""
 
     scores: Floats
     questions: tuple[tuple[str, str], ...]
@@ -61,7 +61,7 @@ class JudgeScores:
         return int(self.scores.shape[2])
 
     def credit(self, k: int, *, ties: bool = True) -> Floats:
-        """What the right answer earns by the mean of k scores, a question; NaN where unread.
+        """Credit of the correct answer by the mean of k scores, per question; NaN if unparsed.
 
         Without `ties`, as the study counts: the first k scores, those that were read, and
         nothing for a tie. With them, the mean over successive sets of k repeats.
@@ -141,7 +141,7 @@ def _needs(*cells: tuple[str, float]) -> Callable[[Evaluator], Evaluator]:
 
 
 def _repeats(identity: str, judge: str, t: float) -> Evaluator:
-    """One against all repeats: as counted by the study, and with ties shared."""
+    """One against all repeats: as the study counts, and with ties shared."""
 
     @_needs((judge, t))
     def evaluate(data: Cells, _: Options) -> Finding:
@@ -158,14 +158,14 @@ def _repeats(identity: str, judge: str, t: float) -> Evaluator:
             verdict=kept if low_high(fair.rows[0])[0] > 0 else "does not stand",
             because="The correct answer ties for the highest score in "
             f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
-            f"{format_percent(asked.tied(most))} at k = {most}; counted as errors, ties charge the "
-            "single score for its coarse scale. With ties shared "
+            f"{format_percent(asked.tied(most))} at k = {most}. Ties counted as errors penalise "
+            "the coarse scale of the single score. With ties shared "
             f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
             f"{shifted(fair.rows[0])}: {100 * left:.0f}% of what was printed.",
             results=[
                 then(f"{identity}.then.one", f"{judge}, T={t:g}, one score, ties as errors", one),
                 then(f"{identity}.then.all", f"{judge}, T={t:g}, all scores, ties as errors", all_),
-                now(f"{identity}.now", f"{judge}, T={t:g}: mean of {most} less one score, ties "
+                now(f"{identity}.now", f"{judge}, T={t:g}: mean of {most} minus one score, ties "
                     "shared", fair, primary=True),
             ],
         )  # fmt: skip
@@ -192,9 +192,9 @@ def _smaller(data: Cells, _: Options) -> Finding | str:
             for j in there
         ),
         verdict="stands" if all(low_high(row)[0] > 0 for row in shift.rows) else "open",
-        because="With ties shared the gains are "
+        because="With ties shared the gains in points are "
         + ", ".join(f"{j} {100 * g:.1f}" for j, g in pd.DataFrame(gains).dropna().mean().items())
-        + f" points; beyond {FULL}'s: "
+        + f". Minus the gain of {FULL}: "
         + "; ".join(f"{row.a} {shifted(row)}" for row in shift.rows)
         + ".",
         results=[
@@ -216,19 +216,19 @@ def _nano(data: Cells, _: Options) -> Finding:
     return Finding(
         reproduced=" against ".join(format_percent(counted[k].estimate) for k in ("nano", "full")),
         verdict="stands" if low > -_MARGIN else "does not stand" if high < -_MARGIN else "open",
-        because=f"With ties shared it is {shifted(fair.rows[0])}, against a declared margin of "
-        f"{100 * _MARGIN:.0f} points: the two printed accuracies meet because the single score of "
-        f"the full model ties in {format_percent(full.tied(1))} of the questions.",
+        because=f"With ties shared the difference is {shifted(fair.rows[0])}, and the declared "
+        f"margin is {100 * _MARGIN:.0f} points. The printed accuracies are close because the "
+        f"single score of the full model ties in {format_percent(full.tied(1))} of the questions.",
         results=[
             *each(then, "nano.then", "Ties as errors", counted),
-            now("nano.now", f"{names[1]}, less {names[0]}", fair, primary=True),
+            now("nano.now", f"{names[1]}, minus {names[0]}", fair, primary=True),
         ],
     )
 
 
 @_needs((FULL, 1.0))
 def _three(data: Cells, _: Options) -> Finding:
-    """How much of the gain three repeats have."""
+    """Share of the gain that three repeats have."""
     asked = data[FULL, 1.0]
     most = asked.most
     one, three, all_ = (asked.strict_accuracy(k) for k in (1, 3, most))
@@ -239,11 +239,13 @@ def _three(data: Cells, _: Options) -> Finding:
     return Finding(
         reproduced=f"{100 * counted:.0f}% of the gain",
         verdict="stands" if share >= 0.6 else "does not stand",
-        because=f"With ties shared three scores have {100 * share:.0f}% of the gain; the other "
-        f"{most - 3} add {shifted(more.rows[0])}.",
+        because=f"With ties shared three scores have {100 * share:.0f}% of the gain. The other "
+        f"{most - 3} scores add {shifted(more.rows[0])}.",
         results=[
             then("three.then", "Mean of three scores, ties as errors", three),
-            now("three.now", f"Mean of {most} less mean of three, ties shared", more, primary=True),
+            now(
+                "three.now", f"Mean of {most} minus mean of three, ties shared", more, primary=True
+            ),
         ],
     )
 
@@ -269,17 +271,17 @@ def _stable_at(data: Cells, _: Options) -> Finding | str:
         verdict="stands" if inside else "does not stand" if outside else "open",
         because="Against T = 0: "
         + "; ".join(f"{p.rows[0].a} {shifted(p.rows[0])}" for p in pairs.values())
-        + (". Every interval lies inside the margin." if inside else "."),
+        + (". Every interval is inside the margin." if inside else "."),
         results=[
             *each(then, "temperature.then", "One score, T", counted),
-            *each(now, "temperature.now", "One score less that at T = 0, T", pairs, primary=True),
+            *each(now, "temperature.now", "One score minus that at T = 0, T", pairs, primary=True),
         ],
     )
 
 
 @_needs((FULL, 1.0))
 def _subset_gains(data: Cells, _: Options) -> Finding:
-    """In which subsets repeats help."""
+    """Gain of repeats by subset."""
     asked = data[FULL, 1.0]
     ks = (1, asked.most)
     subsets = np.array([s for s, _ in asked.questions])
@@ -299,8 +301,8 @@ def _subset_gains(data: Cells, _: Options) -> Finding:
         + "; ".join(
             f"{s} {c.rows[0].with_bounds(digits=1, times=100)} points" for s, c in own.items()
         )
-        + f". Shown after Holm: {', '.join(shown) or 'none'}.",
-        results=each(now, "where.now", f"Mean of {asked.most} less one score, ties shared", own),
+        + f". Significant after Holm: {', '.join(shown) or 'none'}.",
+        results=each(now, "where.now", f"Mean of {asked.most} minus one score, ties shared", own),
     )
 
 
@@ -323,16 +325,16 @@ def _score_rows(data: Cells, _: Options) -> pd.DataFrame:
 
 REWARDBENCH2 = Study(
     name="rewardbench2_k8",
-    title="Eight scores an answer on RewardBench 2",
+    title="Eight scores per answer on RewardBench 2",
     source="Composo, github.com/composo-ai/llm-judge-criteria-ensembling, 2026",
     layout="`base_both_k8.jsonl.gz`, `base_nano_k8.jsonl.gz`, `base_full_k8_t0.0.jsonl.gz`, "
     "`base_full_k8_t0.7.jsonl.gz`",
-    heading="Eight scores an answer on RewardBench 2 (Composo), re-examined",
-    question="What does the mean of eight scores buy, once ties are not counted as errors?",
+    heading="Eight scores per answer on RewardBench 2 (Composo), re-examined",
+    question="How much does the mean of eight scores gain when ties are not counted as errors?",
     read=read_scores,
     claims=(
         Claim("full",
-            "The mean of eight scores makes the full model 9.8 points more often correct.",
+            "The mean of eight scores raises the full model's accuracy by 9.8 points.",
             published="71.7 to 81.5%", test_then=_WIN, test_now=_SHARED,
             evaluate=_repeats("full", FULL, 1.0)),
         Claim("smaller", "Smaller models gain more from repeats.",
@@ -340,10 +342,10 @@ REWARDBENCH2 = Study(
                 "to 81.5% (+9.8)", test_then=_WIN,
             test_now="differences of the gains with ties shared, paired by question, Holm",
             evaluate=_smaller),
-        Claim("at_zero", "Even at T = 0 eight scores make it 4.6 points more often correct.",
+        Claim("at_zero", "Even at T = 0 eight scores raise its accuracy by 4.6 points.",
             published="72.5 to 77.1%, intervals not overlapping", test_then=_WIN, test_now=_SHARED,
             evaluate=_repeats("at_zero", FULL, 0.0)),
-        Claim("nano", "Eight scores of the nano model come near one of the full model.",
+        Claim("nano", "Eight nano scores are nearly as accurate as one score of the full model.",
             published="71.4% against 71.7%", test_then=_WIN, test_now=_SHARED, evaluate=_nano),
         Claim("three", "Three scores capture about 70% of what eight gain.",
             published="k = 3 captures about 70% of the gain (full model)", test_then=_WIN,
@@ -358,7 +360,7 @@ REWARDBENCH2 = Study(
             published="k = 1 to k = 8, full model: Factuality 76.4 to 86.7%, Focus 70.1 to 81.8, "
                 "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
             test_then=f"{_WIN}, by category",
-            test_now=f"{_SHARED}, a category at a time, Holm over categories",
+            test_now=f"{_SHARED}, by category, Holm over categories",
             evaluate=_subset_gains),
     ),
     conditions=_score_rows,
@@ -373,7 +375,7 @@ REWARDBENCH2 = Study(
     data_source="the study's scores (judgments in JSON lines)",
     limitations=lambda _: (
         "Only the plain prompt is examined, not the study's prompts with criteria.",
-        "A tie is broken by a fair draw here; who breaks ties otherwise gets another number.",
+        "A tie is broken by a fair draw here; another rule gives another number.",
     ),
     margins={"accuracy": _MARGIN},
 )  # fmt: skip

@@ -100,7 +100,7 @@ class Cell:
         return abs(self.omega.estimate - self.printed) <= _HALF_DIGIT
 
     def disagreement(self, items: Sequence[str] | None = None) -> Floats:
-        """Share of disagreeing pairs, a question."""
+        """Share of disagreeing pairs per question."""
         rows = [self.items.index(i) for i in items or self.items]
         return disagreement(_categories(self.verdicts)[rows])
 
@@ -140,7 +140,7 @@ def _letters(verdicts: Objects) -> Objects:
 
 
 def _categories(verdicts: Objects) -> Objects:
-    """Letters, and one category for what was not read; empty text where nothing was asked."""
+    """Letters, and one category for unparsed replies; empty text where there was no call."""
     read = _letters(verdicts)
     return np.where(read == "", np.where(verdicts == "", "", "(none)"), read)
 
@@ -230,7 +230,7 @@ def _conditions(data: Verdicts, _: Options) -> pd.DataFrame:
 
 
 def _table_2(data: Verdicts, _: Options) -> Finding:
-    """The published omegas, and what the same procedure gives when nothing is there."""
+    """The published omegas, and the same procedure under its permutation null."""
     usable = [c for c in data.cells if c.matches is not None]
     wrong = [c for c in usable if not c.matches]
     text = "; ".join(_mismatch(c, usable) for c in wrong)
@@ -256,14 +256,14 @@ def _table_2(data: Verdicts, _: Options) -> Finding:
             then("table2.then.cells", "Table 2, cell by cell", PaperTable(
                 source="arXiv 2412.12509, Table 2",
                 table=_cell_table(data.cells),
-                caption="Printed and computed omegas, what the same procedure gives when "
-                "replications are shuffled, and label-free reliabilities of the same verdicts. "
+                caption="Printed and computed omegas, the null of the same procedure (shuffled "
+                "replications), and vote-share reliabilities of the same verdicts. "
                 f"{end if usable else 'None of these cells is printed in the paper.'}",
             )),
             *each(then, "table2.then", "Published omega", omegas),
-            *each(now, "table2.now", "Reliability of one verdict", one, primary=True),
-            *each(now, "table2.now.all", "Reliability of all votes", many),
-            *each(now, "table2.now.missing", "Unread left out", missing),
+            *each(now, "table2.now", "Vote-share reliability", one, primary=True),
+            *each(now, "table2.now.all", "Vote-share reliability of all repeats", many),
+            *each(now, "table2.now.missing", "Unparsed left out", missing),
         ],
     )  # fmt: skip
 
@@ -330,28 +330,27 @@ def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
     beyond = sum(value > null.q95 for value, null in tested)
     apart = float(np.mean([abs(value - null.mean) for value, null in tested]))
     counted = (
-        f"{beyond} of {n} cells at T > 0 exceed the 95th percentile of their null (5% of them, "
-        f"{apa_number(0.05 * n, digits=1)}, would by chance), and the cells lie "
-        f"{apa_number(apart, bounded=True)} from its mean on average. "
+        f"{beyond} of {n} cells at T > 0 exceed the 95th percentile of their null ("
+        f"{apa_number(0.05 * n, digits=1)} are expected by chance). The mean distance from the "
+        f"mean of the null is {apa_number(apart, bounded=True)}. "
     )
     ones = [c.one.estimate for c in warm if math.isfinite(c.one.estimate)]
     nulls = [c.one.null.q95 for c in warm if c.one.null is not None]
-    beside = f"; the 95th percentiles of its null reach {three_digits(max(nulls))}" if nulls else ""
+    limit = f" Null 95th percentile: at most {three_digits(max(nulls))}." if nulls else ""
     label_free = (
-        "The reliability of one verdict, which ignores the order of letters, is "
-        f"{three_digits(min(ones))} to {three_digits(max(ones))}{beside}."
+        "The vote-share reliability, which ignores the order of letters, is "
+        f"{three_digits(min(ones))} to {three_digits(max(ones))}.{limit}"
         if ones
-        else "The reliability of one verdict is undefined: no two questions differ."
+        else "The vote-share reliability is undefined: no two questions differ."
     )
     if beyond / n <= _FEW_BEYOND:
         return "does not stand", (
-            f"Shuffled data give much the same: "
-            f"{counted}These omegas are mostly the sampling error of absolute correlations, not "
-            f"the reliability of a judge. {label_free}"
+            f"Shuffled data give nearly the same omegas. {counted}These omegas are mostly sampling "
+            f"error of absolute correlations, not the reliability of a judge. {label_free}"
         )
     return "stands in part", (
-        f"{counted}There verdicts on different questions move together over replications, which "
-        f"is not how often a judge repeats itself. {label_free}"
+        f"{counted}In those cells verdicts on different questions correlate over replications. "
+        f"That is not how often a judge repeats its verdict. {label_free}"
     )
 
 
@@ -376,8 +375,8 @@ def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
     return Finding(
         reproduced=f"omega {' to '.join(ends) or 'undefined'} in {len(cold)} cells",
         verdict="stands in part" if worst <= _STILL else "does not stand",
-        because=f"{still} But one draw is repeated: this says that sampling was switched off, not "
-        "that the judge would agree with itself if asked differently, or is right."
+        because=f"{still} At T = 0 sampling is off, so every repeat is the same draw. This shows "
+        "neither agreement under another wording nor accuracy."
         if worst <= _STILL
         else f"Repetitions at T = 0 differ in up to {100 * worst:.3g}% of pairs.",
         results=each(now, "at_zero.now", "Repetitions that differ", flips, primary=True),
@@ -416,9 +415,9 @@ def _best_temperature(data: Verdicts, options: Options) -> Finding | str:
     return Finding(
         reproduced=f"largest omega above 0 at {', '.join(tops) or 'no temperature: undefined'}",
         verdict="does not stand" if coldest == n else varies,
-        because=f"In {coldest} of {n} pairs of judge and benchmark repetitions disagree least at "
-        f"the lowest temperature above 0; the temperatures differ at the .05 level in {differ} of "
-        f"{n} (unadjusted).",
+        because=f"In {coldest} of {n} pairs of judge and benchmark, repeats disagree least at "
+        f"the lowest temperature above 0. The temperatures differ significantly in {differ} of "
+        f"{n} (.05, unadjusted).",
         results=results,
     )
 
@@ -447,9 +446,9 @@ def _ranked(data: Verdicts, _: Options) -> Finding | str:
     partly = "stands in part" if better and not worse else "open"
     return Finding(
         verdict="does not stand" if worse and worse >= better else partly,
-        because=f"In {better} of {len(results)} comparisons Gemma repeats itself more consistently "
-        f"at the .05 level (unadjusted), in {worse} less. That it repeats itself says nothing of "
-        "whether it is right, and three judges are too few to speak of a rank correlation.",
+        because=f"Gemma is significantly more consistent in {better} of {len(results)} comparisons "
+        f"(.05, unadjusted), and less consistent in {worse}. Consistency says nothing about "
+        "accuracy, and three judges are too few for a rank correlation.",
         results=results,
     )
 
@@ -472,18 +471,16 @@ def _benchmarks(data: Verdicts, _: Options) -> Finding | str:
     fewer = ""
     if len(sizes) == 1 and all(s < b for s, b in sizes):
         [(squad, bbh)] = sizes
-        fewer = (
-            f": it has {squad} questions and BBH {bbh}, and fewer questions score less by chance"
-        )
+        fewer = f" (SQuAD has {squad} questions, BBH {bbh}, and fewer questions lower the null)"
     found = {c.name: c.one for pair in pairs for c in pair}
     return Finding(
         reproduced=f"omega lower on SQuAD in {lower_then} of {n} cells",
         verdict="stands" if lower == n else "does not stand" if higher > lower else "open",
         because=f"The null of the published omega is itself lower on SQuAD in {lower_null} of {n} "
-        f"cells{fewer}. One verdict's reliability is lower on SQuAD in {lower_now} of {n}, with "
-        f"intervals that do not overlap in {lower}, and higher with such intervals in {higher}. "
-        "Whether the answers are more accurate the verdicts cannot say.",
-        results=each(now, "benchmarks.now", "Reliability of one verdict", found),
+        f"cells{fewer}. The vote-share reliability is lower on SQuAD in {lower_now} of {n} cells, "
+        f"with intervals that do not overlap in {lower}. It is higher with such intervals in "
+        f"{higher}. The verdicts do not show which answers are more accurate.",
+        results=each(now, "benchmarks.now", "Vote-share reliability", found),
     )
 
 
@@ -521,14 +518,14 @@ def _table_1(data: Verdicts, options: Options) -> Finding | str:
     text = f"The five printed numbers are those over {''.join(ways[:1])}."
     if not ways:
         text = (
-            f"The printed numbers are found neither over {' nor over '.join(over)}; the paper does "
-            "not say over which they are. The printed median lies "
+            f"The printed numbers match neither {' nor '.join(over)}. The paper does not say what "
+            "they summarise. The printed median is "
             f"{'inside' if inside else 'outside'} the interval of the share over all."
         )
     verdict = "stands" if ways else "stands in part" if inside else "does not stand"
     if result.null is not None and not result.estimate > result.null.q95:
         verdict = "open" if verdict != "does not stand" else verdict
-        text += " Unrelated judges of the same habits would share as much."
+        text += " Unrelated judges with the same shares of letters would agree as often."
     listed = "; ".join(
         f"over {what} {' / '.join(map(three_digits, numbers.values()))}"
         for what, numbers in over.items()
@@ -542,7 +539,7 @@ def _table_1(data: Verdicts, options: Options) -> Finding | str:
 
 
 def _limitations(data: Verdicts) -> list[str]:
-    """What the folder lacks of the printed cells: whole judges, and single cells of others."""
+    """Printed cells that the folder lacks: all cells of a judge, and single cells of others."""
     printed = printed_rows(2)
     names = list(dict.fromkeys(printed["judge"]))
     there = {c.judge for c in data.cells}
@@ -559,19 +556,16 @@ def _limitations(data: Verdicts) -> list[str]:
             "be examined."
         )
     if n_printed < expected:
-        parts.append(
-            f"Of the {expected} printed cells of the judges that are there, the folder has "
-            f"{n_printed}."
-        )
+        parts.append(f"The folder has {n_printed} of the {expected} printed cells of its judges.")
     if others:
         parts.append(f"{', '.join(others)}: not judges of the paper; nothing is printed of them.")
     return [
         *parts,
         (
-            f"Up to {100 * unread:.3g}% of the verdicts of a cell could not be read. They are one "
-            "category here, as in the paper; the reliability with them left out stands beside."
+            f"Up to {100 * unread:.3g}% of the replies of a cell are unparsed. They are one "
+            "category here, as in the paper. The reliability without them is listed next to it."
         ),
-        "One order of answers for every question: a judge that follows place is reliable here.",
+        "Each question has one order of answers: a judge that follows position is reliable here.",
         "Comparisons by p-value are unadjusted and exploratory: the study declared no test.",
     ]
 
@@ -582,8 +576,8 @@ STUDY = Study(
     source="arXiv 2412.12509",
     layout="`verdicts.csv.gz`, or the authors' JSON files",
     heading="McDonald's omega of LLM judgments (arXiv 2412.12509), re-examined",
-    question="Do the published omegas say how reliable the judges are, and what does a "
-    "reliability that ignores the order of letters say of the same verdicts?",
+    question="Do the published omegas measure the reliability of the judges, and how reliable are "
+    "the same verdicts when the order of letters is ignored?",
     read=read_schroeder2024,
     claims=(
         Claim("table2", "The judges' reliability is .42 to .80 at T > 0 (McDonald's omega).",
@@ -591,7 +585,7 @@ STUDY = Study(
             test_then="omega total of absolute correlations, letters coded 1-5, questions as "
                 "indicators and replications as cases",
             test_now="the same number after shuffling each question's replications (its null), and "
-                "the vote-share reliability of one verdict, which ignores the order of letters",
+                "the vote-share reliability, which ignores the order of letters",
             evaluate=_table_2),
         Claim("at_zero", "At T = 0 reliability is perfect.", published="Table 2: omega 1 at T = 0",
             test_then="the same omega; a table without any variance counts as 1 by rule",
@@ -601,7 +595,7 @@ STUDY = Study(
             published="the largest omega of a row of Table 2 is at different temperatures",
             test_then="none: the largest omega above T = 0 is read off",
             test_now="Friedman's test over temperatures above 0 on each question's share of "
-                "disagreeing pairs, questions as blocks; reliability of one verdict by temperature",
+                "disagreeing pairs, questions as blocks; vote-share reliability by temperature",
             evaluate=_best_temperature),
         Claim("judges", "Reliability ranks the judges opposite to their arena rank.",
             published="omegas of Table 2: Gemma highest, Starling (first in the arena) lower",
@@ -612,27 +606,27 @@ STUDY = Study(
             "Answers to SQuAD are more accurate than those to BBH, yet judged less reliably.",
             published="Table 2: omega lower on SQuAD than on BBH",
             test_then="none: omegas are compared by eye",
-            test_now="reliability of one verdict with interval over questions, by benchmark",
+            test_now="vote-share reliability with an interval over questions, by benchmark",
             evaluate=_benchmarks),
         Claim("table1",
             "The three judges agree moderately: .433 of the pairs in the median replication.",
             published=".167 / .395 / .433 / .469 / 1.000 (BBH, T = .25; Table 1)",
             test_then="share of pairs of judges that agree, five numbers",
-            test_now="the same share over questions, with an interval over questions, beside what "
-                "unrelated judges of the same habits would share", evaluate=_table_1),
+            test_now="the same share with an interval over questions, and its null (unrelated "
+                "judges with the same shares of letters)", evaluate=_table_1),
         Claim("head_to_tail", "Accuracy on Head-to-Tail as judged hardly varies between judges.",
             published="Tables 5 and 6: A_LM .0395-.0396 (standard error .0003-.0004), omega about "
                 ".99",
             test_then="mean over questions and replications, an empty reply counted as incorrect; "
                 "its standard error over replications",
             test_now="accuracy as judged with an interval over questions, empty replies left out; "
-                "reliability of one verdict; correlation of the judges' shares by question",
+                "vote-share reliability and the correlation of the judges' shares by question",
             evaluate=lambda data, options: application(data.folder, options)),
-        Claim("answers", "Of five answers to SQuAD nearly all are right, of BBH hardly any.",
+        Claim("answers", "Of five answers nearly all are correct on SQuAD, and hardly any on BBH.",
             published="Table 4: BBH 0 / 0 / 0 / 1 / 2; SQuAD 3 / 5 / 5 / 5 / 5",
-            test_then="right answers of five a question, counted by a script; five numbers",
-            test_now="answers that name the whole true answer as words: share with an interval "
-                "over questions", evaluate=lambda data, options: answers(data.folder, options)),
+            test_then="correct answers of five per question, counted by a script; five numbers",
+            test_now="share of answers that contain the true answer as words, with interval",
+            evaluate=lambda data, options: answers(data.folder, options)),
     ),
     conditions=_conditions,
     drawing=factor_curve(
@@ -641,9 +635,9 @@ STUDY = Study(
         "published_omega_null_mean",
         "vote_share",
         only={"benchmark": ("BBH",)},
-        caption="On BBH: omega recomputed as the study did; what the same computation gives on "
-        "average once each question's replications are shuffled; and the reliability of one "
-        "verdict, which ignores the order of letters.",
+        caption="BBH: omega recomputed as in the study, the mean of its null (each question's "
+        "replications shuffled), and the vote-share reliability, which ignores the order of "
+        "letters.",
     ),
     data_source=lambda data: data.source,
     limitations=_limitations,

@@ -167,7 +167,7 @@ def _is_answered(row: Mapping[str, Any]) -> bool:
 
 
 def read_counts(path: Path) -> dict[str, int]:
-    """The last row of the authors' table: how many answers are right, a question."""
+    """The last row of the authors' table: number of correct answers per question."""
     row = dict(read_source(path).rows[-1].values)
     counts = {str(q): str(v) for q, v in row.items() if re.match(r"(bbh|squad):", str(q))}
     if not counts or not all(v.isdecimal() for v in counts.values()):
@@ -281,12 +281,12 @@ def three_digits(value: float) -> str:
 
 
 def is_above(first: Estimate, second: Estimate) -> bool:
-    """Whether the first lies above the second with intervals that do not overlap."""
+    """Whether the first is above the second with intervals that do not overlap."""
     return low_high(first)[0] > low_high(second)[1]
 
 
 def answers(folder: Path, _: Options) -> Finding | str:
-    """What the public answers say of how many are right.
+    """Count the correct answers among the public answers.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def answers(folder: Path, _: Options) -> Finding | str:
         for label, of in (
             ("Answers that name the true answer", {b: [v for v in own if not np.isnan(v)]
                                                    for b, own in naming.items()}),
-            ("Right answers as counted", {b: [counted[b][q] / len(texts[q]) for q in own]
+            ("Correct answers as counted", {b: [counted[b][q] / len(texts[q]) for q in own]
                                           for b, own in true.items()}),
         )
     )  # fmt: skip
@@ -339,9 +339,9 @@ def answers(folder: Path, _: Options) -> Finding | str:
     lost = int(sum(np.isnan(v) for own in naming.values() for v in own))
     ahead = is_above(share[SQUAD], share[BBH])
     script = (
-        f"In {first} of {first} SQuAD questions the count is that of the answers which hold the "
-        "first character of the true answer, and the authors' public script (resp_accuracy.py) "
-        "looks for that character alone. "
+        f"In {first} of {first} SQuAD questions the count equals the number of answers that "
+        "contain the first character of the true answer. The authors' public script "
+        "(resp_accuracy.py) searches for that character only. "
         if first == len(true[SQUAD])
         else ""
     )
@@ -350,21 +350,23 @@ def answers(folder: Path, _: Options) -> Finding | str:
         reproduced=f"{'; '.join(f'{b} {_joined(v)}' for b, v in five.items())} in the authors' "
         f"counts: {same} of 2 as printed",
         verdict="stands in part" if ahead else "does not stand",
-        because=f"{script}The whole true answer is named by {named}: SQuAD is "
-        f"{'ahead' if ahead else 'not shown to be ahead'}. An answer that names it in passing, or "
-        "all options, counts"
+        because=f"{script}The complete true answer is in {named}. SQuAD is "
+        f"{'' if ahead else 'not '}significantly higher. An answer that names it in passing, or "
+        "names all options, counts."
         + (
-            f"; {lost} questions whose true answer is a sentence or a sign do not." if lost else "."
+            f" {lost} questions whose true answer is a sentence or a sign are left out."
+            if lost
+            else ""
         ),
         results=[
-            *each(then, "answers.then", "Right answers by the authors' counts", as_counted),
-            *each(now, "answers.now", "Answers that name the truth", share),
+            *each(then, "answers.then", "Correct answers by the authors' counts", as_counted),
+            *each(now, "answers.now", "Answers that name the true answer", share),
         ],
     )
 
 
 def _naming(texts: Sequence[str], target: str) -> float:
-    """Share of the answers that name the target; NaN where it is no name to be looked for."""
+    """Share of the answers that name the target; NaN where the target cannot be searched."""
     named = [holds_target(text, target) for text in texts]
     return math.nan if None in named else float(np.mean([bool(s) for s in named]))
 
@@ -384,7 +386,7 @@ def _printed_counts(benchmark: str) -> list[float]:
 
 
 def application(folder: Path, options: Options) -> Finding | str:
-    """What the public verdicts on Head-to-Tail say of the application's accuracy and reliability.
+    """Estimate the application's accuracy and reliability from public Head-to-Tail verdicts.
 
     Parameters
     ----------
@@ -426,21 +428,21 @@ def application(folder: Path, options: Options) -> Finding | str:
     n, times = next(iter(verdicts.values())).shape
     lows, highs = zip(*map(low_high, accuracy.values()), strict=True)
     because = (
-        f"The accuracies are alike, and none is known to four digits: over {n:,} questions the "
-        f"95% intervals reach from {three_digits(min(lows))} to {three_digits(max(highs))}; the "
-        f"printed standard errors are those of {times} replications of the same questions. One "
-        f"verdict's reliability is {three_digits(min(e.estimate for e in one.values()))} to "
+        f"The accuracies are nearly equal: over {n:,} questions the 95% intervals reach from "
+        f"{three_digits(min(lows))} to {three_digits(max(highs))}. None is known to four digits: "
+        f"the printed standard errors are those of {times} replications of the same questions. "
+        f"Vote-share reliability: {three_digits(min(e.estimate for e in one.values()))} to "
         f"{three_digits(max(e.estimate for e in one.values()))}."
     )
     if copies:
         because += (
-            f" That judges agree is not shown by it: their shares by question correlate "
-            f"{three_digits(min(together))} to {three_digits(max(together))} and are the very same "
-            f"in {min(alike):.0f} to {max(alike):.0f}% of the questions, as repeats of one judge "
-            "would be: three verdicts here count as one. In the authors' public script "
-            "(application_judges.py; read, not run here) the call hands the answering model over "
-            "as the judge and the judge as the answering model, and the files carry the names that "
-            "this order gives. Which models were asked cannot be told from the verdicts."
+            " This does not show that three judges agree: their shares by question correlate "
+            f"{three_digits(min(together))} to {three_digits(max(together))}. They are equal in "
+            f"{min(alike):.0f} to {max(alike):.0f}% of the questions, as repeats of one judge "
+            "would be, so three verdicts count as one. The authors' public script "
+            "(application_judges.py; read, not run here) swaps two arguments. It passes the "
+            "answering model as the judge, and the judge as the answering model. The files have "
+            "the names of that order. The verdicts do not show which models were called."
         )
     printed = ", ".join(bounded(e.estimate, digits=4) for e in as_printed.values())
     return Finding(
@@ -450,7 +452,7 @@ def application(folder: Path, options: Options) -> Finding | str:
         results=[
             *each(then, "head_to_tail.then", "A_LM", as_printed),
             *each(now, "head_to_tail.now.accuracy", "Accuracy as judged", accuracy),
-            *each(now, "head_to_tail.now.one", "Reliability of one verdict", one),
+            *each(now, "head_to_tail.now.one", "Vote-share reliability", one),
         ],
     )
 

@@ -51,7 +51,7 @@ _SAME_PAIRS = "difference of accuracies on the same pairs, both orders averaged,
 
 
 def read_verdicts(folder: Path, _: Options) -> Any:
-    """LLMBar's adversarial pairs, by set and item: verdicts, and the share that is right.
+    """LLMBar's adversarial pairs, by set and item: verdicts, and the share of correct ones.
 
     Raises
     ------
@@ -96,13 +96,13 @@ def _right(verdicts: Any, llm: str, strategy: str = _PLAIN) -> Estimate:
 
 
 def _consistency(verdicts: Any, llm: str) -> Estimate:
-    """Swap consistency; a verdict that was not read agrees with none."""
+    """Swap consistency; an unparsed verdict agrees with none."""
     own = _pairs(verdicts, llm)
     return swap_consistency(own["one"].to_list(), own["two"].to_list())
 
 
 def _judges(verdicts: Any) -> list[str]:
-    """The judges that were asked by the plain prompt."""
+    """The judges with verdicts under the plain prompt."""
     return [llm for llm, strategy in _judge_prompts(verdicts) if strategy == _PLAIN]
 
 
@@ -121,7 +121,7 @@ def _prompt(identity: str, better: str, than: Sequence[str], *, rises: bool) -> 
         return Finding(
             reproduced=", ".join(f"{s} {_printed(verdicts, _GPT4, s)}" for s in names),
             verdict=joint_verdict(clear),
-            because=f"Beside {better}: "
+            because=f"Against {better}: "
             + "; ".join(f"{r.a} {shifted(r)}" for r in shift.rows)
             + f" ({n} pairs).",
             results=[
@@ -142,8 +142,8 @@ def _chance(verdicts: Any, _: Options) -> Finding | str:
     return Finding(
         reproduced=", ".join(f"{j} {_printed(verdicts, j)}" for j in accuracies),
         verdict="stands" if len(below) > 1 else "stands in part" if below else "does not stand",
-        because=f"Shown below .5: {', '.join(below) or 'none'}; shown above: "
-        f"{', '.join(above) or 'none'}. "
+        because=f"Significantly below .5: {', '.join(below) or 'none'}. Significantly above: "
+        f"{', '.join(above) or 'none'}. Accuracies: "
         + "; ".join(f"{j} {hundredths(e)}" for j, e in accuracies.items())
         + ".",
         results=each(now, "chance.now", "Accuracy on adversarial pairs", accuracies, primary=True),
@@ -151,7 +151,7 @@ def _chance(verdicts: Any, _: Options) -> Finding | str:
 
 
 def _consistent(verdicts: Any, _: Options) -> Finding | str:
-    """Whether a judge that agrees with itself after a swap is right."""
+    """Whether a judge that is consistent after a swap is accurate."""
     llms = _judges(verdicts)
     if len(llms) < 3:
         return "fewer than three judges under Vanilla"
@@ -167,8 +167,8 @@ def _consistent(verdicts: Any, _: Options) -> Finding | str:
         reproduced=", ".join(f"{j} {hundredths(e)}" for j, e in agree.items()),
         verdict="does not stand" if right[bad] < 0.5 < agree[bad].estimate else "stands in part",
         because=f"{bad} gives the same verdict in both orders in {hundredths(agree[bad])} of the "
-        f"adversarial pairs and is right in {format_percent(right[bad])}: in {wrong[bad]} it is "
-        "wrong both times. Consistency is not correctness: wrong both times are "
+        f"adversarial pairs. Its accuracy is {format_percent(right[bad])}, and it is wrong in both "
+        f"orders in {wrong[bad]}. Consistency is not accuracy. Wrong in both orders: "
         + ", ".join(f"{j} {w}" for j, w in wrong.items())
         + ".",
         results=each(then, "consistent.then", "Swap consistency", agree),
@@ -176,7 +176,7 @@ def _consistent(verdicts: Any, _: Options) -> Finding | str:
 
 
 def _swapped(verdicts: Any, _: Options) -> Finding | str:
-    """What a prompt that judges both orders buys."""
+    """Gain of a prompt that judges both orders."""
     if not {(_GPT4, s) for s in (_PLAIN, _SWAP)} <= set(_judge_prompts(verdicts)):
         return f"{_GPT4} lacks Vanilla or Swap"
     both = {s: _pairs(verdicts, _GPT4, s) for s in (_PLAIN, _SWAP)}
@@ -188,8 +188,8 @@ def _swapped(verdicts: Any, _: Options) -> Finding | str:
         reproduced=", ".join(f"{s} {format_percent(of['same'].mean())}" for s, of in both.items())
         + " over all pairs",
         verdict="stands" if rises else "open",
-        because=f"Consistency {shifted(same.rows[0])}; accuracy {shifted(right.rows[0])}: a prompt "
-        "that judges both orders is steadier, and no more often correct.",
+        because=f"Consistency: {shifted(same.rows[0])}. Accuracy: {shifted(right.rows[0])}. A "
+        "prompt that judges both orders is more consistent, but not more accurate.",
         results=[
             now(
                 "swap.now.consistency", f"Same verdict in both orders, {_GPT4}", same, primary=True
@@ -201,12 +201,12 @@ def _swapped(verdicts: Any, _: Options) -> Finding | str:
 
 LLMBAR = Study(
     name="llmbar",
-    title="LLMBar: right, or only consistent",
+    title="LLMBar: consistency and accuracy",
     source="arXiv 2310.07641; github.com/princeton-nlp/LLMBar",
     layout="`verdicts.csv.gz`: set, item, label, llm, strategy, winner_orig, winner_swap",
     heading="LLMBar: judges of instruction following (arXiv 2310.07641), re-examined",
-    question="Which judges and prompts are right on pairs made to mislead, and does agreement "
-    "with oneself tell them?",
+    question="Which judges and prompts are accurate on adversarial pairs, and does consistency "
+    "identify them?",
     read=read_verdicts,
     claims=(
         Claim("chance", "On adversarial pairs many judges do worse than chance.",
@@ -221,13 +221,13 @@ LLMBAR = Study(
             published="76.6 against 80.8% on adversarial sets", test_then=_SIDE_BY_SIDE,
             test_now=f"{_SAME_PAIRS}, Holm",
             evaluate=_prompt("cot", "CoT", (_PLAIN,), rises=False)),
-        Claim("swap", "Judging both orders within the prompt (Swap) raises agreement with oneself.",
+        Claim("swap", "Judging both orders within the prompt (Swap) raises consistency.",
             published="GPT-4, agreement per set: 93.3 to 97.0, 94.6 to 95.7, 93.6 to 97.9, 82.6 to "
                 "93.5%", test_then="shares side by side",
             test_now="difference on the same pairs, of consistency and of accuracy",
             evaluate=_swapped),
         Claim("consistent",
-            "Agreement after a swap tells a good judge (a common reading, not the study's).",
+            "Consistency after a swap identifies a good judge (a common reading, not the study's).",
             published="agreement after the swap next to every accuracy",
             test_then="share of pairs with the same verdict in both orders",
             test_now="the same, with exact intervals, next to accuracy, plain prompt (Vanilla)",
@@ -242,20 +242,20 @@ LLMBAR = Study(
     drawing=ranked(
         "accuracy",
         "swap_consistency",
-        caption="Accuracy on adversarial pairs and agreement between the two orders, under the "
+        caption="Accuracy on adversarial pairs and consistency between the two orders, under the "
         "plain prompt.",
     ),
     data_source="the study's verdicts on its 419 pairs",
     limitations=lambda _: (
-        "Each order was judged once: position cannot be told from repetition noise.",
-        "A verdict that was not read counts as wrong, as in the study.",
+        "Each order was judged once, so position and repeat noise cannot be separated.",
+        "An unparsed verdict counts as wrong, as in the study.",
     ),
     margins={"accuracy": 0.03},
 )  # fmt: skip
 
 _VERDICTS = ("bench", "judge", "rep", "cmp_index", "ans")
 _STABLE = 0.85
-"""What the study calls stable."""
+"""The study's threshold of stability."""
 _WON = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
@@ -290,7 +290,7 @@ class Positions:
 
     @property
     def p(self) -> float:
-        """That order adds nothing."""
+        """The p-value of no position effect."""
         return float("nan") if self.effect.null is None else self.effect.null.p_value
 
 
@@ -363,11 +363,11 @@ def _stable(cells: Sequence[Positions], _: Options) -> Finding:
     return Finding(
         reproduced=f"{bounded(min(values))} to {bounded(max(values))}",
         verdict="stands" if not low else "stands in part",
-        because=f"In {len(cells) - len(low)} of {len(cells)} cells two repetitions agree in at "
-        f"least {bounded(_STABLE, digits=2)} of the pairs in both orders; the least is "
-        f"{bounded(worst.least_stable)} ({worst.name}). What is left is noise that an agreement "
-        "after the swap alone would book as bias.",
-        results=each(now, "stable.now", "Agreement of two repetitions", found),
+        because=f"In {len(cells) - len(low)} of {len(cells)} cells two repeats agree in at "
+        f"least {bounded(_STABLE, digits=2)} of the pairs in both orders. The lowest agreement is "
+        f"{bounded(worst.least_stable)} ({worst.name}). Agreement after the swap alone would count "
+        "this repeat noise as bias.",
+        results=each(now, "stable.now", "Agreement of two repeats", found),
     )
 
 
@@ -379,7 +379,7 @@ def _position(cells: Sequence[Positions], _: Options) -> Finding:
     return Finding(
         reproduced=f"position consistency {bounded(min(consistent))} to {bounded(max(consistent))}",
         verdict="stands" if shown == len(cells) else "stands in part",
-        because=f"The order adds to repetition noise in {shown} of {len(cells)} cells after Holm. "
+        because=f"The position effect is significant in {shown} of {len(cells)} cells (Holm). "
         f"The effect is largest for {most.name} ({above}) and smallest for {least.name} ({below}, "
         f"{apa_p(least.p)}).",
         results=each(now, "position.now", "Position effect", {c.name: c.effect for c in cells},
@@ -388,7 +388,7 @@ def _position(cells: Sequence[Positions], _: Options) -> Finding:
 
 
 def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
-    """How much of the disagreement after a swap is noise."""
+    """Share of the disagreement after a swap that is repeat noise."""
     noise = {c.name: c.split["repetition_noise"] for c in cells}
     shares = [
         noise[c.name].estimate / order
@@ -398,16 +398,16 @@ def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
     half = sum(s > 0.5 for s in shares)
     return Finding(
         verdict="does not stand" if half else "stands in part",
-        because=f"Of the disagreement between orders {100 * min(shares):.0f} to "
-        f"{100 * max(shares):.0f}% is there without any swap "
-        f"(median {100 * float(np.median(shares)):.0f}%); in {half} of {len(shares)} cells it is "
+        because=f"Repeats without a swap also show {100 * min(shares):.0f} to "
+        f"{100 * max(shares):.0f}% of the disagreement between orders "
+        f"(median {100 * float(np.median(shares)):.0f}%). In {half} of {len(shares)} cells it is "
         "more than half.",
-        results=each(now, "inflated.now", "Repetition noise", noise),
+        results=each(now, "inflated.now", "Repeat noise", noise),
     )
 
 
 def _lean(cells: Sequence[Positions], _: Options) -> Finding:
-    """Whether GPT-4 models are fairer, and whether they lean."""
+    """Preferred positions, and the position effect of GPT-4 models and others."""
     adjusted = p_adjust([c.lean.p_value for c in cells], method="holm")
     sides = {
         c.name: float(c.lean.effects[1].estimate)
@@ -427,15 +427,16 @@ def _lean(cells: Sequence[Positions], _: Options) -> Finding:
         )
     return Finding(
         verdict="stands" if 0 < late < len(sides) else "stands in part" if sides else "open",
-        because=f"A side is shown in {len(sides)} of {len(cells)} cells, the second in {late}: "
+        because=f"A preference is significant in {len(sides)} of {len(cells)} cells, in {late} for "
+        "the second position. Shares of the first position: "
         + ", ".join(f"{n} {bounded(s, digits=2)}" for n, s in sides.items())
-        + f" for the first.{families}",
-        results=each(now, "lean.now", "Which place", {c.name: c.lean for c in cells}),
+        + f".{families}",
+        results=each(now, "lean.now", "Preferred position", {c.name: c.lean for c in cells}),
     )
 
 
 def _gap(cells: Sequence[Positions], _: Options) -> Finding:
-    """Whether near pairs are judged by position: gap of win rates, share that follows order."""
+    """Correlation of the gap of win rates with the share of verdicts that follow the order."""
     wins: dict[tuple[str, str], list[float]] = {}
     follow: dict[tuple[str, str, str], list[float]] = {}
     for c in cells:
@@ -453,40 +454,40 @@ def _gap(cells: Sequence[Positions], _: Options) -> Finding:
     test = spearman_correlation(gaps, [float(np.mean(v)) for v in follow.values()])
     return Finding(
         verdict="stands" if test.p_value < 0.05 and test.effects[0].estimate < 0 else "open",
-        because=f"{test.apa()} over {len(gaps)} pairs of answerers and benchmarks. The gap is "
-        "estimated from the same verdicts, as in the study, which ties it to consistency.",
+        because=f"{test.apa()} over {len(gaps)} pairs of answerers and benchmarks. As in the "
+        "study, the gap comes from the same verdicts, so it depends on consistency.",
         results=[then("gap.then", "Gap and share that follows the order", test)],
     )
 
 
 POSITION_BIAS = Study(
     name="position_bias",
-    title="Position apart from noise",
+    title="Position bias and repeat noise",
     source="arXiv 2406.07791; github.com/Slimshilin/Position-Bias-Analyzer",
     layout="`repetition_verdicts.csv.gz`: bench, judge, rep, cmp_index, task, ans",
     heading="Position bias of nine judges (arXiv 2406.07791), re-examined",
-    question="How much does the order of two answers change, beyond repetition noise?",
+    question="How large is the position effect of two answers beyond repeat noise?",
     read=read_positions,
     claims=(
-        Claim("stable", "Judges repeat themselves: position bias is not due to random variation.",
+        Claim("stable", "Judges are consistent, so position bias is not due to random variation.",
             published=f"repetition stability above {bounded(_STABLE, digits=2)} for capable judges",
-            test_then="share of repetitions that agree with the commonest",
-            test_now="agreement of two repetitions in the same order, over questions",
+            test_then="share of repeats that agree with the most frequent verdict",
+            test_now="agreement of two repeats in the same order, over questions",
             evaluate=_stable),
-        Claim("position", "Position bias is there in every judge.",
+        Claim("position", "Every judge has position bias.",
             published="position consistency well below repetition stability; no test",
             test_then="share of pairs with the same winner after the swap",
-            test_now="disagreement that order adds to repetition, permutation within pairs, Holm "
-                "over cells", evaluate=_position),
+            test_now="position effect (order minus repeat disagreement), permutation within pairs, "
+                "Holm over cells", evaluate=_position),
         Claim("inflated", "1 minus position consistency measures position bias.",
             published="position consistency is the measure of bias",
             test_then="share of pairs whose winner changes with the order",
-            test_now="share of that disagreement which repeating the same order shows as well",
+            test_now="share of that disagreement that repeats in the same order also have",
             evaluate=_inflated),
-        Claim("lean", "Judges differ in which place they prefer.",
+        Claim("lean", "Judges differ in the position that they prefer.",
             published="preference fairness by judge: primacy for some, recency for others",
             test_then="preference fairness score, no test",
-            test_now="share of decided verdicts for the first place, exact over questions, Holm "
+            test_now="share of decided verdicts for the first position, exact over questions, Holm "
                 "over cells", evaluate=_lean),
         Claim("gap", "Position bias is strong where the two answers are about equally good.",
             published="position consistency falls as the quality gap closes",
@@ -504,11 +505,11 @@ POSITION_BIAS = Study(
     drawing=ranked(
         "position_effect",
         "repetition_noise",
-        caption="Disagreement that order adds, and of repeats in the same order, "
+        caption="Position effect, and disagreement of repeats in the same order, "
         "by judge and benchmark.",
     ),
-    data_source="the study's verdicts: both orders, three repetitions",
+    data_source="the study's verdicts: both orders, three repeats",
     limitations=lambda _: (
-        "24 and 18 questions: intervals are over questions, the study's sets are larger.",
+        "Intervals are over 24 and 18 questions. The study's sets are larger.",
     ),
 )  # fmt: skip

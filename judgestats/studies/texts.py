@@ -51,7 +51,7 @@ class StudyRequest:
     params : mapping
         The study's settings: ``n``, ``temperature``, ``max_tokens``, ...
     source : str
-        Where the text stands: ``core.py lines 158-170 (sha256 f954cd32…, as published)``.
+        Position of the text: ``core.py lines 158-170 (sha256 f954cd32…, as published)``.
     sha256 : str
         Of the template, its names in braces.
     method : str
@@ -95,7 +95,7 @@ def text_sha256(value: Any) -> str:
 
 @dataclass(frozen=True)
 class _Text:
-    """A text with where it stands."""
+    """A text with its file and lines."""
 
     value: Any
     file: str
@@ -117,7 +117,7 @@ class _Source:
                 self.bodies.append(ast.parse(cell).body)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 if not self.notebook:
-                    raise InputError(f"{where} is no Python file that can be read.") from error
+                    raise InputError(f"{where} is not a valid Python file.") from error
 
     def definition(self, name: str) -> list[ast.stmt]:
         """The body of a function or class, ``Class.method`` of a method."""
@@ -134,7 +134,7 @@ class _Source:
         self, name: str, bound: Mapping[str, Any], *, within: str = "", branch: str | None = None,
         added: bool = False,
     ) -> _Text:  # fmt: skip
-        """The value that a variable is assigned (or, `added`, extended by), and its place."""
+        """The value that a variable is assigned (or, `added`, extended by), with its lines."""
         bodies = [self.definition(within)] if within else self.bodies
         kind = ast.AugAssign if added else ast.Assign
         found = [
@@ -155,11 +155,11 @@ class _Source:
     ) -> _Text:
         """An expression's value under what is bound, and the digest of it as a template."""
         if sum(1 for _ in ast.walk(node)) > _MAX_NODES:
-            raise InputError(f"{self.where}: {name} is longer than is read.")
+            raise InputError(f"{self.where}: {name} is longer than {_MAX_NODES:,} nodes.")
         try:
             value = self._evaluate(node, name, bound)
         except RecursionError:
-            raise InputError(f"{self.where}: {name} is nested deeper than is read.") from None
+            raise InputError(f"{self.where}: {name} is nested too deeply.") from None
         at = f"{'lines ' if cell is None else f'cell {cell}: '}{node.lineno}-{node.end_lineno}"
         return _Text(value, self.name, at, text_sha256(_template(node) or value))
 
@@ -196,7 +196,7 @@ class _Source:
                     return each(of)[n]
                 except (LookupError, TypeError):
                     raise InputError(
-                        f"{self.where}: {name} takes {ast.unparse(node)[:60]}, which is not there."
+                        f"{self.where}: {name} takes {ast.unparse(node)[:60]}: not found."
                     ) from None
             case ast.Call(func=ast.Name(id="str"), args=[only], keywords=[]):
                 return str(each(only))
@@ -260,7 +260,7 @@ def _calls(body: Sequence[ast.stmt], branch: str | None) -> Iterator[ast.Call]:
 
 
 def _filled(template: str, fields: Mapping[str, Any], where: str) -> str:
-    """``str.format`` of plain names alone, once: a text put in is never formatted again."""
+    """``str.format`` of plain names alone, once: an inserted text is never formatted."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:
@@ -270,9 +270,7 @@ def _filled(template: str, fields: Mapping[str, Any], where: str) -> str:
         texts.append(literal)
         if name is not None:
             if spec or conversion or name not in fields:
-                raise InputError(
-                    f"{where}: the template asks for {short(name)}, which is not given."
-                )
+                raise InputError(f"{where}: the template needs {short(name)}, which is not given.")
             texts.append(str(fields[name]))
     return "".join(texts)
 
@@ -292,7 +290,7 @@ class StudyTexts:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The requests that can be made; of ``rotation_N`` as many as there are options."""
+        """The possible requests; ``rotation_N`` for as many options as an item has."""
         if self.study == "llmasjudge":
             kinds = [f"pointwise/{g}/{r}" for g in _GUIDELINES for r in ("none", "before", "after")]
             own = [f"{kind}+reference" for kind in kinds if kind.startswith("pointwise/none/")]
@@ -322,11 +320,11 @@ class StudyTexts:
         Raises
         ------
         InputError
-            The method is unknown, a file is missing, or a text is computed by what is not read.
+            The method is unknown, a file is missing, or a text is computed by unsupported code.
         """
         if method not in self.methods:
             raise InputError(
-                f"{self.study}: there is no request {method!r}.{nearest(method, self.methods)}"
+                f"{self.study}: unknown request {method!r}.{nearest(method, self.methods)}"
             )
         try:
             return replace(_REQUESTS[self.study](self, method.split("/"), fields), method=method)
@@ -348,7 +346,7 @@ class StudyTexts:
                         return files.read(member)
         elif found.is_file():
             if found.stat().st_size > _MAX_BYTES:
-                raise InputError(f"{name} is larger than 2 MiB, which is no study's code.")
+                raise InputError(f"{name} is larger than 2 MiB, so it is not a study's code.")
             with opened(found, limits) as stream:
                 return stream.read()
         raise InputError(
@@ -402,12 +400,12 @@ def read_study(study: str, files: str | Path) -> StudyTexts:
     """
     if study not in _REQUESTS:
         raise InputError(
-            f"study_files: there is no study {study!r}.{nearest(study, _REQUESTS)} There are: "
+            f"study_files: unknown study {study!r}.{nearest(study, _REQUESTS)} Known: "
             f"{', '.join(_REQUESTS)}."
         )
     if not Path(files).exists():
         raise InputError(
-            f"study_files: {str(files)!r} is not there. Run judgestats items fetch {study}, or "
+            f"study_files: {str(files)!r} not found. Run judgestats items fetch {study}, or "
             "give the folder of the study's repository."
         )
     return StudyTexts(study, Path(files))
@@ -523,7 +521,7 @@ def _cce(texts: StudyTexts, method: list[str], fields: Mapping[str, Any]) -> Stu
             user = _filled(template, fields, source.where)
             found = replace(found, sha256=text_sha256(template))
         except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{source.where}: {name} is not of the form that is read.") from error
+            raise InputError(f"{source.where}: {name} does not have the expected form.") from error
         return StudyRequest(
             wire="chat",
             messages=_chat(("system", system), ("user", user)),
@@ -547,7 +545,7 @@ def previous_evaluation(fields: Mapping[str, Any]) -> str:
     ----------
     fields : mapping
         ``pool_a`` and ``pool_b``: judgments (``model_name``, ``judgment``) in which a model of the
-        crowd stood in the place of A, and of B.
+        crowd replaced A, and B.
 
     Returns
     -------
@@ -582,7 +580,7 @@ def _printed(texts: StudyTexts, heading: str) -> _Text:
     path = texts.path
     if not path.is_file():
         raise InputError(
-            f"study_files: the instruction of {heading.lower()} stands in the paper alone. Give "
+            f"study_files: only the paper has the instruction of {heading.lower()}. Give "
             "its text as study_files=PAPER.txt."
         )
     with opened(path, Limits(expanded_bytes=_MAX_BYTES)) as stream:

@@ -145,7 +145,7 @@ def test_llmbar_takes_apart_right_and_consistent(tmp_path: Path) -> None:
     (tmp_path / "verdicts.csv").write_text("\n".join(rows) + "\n")
     claims = claims_of("llmbar", tmp_path)
     assert claims["consistent"].verdict == "does not stand"
-    assert "in 100.0% it is wrong both times" in claims["consistent"].because
+    assert "it is wrong in both orders in 100.0%" in claims["consistent"].because
     assert claims["best"].verdict == claims["swap"].verdict == "not examined"
     (tmp_path / "verdicts.csv").write_text("\n".join([*rows, rows[-1]]) + "\n")
     with pytest.raises(InputError, match="a pair occurs twice"):
@@ -183,7 +183,7 @@ def test_position_is_what_order_adds_to_repetition(tmp_path: Path) -> None:
     claims = {c.id: c for c in found.claims}
     assert claims["stable"].verdict == "stands"
     assert claims["position"].verdict == "stands in part"
-    assert "The order adds to repetition noise in 1 of 2 cells" in claims["position"].because
+    assert "The position effect is significant in 1 of 2 cells" in claims["position"].because
     _verdicts(tmp_path / "repetition_verdicts.csv", {"place": "D"})
     with pytest.raises(InputError, match="'D' is none of A, B, C"):
         claims_of("position_bias", tmp_path)
@@ -260,6 +260,6 @@ def test_a_judge_like_people_has_their_win_rate(tmp_path: Path) -> None:
 @real
 def test_the_arena_judge_is_not_people() -> None:
     claims = claims_of("arena_pairs", SHARED / "arena_pairs")
-    assert "Shown in 2 of 3 files" in claims["same"].because
+    assert "significant in 2 of 3 files" in claims["same"].because
     assert claims["mended"].verdict == "stands"
-    assert claims["first"].because.startswith("The judge picks the first place in 56.5")
+    assert claims["first"].because.startswith("The judge picks the first position in 56.5")

@@ -318,9 +318,9 @@ def test_the_entry_point_logs_a_run_of_its_kind(workplace, authors, capsys):
     given = {"data": str(authors), "report": "none", "resamples": "199"}
     analysis = run_replication(load_design("replicate"), given).analysis
     said = capsys.readouterr().out
-    assert "No judge is asked" in " ".join(said.split())
+    assert "No judge is called" in " ".join(said.split())
     assert max(map(len, said.partition("Claims:")[0].splitlines())) <= 100
-    assert "STANDS" in said
+    assert "HOLDS" in said
     [results] = workplace.glob("mlruns/*/*/artifacts/results.json")
     content = json.loads(results.read_text())
     assert content["kind"] == "replication"

@@ -103,14 +103,14 @@ def test_instructions_of_a_paper_stand_between_quotation_marks() -> None:
         [message] = paper.request(method, {}).messages
         assert message["content"].startswith(start)
         assert "“" not in message["content"]
-    with pytest.raises(InputError, match="in the paper alone"):
+    with pytest.raises(InputError, match="only the paper has"):
         texts_of("cce").request("removal", {})
 
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(InputError, match="Did you mean"):
         read_study("gradelabs", HERE)
-    with pytest.raises(InputError, match="no request"):
+    with pytest.raises(InputError, match="unknown request"):
         texts_of("cce").request("vanila", ITEMS["p1"])
     with pytest.raises(InputError, match="needs the field 'question'"):
         texts_of("llmasjudge").request("pointwise/none/none", {"response": "x"})
