@@ -113,8 +113,8 @@ def page(parts: dict[str, list[dict[str, Any]]], before: float, took: float) -> 
 
 # Benchmarks
 
-`make bench` makes this page. All figures of a row were measured side by side in one run, every
-peer in a separate environment. *Ratio* is the peer's figure over ours: above 1, judgestats
+`make bench` makes this page. All figures of a row were measured side by side in one run. Every
+peer has a separate environment. The *ratio* is the peer's figure over ours: above 1, judgestats
 takes less. Load of the machine ({os.cpu_count()} cores, {platform.machine()}) before the run:
 {before:.1f}; the run took {took / 60:.0f} minutes; Python {platform.python_version()}.
 

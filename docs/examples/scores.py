@@ -266,22 +266,22 @@ are, omega leaves such items out.
 
 Intervals are over questions, and each of a question's four responses is an item. ICC(1,1) is the
 single-rating reliability. Omega (parallel model, the one that exchangeable replications imply) is
-the reliability of the mean of eight. The standard error of measurement is in points of the scale
-and says more than the coefficients: between items these judges' scores differ by several points.
+the reliability of the mean of eight. The standard error of measurement is in points of the scale.
+It says more than the coefficients, as these judges' scores differ by several points between items.
 
 {markdown(reliability_table(frame))}
 
 These coefficients are high because the items differ clearly: good and bad answers, easy and
-hard questions. Whoever ranks answers to *one* question needs the reliability of differences within
-the question, which is lower (ICC(1) of a response's deviation from its question's mean, questions
-with all scores):
+hard questions. A ranking of answers to *one* question needs the reliability of differences within
+the question, which is lower. It is the ICC(1) of a response's deviation from its question's mean
+(questions with all scores):
 
 {markdown(question_table(frame))}
 
 ### Which judge is more consistent?
 
-Items judged by both; a ratio above 1 says that the first wavers more. p comes from 999 exchanges of
-cells within questions, of which .001 is the smallest that can be reached:
+The items have scores by both judges. A ratio above 1 means that the first varies more. p: 999
+exchanges of cells within questions; the smallest possible p is .001:
 
 {markdown(spread)}
 

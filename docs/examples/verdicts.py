@@ -177,7 +177,7 @@ def llmbar_section(data: Path) -> str:
                 "items": swap.sample.n_items,
                 "same response in both orders": cell(swap),
                 "kappa of the orders": f"{swap.details['kappa']:.3f}",
-                "leans first, of those that lean": cell(lean.effects[0]),
+                "prefers first, of those with a preference": cell(lean.effects[0]),
                 "p": format_p(lean.p_value).lstrip("= "),
                 "share for the first position": cell(lean.effects[1]),
                 "accuracy": cell(right),
@@ -219,7 +219,7 @@ def position_bias(data: Path, bench: str) -> dict[str, tuple[np.ndarray, np.ndar
 
 
 def position_section(data: Path) -> str:
-    """Position apart from repetition noise."""
+    """Position effect and repeat noise."""
     text = []
     for bench in ("MTBench", "DevBench"):
         rows = []
@@ -246,7 +246,7 @@ def position_section(data: Path) -> str:
             + markdown(rows)
         )
     return (
-        """## Position apart from noise (both orders, three repetitions, nine judges)
+        """## Position effect and repeat noise (both orders, three repeats, nine judges)
 
 "Same order differs" is plain noise: two judgments of the same prompt disagree. "Swapped order
 differs" holds noise *and* position; the difference is the position effect. Its p-value exchanges an
@@ -350,7 +350,7 @@ def arena_section(data: Path) -> str:
                 "accuracy": cell(right),
                 "Cohen's kappa": cell(cohen_kappa(judge, human)),
                 "judge says A": f"{np.mean(read == 'a'):.3f}",
-                "people say A": f"{np.mean(human == 'a'):.3f}",
+                "humans say A": f"{np.mean(human == 'a'):.3f}",
             }
         )
     return f"""## One judge against arena votes (gpt-4o-mini, one order)

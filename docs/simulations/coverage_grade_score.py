@@ -6,7 +6,7 @@ this file (about a minute on one core).
 Model: option o of item i has a worth, normal with standard deviation `content`. The first position
 adds `first`. Each selection adds independent Gumbel noise to every option and takes the largest
 sum. Every item is shown in all its cyclic rotations. The truth of a cell is the mean over 200,000
-items drawn apart from the data sets, so coverage is of the mean of a population of items.
+other items, so coverage is of the mean of a population of items.
 """
 
 from __future__ import annotations

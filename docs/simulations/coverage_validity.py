@@ -6,10 +6,10 @@ cores); a second run goes on where the first ended. ``--quick`` runs few data se
 cell, and prints the table instead (a minute). Of the clustered cells a half fraction is run: every
 level of a factor meets every level of every other one.
 
-Each row is a cell: kind, design, truth, runs, coverage over all runs that are not refused (runs
-with a warning included), shares refused and warned, mean width. `below` marks a cell whose coverage
-is below .93 minus two Monte Carlo errors (for `size`: false claims above .05 plus two); a cell
-below counts as warned only if `warned` is 1, by the design alone.
+Each row is a cell: kind, design, truth, runs, coverage, shares refused and warned, mean width.
+Coverage is over all runs that are not refused, also with a warning. `below` marks a cell whose
+coverage is below .93 minus two Monte Carlo errors (for `size`: false claims above .05 plus two). A
+cell below counts as warned only if `warned` is 1, by the design alone.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ LOSSES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 
 
 def losses(reps: int) -> None:
-    """Score errors by betting, where confidence tells nothing and the mean is just too large."""
+    """Score errors by betting, where confidence is uninformative and the mean is just too large."""
     tested = np.arange(0.95, -0.01, -0.05)
     for kind, draw in LOSSES.items():
         for n in (300, 600, 1200):

@@ -6,10 +6,10 @@ Writes monitor_kills.csv next to this file; under a minute on one core (Linux an
     python docs/simulations/monitor_kills.py --kills 20  # a glance
 
 Each child adds a period to a copy of the same state, and reports when its transaction begins and
-when it commits. Three quarters of the children are killed at a random moment between the two, the
-others at a random moment of the commit, which writes the file; a child that had ended is restarted.
-The state must then be that before or that after the period, and every e-value equal to one computed
-afresh from a state that nobody killed, within 1e-12.
+when it commits. Three quarters of the children are killed at a random moment between the two. The
+others are killed at a random moment of the commit, which writes the file. A child that had ended
+is restarted. The state must then be that before or that after the period. Every e-value must equal
+one from a run without a kill, within 1e-12.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How often an experiment claims a difference where there is none, and finds one where there is.
 
-Writes null_judge.csv next to this file, a row per cell. Cells in the file are not run again, and
-every cell gets 50 seeds in its turn, so that a run can be stopped and continued:
+Writes null_judge.csv next to this file, a row per cell. Cells in the file are not run again.
+Every cell gets 50 seeds in its turn, so a run can be stopped and continued:
 
     python -m docs.simulations.null_judge --processes 2    400 seeds a cell, about two hours
     python -m docs.simulations.null_judge --quick          4 seeds, to null_judge_quick.csv

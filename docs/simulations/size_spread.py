@@ -19,8 +19,8 @@ times the others'. Scenarios:
 
 Tests:
 
-- ``blocked_f`` (F distribution), ``blocked_f_permutation`` (199 exchanges of cells), and
-  ``blocked_f_median`` (F, distances from the median), by cluster in ``clusters``.
+- ``blocked_f``: F distribution. ``blocked_f_permutation``: 199 exchanges of cells. Both are by
+  cluster in ``clusters``, as is ``blocked_f_median`` (F, distances from the median).
 - ``friedman`` and ``iman_davenport`` on the same cells (cluster means in ``clusters``).
 - ``blocked_f_items`` ignores clusters.
 - ``f_uncorrected`` takes plain distances whatever the number of scores.
