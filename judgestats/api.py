@@ -57,8 +57,8 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
     Parameters
     ----------
     data : path, DataFrame, list of dict, or MLflow run id(s)
-        A log or table, a pandas or polars frame, one dict per judgment, a run id, several run ids
-        as repetitions of one another, or an experiment of them (``"experiments:/NAME"``).
+        A log or table, a pandas or polars frame, or one dict per judgment. Also a run id, several
+        run ids as repeats of one another, or an experiment of them (``"experiments:/NAME"``).
     **options
         As `judgestats.data.readers.read_judgments` takes them: ``mapping``, ``item``,
         ``factors``, ``kind``, ``values``, ``wide``, ``labels``, ``scale``, ``judge`` ...
@@ -106,33 +106,32 @@ def _runs(data: Any) -> list[str]:
 
 
 def audit(data: Any, **options: Any) -> Findings:
-    """Can this judge be trusted? The audit of whatever holds judgments.
+    """Audit the judge of a data set.
 
     Parameters
     ----------
     data : path, DataFrame, list of dict, or MLflow run id(s)
         As `read_judgments` takes it, or what that returned.
     **options
-        All others as `read_judgments` takes them, and:
+        All others as `read_judgments` takes them, and the following.
 
-        - ``n_resamples`` (999), ``seed`` (0), and ``level`` (.95) of intervals and tests,
+        - ``n_resamples`` (999), ``seed`` (0), and ``level`` (.95) of intervals and tests.
         - ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
-          ``by-verdict``, ``convenience``),
+          ``by-verdict``, ``convenience``).
         - ``mix``, the categories' shares in the traffic that corrected rates are for
-          (``chat=.8,code=.2``),
+          (``chat=.8,code=.2``).
         - ``omega_model``, whose omega is reported next to the parallel one (``tau-equivalent``,
-          ``congeneric``),
+          ``congeneric``).
         - ``sensitivity`` and ``specificity``, the judge's rates in another study (``137/149``),
-          which correct the pass rate where there are no labels,
+          which correct the pass rate where there are no labels.
         - ``duplicates``, the handling of items that repeat another one (``cluster``, ``drop``,
-          ``keep``, ``refuse``),
+          ``keep``, ``refuse``).
         - ``specs`` (``yes``, ``joint``), each comparison under every declared choice.
 
     Returns
     -------
     Findings
-        Prints as a summary: what was understood first, one plain sentence last. ``.results`` is a
-        tidy frame, ``.figures`` draw themselves.
+        Prints as a summary. ``.results`` is a tidy frame, and ``.figures`` draw themselves.
 
     Examples
     --------

@@ -357,7 +357,7 @@ def _credit_test(
     ).replace(
         name="credit_blocked_f",
         method="Blocked F test of credit, conditions exchanged within questions",
-        null_hypothesis="the conditions agree equally often with people",
+        null_hypothesis="the conditions agree equally often with human labels",
         alternative="some agree more often than others",
     )  # fmt: skip
 
@@ -458,7 +458,7 @@ def _consistency(table: pd.DataFrame) -> list[records.NamedResult]:
     test = spearman_correlation(
         rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval=False
     )
-    title = "Agreement with itself and with people, over conditions"
+    title = "Consistency and agreement with human labels, over conditions"
     correlation = test.effects[0].replace(notes=(_DEPENDENT,))
     return [records.NamedResult("consistency.over_conditions", title, "secondary", correlation)]
 

@@ -299,8 +299,8 @@ def strategy_tests(
 ) -> list[NamedResult]:
     """Every test of a judge's strategies.
 
-    Cochran's Q and McNemar under both policies for what could not be read, differences from vanilla
-    and whether none is shown, trends of accuracy and length over k, selections at each k.
+    Cochran's Q and McNemar under both policies for unparsed replies, differences from vanilla, and
+    tests of equivalence. Trends of accuracy and length over k, and selections at each k.
 
     Parameters
     ----------

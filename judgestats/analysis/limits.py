@@ -191,7 +191,7 @@ def limits_of_conditions(
         limits.append(
             Limit(
                 "Items with high means vary less (correlation of item mean and variance down "
-                f"to {np.nanmin(related):.2f}): near the end of the scale spread and mean are "
+                f"to {np.nanmin(related):.2f}). Near the end of the scale spread and mean are "
                 "confounded, so read them together.",
                 code="crowded_scale",
                 short="high scores vary less: read variance with the mean",

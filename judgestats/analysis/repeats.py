@@ -125,9 +125,9 @@ def repeat_gains(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By condition: the reliability of a ``single`` judgment or verdict, the judgments ``needed``
-        for `TARGETS` (inf: no number of them reaches it), the reliability of the mean and the
-        smallest detectable difference for `AVERAGED`, the mean ``tokens`` and ``calls`` per
+        By condition: the reliability of a ``single`` judgment or verdict, and the judgments
+        ``needed`` for `TARGETS` (inf: no number reaches it). Also the reliability of the mean and
+        the smallest detectable change for `AVERAGED`, and the mean ``tokens`` and ``calls`` per
         item.
 
     Examples
@@ -163,8 +163,8 @@ def repeats_needed(single: Estimate) -> Estimate:
     Returns
     -------
     Estimate
-        The judgments; its interval holds those that the ends of the reliability's ask for, the
-        larger number at its lower end, infinite where that reaches 0.
+        The judgments. The limits of its interval are the judgments for the limits of the
+        reliability. The upper limit is infinite where the reliability reaches 0.
 
     Examples
     --------

@@ -386,8 +386,8 @@ def described_condition(
     Returns
     -------
     tuple
-        Its row in the table of conditions, its coefficients, and its other estimates: mean, spread,
-        SEM, the judgments that its reliability asks for, and consistency without runs.
+        Its row in the table of conditions, its coefficients, and its other estimates. These are
+        mean, spread, SEM, the judgments that its reliability needs, and consistency without runs.
     """
     coefficients = [
         (q, icc_by_design(v, ratio, pairs, level) if q.key == "icc_1_1" else v)

@@ -194,7 +194,7 @@ def entered(row: dict[str, Any], subject: str, *entries: Entry, **more: Any) -> 
         Ends the ids and the titles.
     *entries : tuple
         Column of the row, role, prefix of the id, title, result. An entry without a column is not
-        in the row, one without an id is not in the list, and None is in neither.
+        in the row. An entry without an id is not in the list. None is in neither.
     **more
         Further fields of all named results.
 

@@ -159,8 +159,8 @@ def check_rates(frame: pd.DataFrame, declared: AnalysisPlan) -> None:
         return
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
         raise InputError(
-            "sensitivity= and specificity= are for judgments without labels, and these have some: "
-            "labels of the items judged correct the rate better (standard deviation .034 against "
+            "sensitivity= and specificity= are for judgments without labels, but these have some. "
+            "Labels of the items judged correct the rate better (standard deviation .034 against "
             ".050 with 100 labels). Leave the rates out, or the labels."
         )
     judges = list(frame["judge"].unique())

@@ -34,7 +34,7 @@ from judgestats.stats.validity.error_rates import Measure, error_rates_by_slice
 
 SYSTEMS = Hypothesis(
     id="systems",
-    question="Which system's answers would people prefer?",
+    question="Which system's answers would human raters prefer?",
     test="difference of the labels regressed on the judge's (GREG), paired by question, so that a "
     "judge that favours one system is corrected for it",
     family="all pairs of systems, and the audit's other comparisons",
@@ -50,7 +50,7 @@ _BESIDE = Note(
 
 
 def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
-    """The differences of systems that people would see, every pair, adjusted by Holm.
+    """The differences of systems by human labels, every pair, adjusted by Holm.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
         results += [
             condition_result(
                 f"preferred.{first} over {second}",
-                f"How often people would prefer {first} to {second}, a tie half; judge "
+                f"Human preference rate of {first} over {second}, a tie half; judge "
                 f"alone {apa_number(rate.details['judge'], bounded=True)}",
                 name,
                 rate,
@@ -357,7 +357,7 @@ _LISTED = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreements(Result):
-    """The items on which a judge and people differ most.
+    """The items on which judge and human labels differ most.
 
     Attributes
     ----------
@@ -382,11 +382,11 @@ class Disagreements(Result):
     def sentence(self) -> str:
         """How many, and the first of them."""
         if not self.n:
-            return f"Judge and people differ on no item ({self.sample})."
+            return f"Judge and human labels differ on no item ({self.sample})."
         named = ", ".join(str(v)[:40] for v in self.rows["item_id"].head(3))
         return (
-            f"Judge and people differ on {self.n} of {self.sample.n_items} labelled items, most on "
-            f"{named}: read these."
+            f"Judge and human labels differ on {self.n} of {self.sample.n_items} labelled items. "
+            f"Read these first: {named}."
         )
 
     def __str__(self) -> str:
@@ -401,7 +401,7 @@ def disagreements(
     least: float,
     gap: NDArray[Any] | None = None,
 ) -> tuple[str, str, Result]:
-    """Items on which judge and people differ by at least `least` (by anything where it is 0).
+    """Items on which judge and labels differ by at least `least` (at all where it is 0).
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
     --------
     >>> said = pd.DataFrame({"item_id": ["x", "y"], "choice": ["a", "a"], "label": ["a", "b"]})
     >>> print(verdict_disagreements(said)[2].sentence())
-    Judge and people differ on 1 of 2 labelled items, most on y: read these.
+    Judge and human labels differ on 1 of 2 labelled items. Read these first: y.
     """
     read = pairs[pairs["choice"] != ""]
     read = read.assign(gap=(read["choice"] != read["label"]).astype(float))
@@ -463,7 +463,7 @@ def _disagreement_result(apart: pd.DataFrame, of: int) -> tuple[str, str, Result
     disagreements = Disagreements(
         rows=rows.head(_LISTED), everything=rows, n=len(apart), sample=Sample(n_items=of)
     )
-    return "people.disagreements", "Where judge and people differ most", disagreements
+    return "people.disagreements", "Largest differences of judge and human labels", disagreements
 
 
 def with_disagreements(
@@ -473,7 +473,7 @@ def with_disagreements(
     *,
     texts: bool,
 ) -> Analysis:
-    """An analysis with all items on which judge and people differ: a record, and a file of the run.
+    """An analysis with all items on which judge and labels differ: a record, and a file of the run.
 
     Parameters
     ----------
@@ -503,7 +503,9 @@ def with_disagreements(
     shown = table.groupby("condition", sort=False).head(_LISTED)
     shown = shown.map(lambda v: v[:_TOLD] if isinstance(v, str) else v)
     rows = Rows(table=shown.reset_index(drop=True))
-    record = NamedResult("disagreements", "Where judge and people differ most", "descriptive", rows)
+    record = NamedResult(
+        "disagreements", "Largest differences of judge and human labels", "descriptive", rows
+    )
     # These texts were written by others: none of them is a formula to whoever opens the file.
     written = csv_text(table)
     return replace(

@@ -350,7 +350,7 @@ def _comparable(
 def verdict_comparisons(
     frame: pd.DataFrame, declared: AnalysisPlan, *, unparsed: float = math.nan
 ) -> tuple[list[NamedResult], dict[str, pd.Series]]:
-    """Comparisons of the agreement of conditions with people, as an audit makes them.
+    """Comparisons of the agreement of conditions with human labels, as an audit makes them.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ def _compare(
     ).replace(
         name="credit_blocked_f",
         method="Blocked F test of credit, conditions exchanged within items",
-        null_hypothesis="the conditions agree equally often with people",
+        null_hypothesis="the conditions agree equally often with human labels",
         alternative="some agree more often than others",
     )
     parts: list[tuple[str, str, Result]] = [

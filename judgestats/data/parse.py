@@ -360,15 +360,15 @@ def score_array(frame: pd.DataFrame, *, conditions: tuple[str, ...] | None = Non
     Returns
     -------
     ScoreArray
-        The last axis is as long as the largest number of replications; replications keep their
-        index, so that a failed call leaves a gap rather than moving the others up.
+        The last axis is as long as the largest number of replications. Replications keep their
+        index: a failed call leaves a gap, and the others do not move up.
 
     Raises
     ------
     InputError
-        A condition is not in the frame, or two judgments claim one place: an item was scored in
-        several orders of presentation, or a replicate occurs twice. What the order does to a score
-        is not inconsistency, so orders are not replications: they are a factor.
+        A condition is not in the frame, or two judgments have the same index. Either an item was
+        scored in several orders, or a replicate occurs twice. A position effect is not
+        inconsistency, so orders are a factor, and not replications.
 
     Examples
     --------
@@ -472,9 +472,9 @@ def status_table(frame: pd.DataFrame) -> pd.DataFrame:
 def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
     """Of counts by status: the share of replies not read, and of judgments without a reply.
 
-    Two different failures: a reply that cannot be read is the judge's, a judgment that was not
-    answered (or never asked, since the model refuses its condition) the server's. If nothing was
-    answered, it is not known how much would have been read (NaN). "Not applicable" was read.
+    There are two kinds of failure. An unparsed reply is the judge's. A failed call is the
+    server's, also if it is never made because the model refuses the condition. Without any reply
+    the unparsed share is not known (NaN). "Not applicable" counts as parsed.
 
     Examples
     --------

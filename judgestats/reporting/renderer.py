@@ -592,9 +592,9 @@ def render_report(
     out_dir : path
         Folder of the results.
     document : str
-        A document's name (``experiment``, ``audit``, ...) or the path of a custom ``.qmd``; by
-        default ``brief``, with `detail` the one that belongs to the run's kind, and ``compare`` for
-        several.
+        A document's name (``experiment``, ``audit``, ...) or the path of a custom ``.qmd``. The
+        default is ``brief``, with `detail` the document of the run's kind, and ``compare`` for
+        several runs.
     name : str
         Name of the results without suffix.
     renderer : {"auto", "quarto", "builtin"}

@@ -350,8 +350,7 @@ class Comparison(Record):
 
     `margin` makes it a test of equivalence. p is then the larger one-sided p. The interval is
     inside the margin exactly when p is at most the margin's alpha. `held_to` is the id of the claim
-    about all conditions (a test or a headline), whose adjusted p is a lower bound of that of a
-    pair.
+    about all conditions (a test or a headline). Its adjusted p is a lower bound of a pair's p.
     """
 
     a: str

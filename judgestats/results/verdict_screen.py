@@ -617,11 +617,11 @@ def step_text(step: object, label: str) -> str:
     unit, true, sure = (getattr(step, name) for name in ("unit", "if_true", "assured"))
     if sure is not None and true is not None and sure != true:
         return (
-            f"{true:,} more {unit} decide if {label} equals its estimate, {sure:,} more with "
+            f"{true:,} more {unit} suffice if {label} equals its estimate, {sure:,} more with "
             "probability .80."
         )
     if true is not None:
-        return f"{true:,} more {unit} decide if {label} equals its estimate."
+        return f"{true:,} more {unit} suffice if {label} equals its estimate."
     return f"No practical number of {unit} decides: {label} is at the threshold."
 
 

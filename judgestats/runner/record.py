@@ -718,8 +718,8 @@ def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
 Attach = Callable[["RunWriter"], dict[str, Path | str]]
 """Waits for the report, attaches it to a run, and says where it is.
 
-By format: a local path where the artifacts are local, else the artifact's name; empty where no
-report could be rendered, which is reported and fails no run: its results are complete.
+By format: a local path where the artifacts are local, else the artifact's name. Empty where no
+report could be rendered: this is reported, and the run does not fail, as its results are complete.
 """
 
 

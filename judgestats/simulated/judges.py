@@ -157,7 +157,7 @@ _JUDGES = (
     SimulatedJudge("sim-blind", floor=6.0, span=0.0, answer_effect=1.5, sensitivity=0.6,
         specificity=0.4),
 )  # fmt: skip
-"""What each of them does, in words: docs/simulated-judges.md."""
+"""docs/simulated-judges.md describes each of them."""
 _BY_NAME = {judge.name: judge for judge in _JUDGES}
 
 

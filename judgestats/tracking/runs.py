@@ -832,8 +832,8 @@ def whole_run(run: str) -> str:
     Parameters
     ----------
     run : str
-        An MLflow run id, the beginning of one, a folder, which is given back as it is, or the
-        results.json in one, which stands for its folder.
+        An MLflow run id, the beginning of one, or a folder, which is returned unchanged. A
+        results.json means its folder.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def test_the_items_to_read_are_listed(passes):
     wrong = {f"i{i}" for i in range(80) if truth[i] != judge[i]}
     assert listed.n == len(wrong)
     assert set(listed.rows["item_id"]) <= wrong
-    assert "read these" in listed.sentence()
+    assert "Read these first" in listed.sentence()
 
 
 def test_the_records_hold_them(passes):

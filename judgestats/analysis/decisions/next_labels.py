@@ -151,7 +151,7 @@ class NextLabels(Decision):
         return out
 
     def _if(self) -> str:
-        """The bound before the first label, if the judge were so good."""
+        """The bound before the first label, under assumed rates of the judge."""
         if not self.bound.assumed:
             return ""
         is_scored = any(one.name.startswith(tuple(_NAMES[True].values())) for one in self.strata)

@@ -469,14 +469,14 @@ def table_of(
         Separated text (commas, semicolons, tabs, bars), JSON lines, JSON (each also as ``.gz``),
         Parquet, an Excel workbook, or an SQLite database.
     names : callable
-        Given the empty table, which of its columns are names: kept as they are written in text, so
-        that ``007`` is not ``7`` and an item that is called ``NA`` is not missing.
+        Given the empty table, the columns that are names. They are read as text: ``007`` is not
+        ``7``, and an item with the name ``NA`` is not missing.
     table : str
         The table of a database, or the sheet of a workbook, where there are several.
     paths : sequence of str
         Paths into JSON; where one goes through a list (``runs[].score``), its entries are the rows.
     verdicts : callable
-        Given the empty table, which of its columns may hold verdicts: there ``N/A`` is not a gap.
+        Given the empty table, the columns that may hold verdicts. There ``N/A`` is not a gap.
 
     Raises
     ------

@@ -28,8 +28,8 @@ Asks = Literal["scores", "pairs", "options"]
 """For a score of one answer, for the better of two, or for the best of several."""
 
 Measure = Literal["shift", "first place", "last place", "own answers"]
-"""``shift``: changed minus unchanged. The others come from the baseline alone: the share of a
-position minus an even share, and the judge's share of its own answers minus the human share."""
+"""``shift``: changed minus unchanged. The others need only the baseline. They are the share of a
+position minus an even share, and the own-answer share of the judge minus that of human raters."""
 
 Kind = Literal["fair", "scale", "attack", "control", "reference"]
 """``fair``: must not move it. ``scale``: must leave the order as it is. ``attack``: must not

@@ -50,8 +50,8 @@ class ProbedPointwise(Pointwise):
     variant : Variant
         Answers that it cannot change, or leaves as they are, are left out.
     responses : int or None
-        How many answers of a question are judged, drawn by `seed` before the variant sees them, so
-        that all variants judge the same ones; None keeps all.
+        Number of answers per question that are judged; None keeps all. `seed` draws them before
+        the variant sees them, so all variants judge the same answers.
     seed : int
 
     Examples

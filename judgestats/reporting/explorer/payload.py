@@ -521,8 +521,8 @@ def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) 
         if judged.frame["label"].notna().any():
             note = f"Blue: agrees with the human label. Hatched: differs. Grey: no label. {note}"
     else:
-        kind, title = "points", "Repeats differ more the higher an item is"
-        note = "A mark is an item. Across: mean of the repeats. Up: their SD."
+        kind, title = "points", "Mean and SD of the repeats of each item"
+        note = "A mark is an item. Horizontal: mean of the repeats. Vertical: their SD."
         if frame["called"].notna().any():
             note += " Cross: the majority differs from the human label."
         note += f"{cut} Drag to filter, click to open an item."

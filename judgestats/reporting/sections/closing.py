@@ -258,7 +258,7 @@ _CSV = {
     "pairs": "every pair, with interval, p and adjusted p",
     "estimates": "every estimate, with its interval and null value",
     "conditions": "everything that describes the conditions, at full precision",
-    "disagreements": "every item on which judge and people differ, the widest gap first",
+    "disagreements": "every item on which judge and human labels differ, the widest gap first",
 }
 
 

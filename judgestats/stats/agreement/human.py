@@ -533,9 +533,9 @@ def human_correlation(
 
     Notes
     -----
-    Kendall's tau is tau-b. The interval is Fisher's z with variance 1 / (n - 3) for Pearson,
-    (1 + r^2 / 2) / (n - 3) for Spearman (Bonett & Wright), of the asymptotic standard error for
-    Kendall: as Brown and Benedetti (1977). With clusters it is the BCa
+    Kendall's tau is tau-b. The interval is Fisher's z with variance 1 / (n - 3) for Pearson, and
+    (1 + r^2 / 2) / (n - 3) for Spearman (Bonett & Wright). For Kendall it has the asymptotic
+    standard error of Brown and Benedetti (1977). With clusters it is the BCa
     cluster bootstrap. DescTools' interval for Spearman uses 1 / (n - 3), which is too short.
 
     References
@@ -644,9 +644,9 @@ def correlation_by_level(
     Returns
     -------
     Estimates
-        Pearson's r in the terms ``pooled`` (all items), ``within_source`` (the mean over questions
-        of the correlation of their items), ``between_systems`` (of the systems' mean score and mean
-        rating).
+        Pearson's r in three terms. ``pooled``: all items. ``within_source``: the mean over
+        questions of the correlation of their items. ``between_systems``: the systems' mean score
+        and mean rating.
         ``details``: ``n_sources_used``, ``n_systems``.
 
     Raises
@@ -656,9 +656,9 @@ def correlation_by_level(
 
     Notes
     -----
-    A judge can rank systems well and answers to one question badly, or the other way round; the
-    pooled coefficient mixes both with differences between questions. Within questions those whose
-    scores or ratings do not vary have no correlation and are left out, counted. Intervals leave one
+    A judge can rank systems well and answers to one question badly, or the reverse. The
+    pooled coefficient mixes both with differences between questions. Questions whose scores or
+    ratings do not vary have no correlation. They are left out and counted. Intervals leave one
     question out at a time (the clustered engine; on Fisher's scale for pooled and between systems).
     The systems are treated as given: the interval says how the coefficient would vary over
     questions, not over systems.

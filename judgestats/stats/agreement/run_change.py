@@ -84,8 +84,8 @@ def run_change(
 
     Notes
     -----
-    Verdicts: the probability, per item, that verdicts of the two runs differ, minus the probability
-    that two of the same run differ (mean over the runs with repeats). Its expectation is 0 if
+    Verdicts: the probability per item that verdicts of the two runs differ, minus that within a
+    run (mean over the runs with repeats). Its expectation is 0 if
     nothing changed, else half the squared distance of the items' probabilities. Scores: the mean
     over items of the difference of item means.
 

@@ -39,9 +39,9 @@ class BestConditions(Comparisons):
     Attributes
     ----------
     rows : tuple of Comparison
-        ``a`` the condition, ``b`` the best of the others as observed, ``estimate`` a - b, and
-        ``interval`` the simultaneous interval of a's mean minus the best of the others' true means,
-        ``p_adjusted`` (and ``p_value``) the simultaneous p of a being among the best.
+        ``a``: the condition. ``b``: the best of the others as observed. ``estimate``: a - b.
+        ``interval``: simultaneous, of a's mean minus the best of the others' true means.
+        ``p_adjusted`` (and ``p_value``): the simultaneous p of a being among the best.
     means : mapping of str to float
     candidates : tuple of str
         Conditions that may be the best: together they hold every true best at the level.
@@ -50,9 +50,9 @@ class BestConditions(Comparisons):
     recommended : str or None
         The cheapest of `non_inferior`; None where none is.
     n_items_needed : int or None
-        How many items like these would show the leading condition non-inferior within `margin`,
-        were the differences as observed; None where one is shown already, or the leaders are equal
-        and there is no margin.
+        Number of such items at which the leading condition is non-inferior within `margin`, if the
+        differences are as observed. None where one is non-inferior already, or the leaders are
+        equal and there is no margin.
     """
 
     means: Mapping[str, float]
@@ -119,8 +119,8 @@ def comparisons_with_best(
     Condition i stays a candidate unless some j beats it by more than
     :math:`d\,se_{ij}`, with :math:`d = q_{k, df} / \sqrt 2` from the studentised range (Tukey and
     Kramer) and :math:`se_{ij}`, df of the clustered engine on the items' differences. All pairs
-    are bounded at once, so *all* of several equally good conditions are held with the stated
-    probability; unadjusted tests leave out one of seven equal ones in 44%. The intervals are
+    are bounded at once, so all of several equally good conditions are kept with the stated
+    probability. Unadjusted tests leave out one of seven equal ones in 44%. The intervals are
     Hsu's: from min(0, lower) to max(0, upper).
 
     References

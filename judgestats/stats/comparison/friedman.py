@@ -304,10 +304,11 @@ def concordance_of_ranks(
 
     :math:`W = \chi^2_F / (N (k - 1))`, tie-corrected as ``irr::kendall(correct = TRUE)``. Under
     the null hypothesis W averages 1 / N, not 0. The interval is for the concordance of the
-    population of items, :math:`\omega = \lim_{N\to\infty} W = \sum_j \tau_j^2 / T`, :math:`\tau_j`
-    the mean centred rank of condition j and T the mean within-item sum of squares. Iman and
-    Davenport's F is about noncentral F with :math:`\lambda = N \sum \tau_j^2 / s^2`, :math:`s^2`
-    the residual variance of the ranks; the limits are :math:`\lambda s^2 / (N T)` at the two
+    population of items, :math:`\omega = \lim_{N\to\infty} W = \sum_j \tau_j^2 / T`. Here
+    :math:`\tau_j` is the mean centred rank of condition j, and T the mean within-item sum of
+    squares. Iman and Davenport's F is about noncentral F with
+    :math:`\lambda = N \sum \tau_j^2 / s^2`, :math:`s^2` the residual variance of the
+    ranks. The limits are :math:`\lambda s^2 / (N T)` at the two
     :math:`\lambda` for which the observed F is a tail quantile, the upper one never below W itself.
     Its coverage and that of the bootstrap, which resamples W's upward bias and misses small
     concordances, are in docs/simulations/coverage_ranks.csv.

@@ -334,9 +334,9 @@ def copied_items(
     -------
     TestResult
         Statistic: pairs of items that are identical in every cell and order. ``estimates``:
-        ``observed`` and ``expected``. ``details``: ``groups`` of such items, and ``shown``, whether
-        p is at most .001 with two pairs or more. p is NaN with its reason where no two items hold
-        the same replies with more than one order.
+        ``observed`` and ``expected``. ``details``: ``groups`` of such items, and ``shown`` (p is at
+        most .001 with two pairs or more). The p is NaN with its reason where no two items have the
+        same replies with more than one order.
 
     Raises
     ------
@@ -345,11 +345,11 @@ def copied_items(
 
     Notes
     -----
-    Of a pair of items whose cells hold the same replies, the chance of the same order in all of
-    them is :math:`P = \prod 1 / (\text{distinct orders})`, whatever the scores' distribution,
-    where the repeats of a cell can be exchanged. Pairs with P > .2 are hardly informative and are
-    left out. The observed count is that of pairs in the same order, the expected count the sum of
-    P, and p that of a Poisson count. Work is proportional to the rows. False alarms .000 to .002,
+    Two items have the same replies in all cells. The probability of the same order in all of them
+    is :math:`P = \prod 1 / (\text{distinct orders})` for any distribution of scores, if the
+    repeats of a cell are exchangeable. Pairs with P > .2 are hardly informative and are left out.
+    The observed count is that of pairs in the same order. The expected count is the sum of P, and
+    p is that of a Poisson count. Work is proportional to the rows. False alarms .000 to .002,
     up to .007 where runs share shifts.
 
     References

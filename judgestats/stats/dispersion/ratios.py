@@ -444,8 +444,8 @@ class ExchangeRatio:
     With sums :math:`v_{ga}, v_{gb}` by cluster, signs w, and :math:`T_w(\theta) = |\sum_g w_g
     (v_{gb} - \theta v_{ga})|`, the p of a ratio :math:`\theta` is the share of sign vectors
     (:math:`w_1 = +1`) with :math:`T_w \ge T`. Each exchange is as extreme as the data between two
-    roots of :math:`T_w = T`, with the estimate between them; hence the interval of all ratios with
-    p > 1 - level ends at one of them, and agrees with p exactly.
+    roots of :math:`T_w = T`, with the estimate between them. Hence the interval of all ratios with
+    p > 1 - level ends at a root, and agrees with p exactly.
     """
 
     estimate: float
@@ -650,7 +650,7 @@ def gmd_ratio(
     Notes
     -----
     `ExchangeRatio` of the items with two scores under both conditions. p-values are adjusted by
-    Holm, and each interval has the level at which it agrees with its adjusted p.
+    Holm. Each interval has the level at which it agrees with its adjusted p.
 
     Examples
     --------

@@ -628,10 +628,9 @@ def corrected_differences(
     Returns
     -------
     Comparisons
-        Estimates are a - b, p adjusted by Holm over the pairs. ``details``:
-        ``rank_ranges`` (best and worst rank that the adjusted comparisons leave to each system),
-        ``judge_differences`` (what the judge alone says), ``win_rates`` (probability of
-        superiority, corrected, a tie counting half).
+        Estimates are a - b, p adjusted by Holm over the pairs. ``details``: ``rank_ranges`` (best
+        and worst rank by the adjusted comparisons), ``judge_differences`` (no labels used), and
+        ``win_rates`` (corrected probability of superiority, a tie counting half).
 
     Raises
     ------
@@ -640,10 +639,10 @@ def corrected_differences(
 
     Notes
     -----
-    The difference of the labels is regressed on the difference of the judge's outputs (GREG), each
-    pair with its own slope, so that a judge that favours one system is corrected for it. The
-    judge's gap is (se + sp - 1) times the true one, and where specificity differs between systems
-    their order can turn: the judge alone makes most of the false claims.
+    The difference of the labels is regressed on the difference of the judge's outputs (GREG). Each
+    pair has its own slope, which corrects a judge that favours one system. The judge's gap is
+    (se + sp - 1) times the true one. Where specificity differs between systems their order can
+    reverse: most false claims are those of the uncorrected judge.
 
     References
     ----------
@@ -813,8 +812,8 @@ def corrected_win_rate(
 
     Notes
     -----
-    Wilson's limits take a mean of 0, .5 and 1 for a share of the same value, whose variance is at
-    least as large: the interval is on the safe side where people tie often.
+    Wilson's limits treat a mean of 0, .5, and 1 as a share of the same value. The variance of a
+    share is at least as large, so the interval is conservative where human labels often tie.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def verdict_values(values: ArrayLike, *, where: str, name: str) -> Floats:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LabelledItems:
-    """All items judged, and which of them people labelled.
+    """All items judged, and which of them have human labels.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ def labelled_items(
     if f.ndim not in {1, 2} or y.ndim != 1 or f.shape[0] != y.size or f.size == 0:
         raise InputError(
             f"{where}: judge and human must hold one entry for each item judged, got shapes "
-            f"{f.shape} and {y.shape}. Give NaN or None where people did not label."
+            f"{f.shape} and {y.shape}. Give NaN or None where there is no label."
         )
     repeats = 1 if f.ndim == 1 else f.shape[1]
     if f.ndim == 2:
@@ -252,7 +252,7 @@ def labelled_items(
 
 
 def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
-    """Check `labels_drawn` and warn where it is not said.
+    """Check `labels_drawn` and warn where it is not stated.
 
     Raises
     ------
@@ -266,7 +266,7 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
     """
     if labels_drawn is None:
         message = (
-            "How the labelled items were chosen is not said: the result assumes random. Say "
+            "The sampling of the labels is not stated, so the result assumes random. State "
             f"labels_drawn={' / '.join(LABELS_DRAWN)}."
         )
         return (Note(code="assumes_random", message=message),)
@@ -275,7 +275,7 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
         "labels_drawn",
         labels_drawn,
         LABELS_DRAWN,
-        advice="Say how the labelled items were chosen.",
+        advice="State how the labelled items were chosen.",
     )
     if labels_drawn == "convenience":
         message = (
