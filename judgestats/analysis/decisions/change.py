@@ -144,19 +144,19 @@ class Change(Decision):
     def sentences(self) -> list[str]:
         """Who changed, by how much; or what would show within how many periods."""
         seen = f"(period {self.period}, {self.anchors_used:,} anchor judgments)"
-        judge, system = _shift_text(self.judge), _shift_text(self.system)
+        judge = f"The judge changed{_alarm_text(self.judge)} on unchanged answers."
+        system = f"The system changed{_alarm_text(self.system)} in judgments of today's judge."
         if self.verdict == "judge":
-            text = f"The judge changed: {judge} on unchanged answers. The system is not shown to "
-            return [f"{text}have changed. {seen}", *self._harm(), *self._earlier_text()]
-        if self.verdict == "system":
-            text = f"The system changed: {system} as today's judge sees it. The judge is not shown "
-            return [f"{text}to have changed. {seen}", *self._earlier_text()]
-        if self.verdict == "both":
-            text = f"The judge changed: {judge} on unchanged answers."
-            text = f"{text} The system changed, too: {system}. {seen}"
+            text = f"{judge} No change of the system is detected. {seen}"
             return [text, *self._harm(), *self._earlier_text()]
+        if self.verdict == "system":
+            text = f"{system} No change of the judge is detected. {seen}"
+            return [text, *self._earlier_text()]
+        if self.verdict == "both":
+            return [f"{judge} {system} {seen}", *self._harm(), *self._earlier_text()]
         seen = count_noun(self.period, "period", "periods")
-        return [f"Neither is shown after {seen}. {self._delay()}", *self._earlier_text()]
+        text = f"No change of judge or system is detected after {seen}. {self._delay()}"
+        return [text, *self._earlier_text()]
 
     def _harm(self) -> list[str]:
         """Whether the change hurts, where anchors are labelled."""
@@ -168,7 +168,7 @@ class Change(Decision):
         raised = [one for _, one in known if one.raised]
         if any(one.shift < 0 for one in raised):
             return [f"On labelled anchors it hurts: {shown}."]
-        what = "better" if raised else "not shown to hurt"
+        what = "better" if raised else "not significantly worse"
         return [f"On labelled anchors it is {what}: {shown}."]
 
     def _earlier_text(self) -> list[str]:
@@ -180,12 +180,12 @@ class Change(Decision):
         first = self.delay
         if not math.isfinite(first.anchors):
             return (
-                f"No judge shift below {number(self.floor)} of the range can be shown: the "
+                f"No judge shift below {number(self.floor)} of the range can be detected: the "
                 "reference needs more judgments."
             )
         periods = math.ceil(first.anchors / self.per_period)
         return (
-            f"A judge shift of {number(first.shift)} of the range would show within about "
+            f"A judge shift of {number(first.shift)} of the range is detected within about "
             f"{count_noun(periods, 'period', 'periods')} of {self.per_period:.0f} anchors."
         )
 
@@ -202,6 +202,22 @@ class Change(Decision):
 def _shift_text(made: Shift) -> str:
     low, high = (number(v) for v in (made.low, made.high))
     return f"{number(made.shift)} [{low}, {high}]"
+
+
+def _alarm_text(made: Shift) -> str:
+    """The shift of an alarm; where its interval now holds 0, with the alarm's period.
+
+    Examples
+    --------
+    >>> _alarm_text(Shift(shift=-0.22, low=-0.46, high=0.01, raised=3))
+    ' (alarm in period 3). Its change is now −.22 [−.46, .01]'
+    """
+    when = (
+        f" (alarm in period {made.raised}). Its change is now"
+        if made.low <= 0 <= made.high
+        else ":"
+    )
+    return f"{when} {_shift_text(made)}"
 
 
 class ChangeMonitor:

@@ -201,7 +201,7 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     codes = [main(["monitor", str(folder / f"{t}.csv"), *words]) for t in range(1, 15)]
     assert codes == [0] * 13 + [1]
     out = capsys.readouterr().out
-    assert out.startswith("NOT YET  Neither is shown after 1 period.")
+    assert out.startswith("NOT YET  No change of judge or system is detected after 1 period.")
     assert "CHANGED  The judge changed: −.11" in out
     assert main(["monitor", str(folder / "14.csv"), *words]) == 2
     assert main(["monitor", str(folder / "15.csv"), *words, "--level", ".9"]) == 2
