@@ -31,6 +31,7 @@ from judgestats.analysis.text_checks import apply_copy_policy, find_copies, hand
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.parse import score_array
+from judgestats.errors import InputError
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.change_screen import PRIMARY, SAME
 from judgestats.stats import adjust_family
@@ -258,6 +259,21 @@ def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "
     return "lower" if effect.estimate < nothing else ""
 
 
+def _is_scored(before: pd.DataFrame, after: pd.DataFrame) -> bool:
+    """Whether both runs hold scores; refused where one of them holds verdicts."""
+    kinds = {
+        scored
+        for frame in (before, after)
+        if (scored := bool(frame["score"].notna().any())) or (frame["choice"] != "").any()
+    }
+    if len(kinds) > 1:
+        raise InputError(
+            "drift: one run holds scores and the other verdicts, so they cannot be compared. "
+            "State one kind for both, e.g. --kind score."
+        )
+    return True in kinds
+
+
 def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
     """That items of one run have no counterpart in the other.
 
@@ -471,13 +487,13 @@ _NO_MARGIN = Limit(
     "No scale is stated, so the margin of the mean is 5% of the range of these scores. State the "
     "scale (--scale 1-10) or the margin (--margin .5).",
     code="margin_of_range",
-    short="margin: 5% of the range of these scores; state --scale or --margin",
+    short="margin: 5% of the range of these scores (state --scale or --margin)",
 )
 _NO_BASELINE = Limit(
     "No unchanged re-run of the first run was given (--baseline): a service that varies from day "
     "to day by itself counts as changed.",
     code="no_baseline",
-    short="no unchanged re-run (--baseline)",
+    short="no unchanged re-run: day-to-day changes are not separated (--baseline FILE)",
 )
 
 
@@ -562,7 +578,7 @@ def drift(
     joined, counts = both_runs(before, after, chosen)
     copies = handled_copies(find_copies(joined), duplicates)
     joined, before, after = (apply_copy_policy(f, copies) for f in (joined, before, after))
-    scored = bool(joined["score"].notna().any())
+    scored = _is_scored(before, after)
     if not scored:
         joined = joined.assign(choice=outcomes(joined["choice"]))
     table, described, limits, metrics = _described(

@@ -131,14 +131,16 @@ def _sentence(headline: Headline, results: Results) -> str:
         record = _turned(record)
     number = " ".join(filter(None, format_record(record, decimals=row_decimals(row, results))))
     if what == row.ask:
-        what, moved = f"{what}:", ""
+        what, moved = what if what.endswith(" changed by") else f"{what} =", ""
     by = f"{moved} {number}".strip()
     test = results.get(headline.rests_on[0], Test)
     if headline.claim == "equivalent":
         margin = apa_number(float(test.details["margin"]), bounded=_bounded(row))
         return f"{who}{what} {by}, within the margin of {margin}."
     if headline.claim == "open":
-        return f"{who}{what} {by}: neither a change nor equality is shown."
+        quantity = what.removesuffix(" =").removesuffix(" changed by")
+        of = "result for" if what.endswith(" =") else "change of"
+        return f"{who}the {of} {quantity} is inconclusive, {number}."
     within = float(test.details.get("p_equivalent", math.nan)) <= 0.05
     return f"{who}{what} {by}{', within the margin' if within else ''}."
 

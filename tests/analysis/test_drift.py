@@ -72,6 +72,11 @@ def test_a_shift_of_the_mean_and_nothing_else():
     assert records["shift.J, T=1"].p_adjusted == moved.p_adjusted
 
 
+def test_scores_are_not_compared_with_verdicts():
+    with pytest.raises(InputError, match="one run holds scores and the other verdicts"):
+        drift(run(seed=1), choices(seed=2), n_resamples=99)
+
+
 def test_a_wider_spread_lowers_reliability():
     found = drift(run(seed=1), run(seed=2, spread=2.0), n_resamples=199)
     [ratio] = found["ratio.J, T=1"].rows
@@ -92,7 +97,7 @@ def test_verdicts_are_counted_beyond_what_repetition_changes(orders):
     both = {"order": "open"} if len(orders) > 1 else {}
     assert claims(same) == {"win_rate": "open", "flips": "open", **both}
     assert change_outcome(same.headlines) == "CANNOT TELL"
-    assert "neither a change nor equality is shown" in change_sentences(same.records())[0]
+    assert "is inconclusive, " in change_sentences(same.records())[0]
     turned = drift(
         choices(seed=1, orders=orders, items=160),
         choices(seed=2, moved=5, orders=orders, items=160),
