@@ -20,7 +20,7 @@ from judgestats.data.readers.json_paths import ROW
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError, Rows, check_raters, stated_rows
-from judgestats.errors import InputError
+from judgestats.errors import InputError, nearest
 from judgestats.files.monitor_state import (
     Look,
     MonitorState,
@@ -30,6 +30,7 @@ from judgestats.files.monitor_state import (
     file_sha256,
 )
 from judgestats.results.metric_names import Side, as_option, named_bounds
+from judgestats.results.numbers import apa_number
 from judgestats.runner import display as console
 from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage
 
@@ -72,9 +73,9 @@ def monitor_command(arguments: Args) -> int:
     if frame.empty:
         raise InputError(f"{arguments.file} holds no judgment. Nothing was added.")
     sentences, beyond = _look(arguments, frame, rates, bounds)
-    console.print_result(*sentences)
     if beyond:
-        console.print_result(f"Beyond its bound (valid at every update): {', '.join(beyond)}.")
+        console.print_result(f"FAIL  Beyond the threshold: {', '.join(beyond)}.")
+    console.print_result(*sentences)
     return 1 if beyond else 0
 
 
@@ -204,12 +205,15 @@ def _line(
     name: str, average: RunningAverage, limits: Sequence[float], fixed: Sequence[float]
 ) -> str:
     if math.isnan(limits[0]):
-        return f"{name}: {average.average:.3f}, no limits before {FIRST_LOOK} clusters"
+        return f"{name}: {_three(average.average)}, no interval before {FIRST_LOOK} clusters"
     return (
-        f"{name}: {average.average:.3f} [{limits[0]:.3f}, {limits[1]:.3f}] at every update, "
-        f"{average.n:.0f} judgments (for a single look only: "
-        f"[{fixed[0]:.3f}, {fixed[1]:.3f}])"
+        f"{name}: {_three(average.average)} [{', '.join(map(_three, limits))}] at every update, "
+        f"{average.n:.0f} judgments (for a single look only: [{', '.join(map(_three, fixed))}])"
     )
+
+
+def _three(share: float) -> str:
+    return apa_number(share, digits=3, bounded=True)
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:
@@ -222,7 +226,8 @@ def _pair(text: str, option: str) -> tuple[str, str]:
 def _values(frame: pd.DataFrame, column: str) -> pd.Series:
     if column not in frame:
         raise InputError(
-            f"monitor: there is no column {column!r}; there are {', '.join(frame.columns)}."
+            f"monitor: there is no column {column!r}.{nearest(column, frame.columns)} There are "
+            f"{', '.join(frame.columns)}."
         )
     return frame[column]
 
