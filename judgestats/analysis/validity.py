@@ -55,7 +55,7 @@ _CODES = {"pass": 1.0, "fail": 0.0}
 
 
 def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
-    """Error rates of pass and fail verdicts, and the pass rate that people would give.
+    """Error rates of pass and fail verdicts, and the corrected pass rate.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _rates(rates: ErrorRates, *, repeats: int) -> Found:
 def score_validity(
     name: str, array: ScoreArray, asked: pd.DataFrame, ratings: pd.Series, declared: AnalysisPlan
 ) -> Found:
-    """Bias and concordance of one condition's scores, and the mean that people would give.
+    """Bias and concordance of one condition's scores, and the corrected mean.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def corrected_results(
         beside.append("assumes that the labelled items were drawn at random")
     if shares:
         beside.append(f"for the mix {shares}")
-    title = f"The {what} that people would give ({', '.join(beside)})"
+    title = f"Corrected {what} ({', '.join(beside)})"
     results: Found = [("people.corrected", title, corrected)]
     alone = score.people_only
     if not math.isnan(alone.estimate):
@@ -177,7 +177,7 @@ def check_rates(frame: pd.DataFrame, declared: AnalysisPlan) -> None:
 
 
 def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
-    """The pass rate that people would give, by the rates of another study.
+    """The pass rate corrected by the rates of another study.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[
         for name, (right, labels) in rates.items()
     )
     title = (
-        f"The pass rate that people would give (judge alone "
+        f"Corrected pass rate (judge alone "
         f"{apa_number(passes / n, bounded=True)}; measured elsewhere: {shown})"
     )
     details = {**corrected.details, "judge_only": passes / n, "effective_n": n}

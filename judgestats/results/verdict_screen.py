@@ -565,8 +565,8 @@ def finding_on_rate(results: Results) -> str:
     record = results.estimate(f"people.corrected.{gates[0].subject.label}")
     if record is not None and math.isfinite(record.estimate):
         return (
-            "For a pass rate, report the corrected rate: people would pass "
-            f"{100 * record.estimate:.0f}% of all answers."
+            "Report the corrected pass rate: human raters are estimated to pass "
+            f"{100 * record.estimate:.0f}% of all items."
         )
     if any(r.key == "tpr" and r.status == "not_measured" for r in gates[0].requirements):
         return "The pass rate is the judge's. The human pass rate may differ from it by 20 points."

@@ -1,4 +1,4 @@
-"""Preferences with labels: win rates as people would give them, and which systems differ."""
+"""Preferences with labels: corrected win rates, and which systems differ."""
 
 import numpy as np
 import pandas as pd

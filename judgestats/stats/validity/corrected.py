@@ -313,7 +313,7 @@ def corrected_mean(
     labels_drawn: LabelsDrawn | None = None,
     **inference: Unpack[Clustered],
 ) -> CorrectedScore:
-    r"""The mean score that people would give, from a judge of all items and labels of few.
+    r"""Corrected mean score, from a judge of all items and labels of few.
 
     Parameters
     ----------
