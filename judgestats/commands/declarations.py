@@ -508,7 +508,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
                 *TABLE,
                 Option("--to", "Output", "Platform", choices=("mlflow", "langfuse", "phoenix"),
                     required=True, common=True),
-                Option("--yes", "Output", "Send; without it the scores are counted only",
+                Option("--yes", "Output", "Send the scores; without it they are only counted",
                     kind="switch", common=True),
                 Option("--ledger", "Output", "File of what was sent", kind="file",
                     default="judgestats-push.db"),

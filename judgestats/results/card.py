@@ -68,7 +68,9 @@ def judge_card(
             else "card: this run has no verdict on a judge. See: judgestats show RUN"
         )  # fmt: skip
     if len(found) > 1:
-        raise InputError(f"card: {len(found)} verdicts. Name one: --judge {names[0]!r}")
+        raise InputError(
+            f"card: {len(found)} conditions have a verdict. Name one: --judge {names[0]!r}"
+        )
     verdict = found[0]
     subject = verdict.subject
     own = {m.key: m for m in results.measures if m.subject == subject}
