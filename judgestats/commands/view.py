@@ -57,6 +57,11 @@ def view_command(arguments: Args) -> int:
         options["decisions"], labels = given, None
     if is_run(arguments.file):
         run = load_run(arguments.file)
+        if run.finals.empty:
+            why = dict.fromkeys(("drift", "comparison"), "it is a comparison of runs")
+            why["replication"] = "it holds a study's results"
+            own = why.get(run.records.kind, "they were counted, not kept")
+            raise InputError(f"view: {arguments.file} has no judgments ({own}). Give one run.")
         if labels:
             joined = with_labels(Path(arguments.file), run.finals, labels, scores=True)
             options["frame"] = joined

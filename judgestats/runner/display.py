@@ -376,6 +376,8 @@ class Links:
     reports : mapping of format to path
     files : sequence of str
         Further files, as they should be named.
+    has_judgments : bool
+        Whether the run holds judgments, which `judgestats view` shows.
     """
 
     def __init__(
@@ -386,8 +388,9 @@ class Links:
         conditions: Sequence[str] = (),
         reports: Mapping[str, Path | str] | None = None,
         files: Sequence[str] = (),
+        has_judgments: bool = True,
     ) -> None:
-        self.run_id, self.store = run_id, store
+        self.run_id, self.store, self.has_judgments = run_id, store, has_judgments
         self.conditions, self.reports = tuple(conditions), dict(reports or {})
         self.files = tuple(files)
 
@@ -409,7 +412,7 @@ class Links:
     def short(self) -> list[str]:
         """The commands and the page that come next."""
         command = show_command(self.run_id)
-        if self.reports:  # which the interactive page goes with
+        if self.reports and self.has_judgments:  # the interactive page goes with a report
             command = f"{command} · judgestats view {self.run_id[:SHORT]}"
         if self.store.uri.startswith("http"):  # reports and files are on the run's page
             base, experiment = self.store.uri.rstrip("/"), self.store.experiment_id

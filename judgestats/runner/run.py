@@ -685,7 +685,7 @@ def _log(
             reports = attach(run)
         if not parameters.data:
             console.print_status(*_repeat_instructions(study))
-        finish(results, Links(run.run_id, store, reports=reports))
+        finish(results, Links(run.run_id, store, reports=reports, has_judgments=False))
         return Outcome(
             run_id=run.run_id,
             experiment_id=store.experiment_id,

@@ -59,3 +59,16 @@ def test_a_comparison_and_a_wrong_option_are_refused(
     assert "--out - is not possible" in capsys.readouterr().err
     assert main(["view", "none.csv", "--max-mb", "0"]) == 2
     assert "--max-mb must be above 0" in capsys.readouterr().err
+
+
+def test_a_replication_offers_and_has_no_page_of_judgments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "replicate", "--study", "llmbar", "--report", "html"]
+    assert main(words) == 0
+    assert "judgestats view" not in capsys.readouterr().out
+    [report] = Path("mlruns").glob("*/*/artifacts/report.html")
+    run = report.parts[-3]
+    assert main(["view", run, "--no-open"]) == 2
+    assert f"{run} has no judgments (it holds a study's results)" in capsys.readouterr().err

@@ -63,16 +63,7 @@ def run_page(run: Run, **options: Any) -> str:
     -------
     str
         HTML.
-
-    Raises
-    ------
-    InputError
-        The run holds no judgments.
     """
-    if run.finals.empty:
-        compared = run.records.kind in {"drift", "comparison"}
-        why = "it is a comparison of runs" if compared else "they were counted, not kept"
-        raise InputError(f"view: {run.folder} has no judgments ({why}). Give one run.")
     frame = options.pop("frame", run.finals)
     return html_page(view_payload(run.records, frame, texts=item_texts(run), **options)[1])
 
