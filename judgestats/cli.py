@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
     try:
         return _run(words, program)
     except JudgestatsError as error:
-        text = " ".join([str(error), *getattr(error, "__notes__", [])])
+        text = " ".join([error.for_command([program, *words]), *getattr(error, "__notes__", [])])
         emit(f"judgestats: {printable(as_typed(text))}\n", error=True)
         return error.exit_code
     except KeyboardInterrupt as stop:

@@ -8,7 +8,7 @@ No message ever carries a key or another secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -81,6 +81,11 @@ class JudgestatsError(Exception):
 
     def __init__(self, *words: object) -> None:
         super().__init__(*(scrubbed(w) if isinstance(w, str) else w for w in words))
+
+    def for_command(self, words: Sequence[str]) -> str:
+        """The text for a command that was typed as these words."""
+        del words
+        return str(self)
 
 
 class InputError(JudgestatsError, ValueError):

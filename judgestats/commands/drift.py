@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.data.readers.labels import with_labels, with_stated_words
-from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, write_results
 from judgestats.results.change_screen import change_outcome, change_sentences
@@ -85,19 +84,13 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
         )
 
-    def load_run(run: str, labels: str = "") -> DataFrame:
-        try:
-            return _load_judgments(run, labels, words)
-        except OpenQuestionError as question:
-            raise InputError(question.question_text(_command(arguments, short=True))) from None
-
-    first = load_run(arguments.first, arguments.labels)
-    second = load_run(arguments.second)
+    first = _load_judgments(arguments.first, arguments.labels, words)
+    second = _load_judgments(arguments.second, "", words)
     with announce_progress("Comparing the runs"):
         analysis = drift(
             first,
             second,
-            baseline=load_run(arguments.baseline) if arguments.baseline else None,
+            baseline=_load_judgments(arguments.baseline, "", words) if arguments.baseline else None,
             pairs=pairs or None,
             n_resamples=arguments.resamples,
             seed=arguments.seed,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,6 @@ from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import (
-    OpenQuestionError,
     Rows,
     check_raters,
     check_row_ids,
@@ -250,26 +248,19 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
         return pd.DataFrame({"item_id": ids.unique(), "condition": "", "order": ""})
 
     frame = read(options)
-    try:
-        trees = frame.map(lambda cell: cell.startswith(("[", "{"))).mean()
-        nested = bool((trees >= 0.9).any())
-        further = replace(options, item=(), human="", judge_rows="", rows=(), values={})
-        usual = next((c for c in (*options.item, *_IDS) if c in frame), "")
-        if not usual or nested or len(options.item) > 1 or further.set_options():
-            frame = _read_rows(frame, options, path)
-            items = frame["item_id"]
-        else:
-            items = _item_column(frame, *options.item)
-            names = {"item_id": str(items.name)}
-            rows = Rows(source=path, table=frame, names=names, options=options, read=previewed)
-            check_raters(rows)
-            check_row_ids(rows)
-    except OpenQuestionError as question:
-        words = ["judgestats", "labels", "plan", arguments.file]
-        for name in ("half_width", "rates", "labels", "by", "pilot"):
-            if value := getattr(arguments, name):
-                words += [f"--{name.replace('_', '-')}", str(value)]
-        raise InputError(question.question_text(shlex.join(words))) from None
+    trees = frame.map(lambda cell: cell.startswith(("[", "{"))).mean()
+    nested = bool((trees >= 0.9).any())
+    further = replace(options, item=(), human="", judge_rows="", rows=(), values={})
+    usual = next((c for c in (*options.item, *_IDS) if c in frame), "")
+    if not usual or nested or len(options.item) > 1 or further.set_options():
+        frame = _read_rows(frame, options, path)
+        items = frame["item_id"]
+    else:
+        items = _item_column(frame, *options.item)
+        names = {"item_id": str(items.name)}
+        rows = Rows(source=path, table=frame, names=names, options=options, read=previewed)
+        check_raters(rows)
+        check_row_ids(rows)
     return frame, items
 
 

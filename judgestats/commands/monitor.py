@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -105,12 +104,7 @@ def _judge_rows(arguments: Args, rates: Sequence[tuple[str, str]]) -> pd.DataFra
     except OpenQuestionError as question:
         if all(answer.options.item == (ROW,) for answer in question.answers):
             return table  # rates need no ids
-        words = ["judgestats", "monitor", arguments.file, "--state", arguments.state]
-        words += [w for rate in arguments.rate for w in ("--rate", rate)]
-        words += [w for bound in arguments.require for w in ("--require", bound)]
-        words += ["--cluster", arguments.cluster] if arguments.cluster else []
-        asked = question.drop_options("factors", "mapping", "item") if plain else question
-        raise InputError(asked.question_text(shlex.join(words))) from None
+        raise (question.drop_options("factors", "mapping", "item") if plain else question) from None
     except InputError:
         if options.set_options() or arguments.reader != "auto":
             raise

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,7 @@ _MOST_ON_TWO = 3
 _MOST_WORDS = 100
 _LONG = 60
 _SHARE_READ = 0.5
+_SHOWN = 12
 _SENTENCES = re.compile(r"[.!] +\S|\S.*\[\[.+\]\]")
 """What replies hold, and the words of a verdict do not."""
 _MOSTLY = 0.8
@@ -146,6 +148,76 @@ class RepliesError(InputError):
     def __init__(self, column: str, message: str) -> None:
         self.column = column
         super().__init__(message)
+
+
+class DirectionError(InputError):
+    """A column named for a finding, such as ``toxic``, says yes and no: which of them passes?"""
+
+    def __init__(self, where: Path | str, question: str, ways: Sequence[Mapping[str, str]]) -> None:
+        self.question, self.ways = question, ways
+        super().__init__(f"{where}: {question} {' or '.join(map(values_option, ways))}.")
+
+
+_FINDINGS = frozenset(
+    {"toxic", "toxicity", "hallucination", "hallucinations", "hallucinated", "harmful", "unsafe",
+     "biased", "offensive", "flagged", "violation", "violates", "pii", "refusal", "refused", "spam",
+     "hateful", "defect", "incorrect", "wrong", "failed", "failure", "unfaithful", "contradiction"}
+)  # fmt: skip
+YES_NO = (("yes", "no"), ("true", "false"), ("1", "0"), ("y", "n"), ("t", "f"))
+"""Words that say whether what a column is named for is there."""
+
+
+def names_finding(column: str) -> bool:
+    """Whether a name is that of a finding, whose presence is seldom a pass.
+
+    Examples
+    --------
+    >>> names_finding("is_toxic"), names_finding("not toxic"), names_finding("passed")
+    (True, False, False)
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+", " ", column).lower().split()
+    return bool(_FINDINGS & {*spaced}) and not {"no", "not", "non", "free"} & {*spaced}
+
+
+def check_direction(
+    where: Path | str,
+    column: str,
+    words: Iterable[str],
+    stated: Mapping[str, str],
+    *,
+    side: str = "",
+) -> None:
+    """Refuse yes and no, or codes of them, where yes may be a fail.
+
+    Parameters
+    ----------
+    where : Path or str
+        For the message.
+    column : str
+    words : iterable of str
+        Of the column.
+    stated : mapping of word to meaning
+        What the caller says. Where a yes is a fail, codes of other columns have to be stated too.
+    side : str
+        ``label:`` for labels alone.
+
+    Raises
+    ------
+    DirectionError
+        The column is named for a finding, or a yes was stated as a fail, and words are not stated.
+    """
+    said = {normalised(w) for w in words if not stated_meaning(w, stated)}
+    reverse = any(stated_meaning(yes, stated) == FAIL for yes, _ in YES_NO)
+    if not said & {w for pair in YES_NO for w in pair} or not (reverse or names_finding(column)):
+        return
+    pairs = [pair for pair in YES_NO if said & {*pair}]
+    ways = [
+        {f"{side}{word}": m for pair in pairs for word, m in zip(pair, meanings, strict=True)}
+        for meanings in ((FAIL, PASS), (PASS, FAIL))
+    ]
+    why = f"{column!r} names a finding" if names_finding(column) else "a yes is stated as a fail"
+    question = f"{why}. Is {pairs[0][0]!r} of {column!r} a fail or a pass?"
+    raise DirectionError(where, question, ways)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -446,7 +518,8 @@ def _undeclared(
     if (name in _SCORED or role == "score") and words:
         raise InputError(
             f"no entry of the column {column!r} is a number (the first is "
-            f"{_quote_text(str(distinct[0]))}). For grades or categories: --kind category."
+            f"{_quote_text(str(distinct[0]))}). For grades or categories: --kind category. For "
+            f"points: {values_option(dict.fromkeys(words[:_SHOWN], 'NUMBER'))}."
         )
     lost = {normalised(w) for w in _statuses(counts, stated, any_column=True)}
     words = [w for w in counts if normalised(w) not in lost]

@@ -67,6 +67,13 @@ READ = {
         lambda r: [(i, r.choice(["Response A", "Response B", "Tie"])) for i in range(40)],
         {"items": 40, "judgments": 40},
     ),
+    "both orders of pairs of assistants": (
+        "question_id,assistant_a,assistant_b,verdict",
+        lambda r: [
+            (q, *pair, word(r, "A B tie")) for q in range(30) for pair in (("x", "y"), ("y", "x"))
+        ],
+        {"items": 30, "orders": 2, "judgments": 60},
+    ),
     "answers of models": (
         "id,model,answer,rating",
         lambda r: [
@@ -91,11 +98,6 @@ READ = {
             for i in range(40)
         ],
         {"items": 40, "judgments": 36, "error": 4},
-    ),
-    "an id named after what is judged": (
-        "comment_id,llm_toxic,annotator_1,annotator_2",
-        lambda r: [(i, *(word(r, "Yes No") for _ in range(3))) for i in range(40)],
-        {"items": 40, "judgments": 40, "labels": 80, "human_raters": 2},
     ),
     "repeats by seed": (
         "essay_id,seed,grade",
@@ -147,6 +149,60 @@ def test_a_preference_on_many_points_is_a_score(tmp_path):
 
 
 ASKED = {
+    "an id named after what is judged, and a finding": (
+        "comment_id,llm_toxic,annotator_1,annotator_2",
+        lambda r: [(i, *(word(r, "Yes No") for _ in range(3))) for i in range(40)],
+        "yes = fail; no = pass",
+        {"items": 40, "judgments": 40, "labels": 80, "human_raters": 2},
+    ),
+    "columns with a number each": (
+        "id,score_1,score_2,score_3,gold",
+        lambda r: [(i, *(r.randint(1, 5) for _ in range(4))) for i in range(30)],
+        "repeat=score_1,score_2,score_3",
+        {"items": 30, "repeats": 3, "judgments": 90, "labels": 30},
+    ),
+    "ids of runs": (
+        "case,run_id,passed",
+        lambda r: [(i, f"run{k}", r.randint(0, 1)) for i in range(30) for k in range(3)],
+        "repeat = run_id",
+        {"items": 30, "repeats": 3, "judgments": 90},
+    ),
+    "turns of a conversation": (
+        "conversation,turn,speaker,rating",
+        lambda r: [(c, t, "ab"[t % 2], r.randint(1, 5)) for c in range(20) for t in range(4)],
+        "item = conversation + turn",
+        {"items": 80, "repeats": 1, "judgments": 80},
+    ),
+    "a comment and words for a finding": (
+        "comment,toxicity_llm,toxicity_human",
+        lambda r: [
+            (f"Comment {i} is here", word(r, "toxic non-toxic"), word(r, "toxic non-toxic"))
+            for i in range(40)
+        ],
+        "item = comment; verdict = toxicity_llm; label = toxicity_human",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "pairs without ids": (
+        "model_1,model_2,winner",
+        lambda r: [(*r.sample("abcd", 2), word(r, "model_1 model_2 tie")) for _ in range(40)],
+        "item = #",
+        {"items": 40, "judgments": 40},
+    ),
+    "a finding, and a label of it": (
+        "id,hallucinated,human_hallucinated",
+        lambda r: [(i, word(r, "yes no"), word(r, "yes no")) for i in range(40)],
+        "verdict = hallucinated; label = human_hallucinated; yes = fail; no = pass",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "a finding in words, and a label in numbers": (
+        "id,is_toxic,human_toxic",
+        lambda r: [(i, word(r, "yes no"), r.randint(0, 1)) for i in range(40)],
+        (
+            "verdict = is_toxic; label = human_toxic; yes = fail; no = pass; label:1 = fail;"
+            " label:0 = pass"
+        ),
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
     "models that judge or answer": (
         "id,model,rating",
         lambda r: [(i, m, r.randint(1, 5)) for i in range(30) for m in ("gpt-4o", "claude")],

@@ -53,7 +53,20 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 SIDES = tuple(
     (name.format(first), name.format(second))
-    for name in ("model{}", "{}model", "system{}", "{}system", "modelname{}")
+    for name in (
+        "model{}",
+        "{}model",
+        "system{}",
+        "{}system",
+        "modelname{}",
+        "assistant{}",
+        "{}assistant",
+        "bot{}",
+        "llm{}",
+        "agent{}",
+        "contestant{}",
+        "player{}",
+    )
     for first, second in (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 )
 """Names (folded) of the two columns that name the models of a pair."""

@@ -34,6 +34,7 @@ from judgestats.data.readers.json_paths import PLACE, ROW, leaf_paths, projected
 from judgestats.data.readers.layout import (
     NO_VERDICT,
     ORDERS,
+    are_numbered,
     criteria_names,
     protocol_of,
     shapes_of_verdicts,
@@ -51,8 +52,10 @@ from judgestats.data.readers.roles import (
     names_criteria,
 )
 from judgestats.data.readers.row_checks import Answer, OpenQuestionError, preview
+from judgestats.data.readers.verdicts import side_columns
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
+    DirectionError,
     Kind,
     RepliesError,
     counted_words,
@@ -340,10 +343,13 @@ _VERDICT_WORDS = frozenset(
     {"score", "verdict", "value", "label", "rating", "grade", "result", "choice", "winner",
      "passed", "correct", "criteriamet", "preference"}
 )  # fmt: skip
-_ITEM_WORDS = re.compile(r"(id|key|idx|index|item|case|record|sample|question|prompt|doc|input)$")
+_ITEM_WORDS = re.compile(
+    r"(id|key|idx|index|item|case|record|sample|question|prompt|doc|input|conversation|dialogue)$"
+)
 _ROW_IDS = re.compile(r"(row|line|uuid|guid|hash|request)")
 _SYSTEM_WORDS = SYSTEMS | {"bot", "app", "appversion", "version", "variant", "assistant", "engine"}
 _WAYS = re.compile(r"(prompt|template|language|lang|style|format|mode|setting|temperature)")
+_RUN_WORDS = re.compile(r"(run|trial|rep|repeat|attempt|iteration|epoch)(id)?$")
 _JUDGE_WORDS = re.compile(r"(judge|grader|evaluator|annotator|rater|scorer)")
 
 
@@ -351,7 +357,7 @@ def proposed(
     source: Path | str,
     table: pd.DataFrame,
     options: TableOptions,
-    error: NoTableError | UndecidedError | RepliesError,
+    error: NoTableError | UndecidedError | RepliesError | DirectionError,
     read: Callable[[TableOptions], pd.DataFrame],
 ) -> InputError:
     """The question of what a table's columns hold, with the ways that read it.
@@ -362,7 +368,7 @@ def proposed(
     table : DataFrame
     options : TableOptions
         What the user said.
-    error : NoTableError, UndecidedError or RepliesError
+    error : NoTableError, UndecidedError, RepliesError or DirectionError
         Why this is not enough.
     read : callable
         Reads the table by options.
@@ -476,6 +482,10 @@ def _question(
             further = _with_roles(open_.table, options, open_)
             for more, one in further:
                 heapq.heappush(queue, (cost + more, next(number), one))
+        except DirectionError as open_:
+            for place, way in enumerate(open_.ways):
+                stated = replace(options, values={**options.values, **way})
+                heapq.heappush(queue, (cost + 0.1 * place, next(number), stated))
         except OpenQuestionError as asked:
             for place, answer in enumerate(asked.answers):
                 heapq.heappush(queue, (cost + 0.4 * place, next(number), answer.options))
@@ -486,7 +496,7 @@ def _question(
             answers.setdefault(said, Answer(meaning=said, options=options, preview=preview(frame)))
     if not answers:
         return error
-    question = _UNCERTAIN
+    question = error.question if isinstance(error, DirectionError) else _UNCERTAIN
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
         question = f"{error.examples} {verb} within one {' + '.join(error.item)}. What {them}?"
@@ -499,6 +509,7 @@ def _meaning(options: TableOptions) -> str:
     parts = [f"{role} = {' + '.join(columns)}" for role, columns in held.items() if columns]
     named = {"item_id": "item", "replicate": "repeat"}
     parts += [f"{named.get(role, role)} = {column}" for role, column in options.mapping.items()]
+    parts += [f"{word} = {meaning}" for word, meaning in options.values.items()]
     parts += [f"labels are rows of {options.human}"] if options.human else []
     parts += [f"only rows of {options.judge_rows}"] if options.judge_rows else []
     parts += [f"replies are {options.parse}"] if options.parse else []
@@ -534,7 +545,10 @@ def _seeds(
             continue
         used = {*names.values(), *one.mapping.values()}
         used |= {c for spec in one.wide for c in wide_columns([*map(str, table)], spec)}
-        for more, column in _item_columns(table, used) or [(0.0, ROW)][:has_rows]:
+        pair = has_rows and side_columns(table)
+        used |= set(pair or ())
+        found = [*_item_columns(table, used), *[(1.0, ROW)] * bool(pair)]
+        for more, column in found or [(0.0, ROW)][:has_rows]:
             yield cost + more, replace(one, item=(column,))
 
 
@@ -599,6 +613,7 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         levels = len(distinct)
         fractions = pd.api.types.is_float_dtype(cells) or (numbers_of(distinct) % 1 > 0).any()
         repeated = word.endswith("text") and REPEATED * levels <= len(table)
+        repeated |= word in {"comment", "text"} and levels == len(table)
         if fractions or (counts_or_measures(column) and not (named or repeated)):
             continue
         if levels < 2:
@@ -674,4 +689,6 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
         costs |= {"condition": 0.0, "item": 0.5}
     if {folded(v) for v in levels} <= ORDERS:
         costs["order"] = 0.0
+    if are_numbered(levels) or _RUN_WORDS.search(word):
+        costs["replicate"] = 0.0
     return dict(sorted(costs.items(), key=lambda pair: pair[1]))

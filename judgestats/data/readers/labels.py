@@ -27,6 +27,7 @@ from judgestats.data.readers.verdicts import FAR, Read, coded_choices, is_too_la
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
     Kind,
+    check_direction,
     counted_words,
     kind_of,
     normalize_value,
@@ -272,6 +273,8 @@ def coded_labels(
             code = _codes(str(column), counts, kind, stated, scores=scores, judged=judged)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
+        if kind is not None and kind.name == "pass-fail":
+            check_direction(where, str(column), code, stated, side="label:")
         made[str(column)] = each_distinct(people[column], _decoder(code))
         for word, meaning in code.items():
             if not meaning and (status := stated_meaning(word, stated) or status_word(word)):

@@ -99,11 +99,12 @@ def long_of(
 def _spec(spec: str) -> tuple[str, list[str]]:
     head, mark, rest = spec.partition("=")
     role = head.strip().lower() if mark else ""
-    role = {"run": "replicate", "person": "label", "annotator": "label"}.get(role, role)
+    known = {"run": "replicate", "repeat": "replicate", "person": "label", "annotator": "label"}
+    role = known.get(role, role)
     if role and role not in ROLES:
         raise InputError(
-            f"--wide: a column may be a {', '.join(ROLES)}, not {role!r}. Write for example "
-            "--wide 'judge=gpt*,claude*'."
+            f"--wide: a column may be a {', '.join(ROLES).replace('replicate', 'repeat')}, not "
+            f"{role!r}. Write for example --wide 'judge=gpt*,claude*'."
         )
     patterns = [p.strip() for p in (rest if mark else spec).split(",") if p.strip()]
     if not patterns:
@@ -370,6 +371,22 @@ def order_columns(columns: Sequence[str]) -> tuple[str, ...]:
     return next((tuple(c) for c in by_stem.values() if len(c) == 2), ())
 
 
+def are_numbered(names: Sequence[str]) -> bool:
+    """Whether names differ in a number only, which runs from 0 or 1.
+
+    Examples
+    --------
+    >>> are_numbered(["score_1", "score_2"]), are_numbered(["gpt-4", "gpt-5"])
+    (True, False)
+    """
+    found = [re.fullmatch(r"(.*?)(\d{1,4})(\D*)", name) for name in names]
+    stems = {(m[1], m[3]) for m in found if m}
+    numbers = sorted(int(m[2]) for m in found if m)
+    first = numbers[0] if numbers else -1
+    whole = first in {0, 1} and numbers == [*range(first, first + len(names))]
+    return len(stems) == 1 and len(numbers) > 1 and whole
+
+
 def named_runs(columns: Sequence[str]) -> tuple[str, ...]:
     """The columns that are named as one judge's runs are.
 
@@ -596,8 +613,9 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     labels = (f"person={','.join(people)}",) if people and not label else ()
     if len(judges) > 1 and not orders:
         of_systems = all(_OF_ANSWERS.search(c) for c in judges)
-        roles = ("system", "judge") if of_systems else ("judge", "criterion")
+        roles: tuple[str, ...] = ("system", "judge") if of_systems else ("judge", "criterion")
         roles = ("criterion", "judge") if criteria_names(judges) else roles
+        roles = ("repeat", *roles) if are_numbered(judges) else roles
         for role in roles:
             yield {"wide": (f"{role}={','.join(judges)}", *labels)}
     if len(judges) == 1 and labels:

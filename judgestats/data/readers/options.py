@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -227,3 +227,24 @@ class TableOptions:
             else:
                 words += [flag] if value is True else [flag, str(value)]
         return words
+
+
+def without_options(words: Sequence[str]) -> list[str]:
+    """The words of a command without those that say how a table is read; labels stay.
+
+    Examples
+    --------
+    >>> without_options(["check", "my.csv", "--map", "score=s", "--item=id", "--labels", "l.csv"])
+    ['check', 'my.csv', '--labels', 'l.csv']
+    """
+    names = {f.name for f in fields(TableOptions)} - {"labels"}
+    flags = {_FLAGS.get(name, f"--{name.replace('_', '-')}") for name in names}
+    kept: list[str] = []
+    following = iter(words)
+    for word in following:
+        flag, mark, _ = word.partition("=")
+        if flag not in flags:
+            kept.append(word)
+        elif not mark and flag != "--as-shown":
+            next(following, None)
+    return kept

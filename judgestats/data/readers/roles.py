@@ -39,7 +39,7 @@ _ROWS = re.compile(
     r"\b(uuid|guid|hash|sha\d*|digest|row|rowid|request ?id|trace ?id|line|seed|fingerprint)\b"
 )
 _NOTES = re.compile(
-    r"\b(finish\w*|errors?|reason\w*|notes?|comments?|(?!context)\w*text|conv\w*|explan\w*"
+    r"\b(finish\w*|errors?|reason\w*|notes?|comments?|(?!context)\w*text|conv(?!ersation)\w*|explan\w*"
     r"|rational\w*)\b"
 )
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from judgestats.data.readers.columns import (
 )
 from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.layout import with_paths
-from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.options import TableOptions, without_options
 from judgestats.data.readers.roles import (
     RaterKinds,
     group_codes,
@@ -54,6 +54,12 @@ class OpenQuestionError(InputError):
     def __init__(self, source: Path | str, question: str, answers: tuple[Answer, ...]) -> None:
         self.source, self.question, self.answers = source, question, answers
         super().__init__(self.question_text(f"judgestats analyze {shlex.quote(str(source))}"))
+
+    def for_command(self, words: Sequence[str]) -> str:
+        """The question with each answer as the command that was typed, read that way."""
+        given = any(w.partition("=")[0] == "--labels" for w in words)
+        asked = self.drop_options("labels") if given else self
+        return asked.question_text(shlex.join(without_options(words)))
 
     def question_text(self, command: str) -> str:
         """The question with each answer as that command, or in Python's words for a frame."""

@@ -76,7 +76,12 @@ from judgestats.data.readers.verdicts import (
     side_lengths,
 )
 from judgestats.data.schema import validate_parsed
-from judgestats.data.verdict_kinds import RepliesError, normalize_value, score_pass_map
+from judgestats.data.verdict_kinds import (
+    DirectionError,
+    RepliesError,
+    normalize_value,
+    score_pass_map,
+)
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
@@ -293,7 +298,7 @@ def read_frame(
     options = options or TableOptions()
     try:
         return _frame_of(table, options, source)
-    except (MissingRoleError, UndecidedError, RepliesError) as error:
+    except (MissingRoleError, UndecidedError, RepliesError, DirectionError) as error:
         if not asks or (isinstance(error, MissingRoleError) and error.answered):
             raise
         read = partial(tried, source, table)

@@ -30,6 +30,7 @@ from judgestats.data.verdict_kinds import (
     PREFERENCES,
     Kind,
     RepliesError,
+    check_direction,
     counted_words,
     kind_of,
     normalize_value,
@@ -182,7 +183,7 @@ def kind_of_column(
 ) -> Kind:
     """The kind of a file's column, as `judgestats.data.verdict_kinds.kind_of` decides it."""
     try:
-        return kind_of(
+        kind = kind_of(
             values,
             column=column,
             role=role,
@@ -198,6 +199,9 @@ def kind_of_column(
         raise RepliesError(column, f"{source}: {error}") from None
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
+    if kind.name == "pass-fail":
+        check_direction(source, column, kind.codes, kind.stated)
+    return kind
 
 
 def kind_line(
@@ -534,6 +538,7 @@ def _reader(options: TableOptions, replies: Sequence[str]) -> Callable[[str], An
 
 
 _MOSTLY = 0.8
+_LONGEST_NAME = 60
 _PLACES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 _LENGTHS = ("length", "len", "nchars", "chars", "nwords", "words", "ntokens", "tokens")
 _TEXTS = ("response", "answer", "output", "completion", "text")
@@ -548,7 +553,13 @@ def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
     ('Model A', 'Model B')
     """
     own = {folded(c): str(c) for c in table.columns}
-    return next(((own[a], own[b]) for a, b in SIDES if a in own and b in own), None)
+    pairs = ((own[a], own[b]) for a, b in SIDES if a in own and b in own)
+    return next((pair for pair in pairs if all(_are_names(table[c]) for c in pair)), None)
+
+
+def _are_names(column: pd.Series) -> bool:
+    """Whether the cells are as short as names, not texts."""
+    return max(map(len, column.head(200).astype(str)), default=0) <= _LONGEST_NAME
 
 
 def length_columns(table: pd.DataFrame) -> tuple[str, str] | None:
