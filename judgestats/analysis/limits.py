@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.data.parse import ScoreArray
-from judgestats.stats.inference.jackknife import effective_clusters
 from judgestats.stats.inference.jackknife import few_questions as no_interval
 
 
@@ -139,9 +138,8 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
         cells, n_clusters=len(set(array.clusters)), sizes=sizes[sizes > 0]
     )
     of_clusters = np.unique(array.clusters.astype(str), return_counts=True)[1]
-    if of_clusters.size > 1 and effective_clusters(of_clusters) < 2:
-        text = no_interval(of_clusters.size, of_clusters).message
-        limits.append(Limit(text, code="no_clusters", short=text.rstrip(".")))
+    if of_clusters.size > 1 and (text := no_interval(of_clusters)):
+        limits.append(Limit(f"{text}.", code="no_clusters", short=text))
     if "choices_in_request" in frame and (frame["choices_in_request"] > 1).any():
         limits.append(
             "Several replications were choices of one request; they need not be as independent as "

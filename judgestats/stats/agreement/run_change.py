@@ -171,7 +171,7 @@ def run_change(
     if target == "these items":
         m = _fixed_items_error(pooled[present], split, m.mean)
     p = m.p_value()
-    if math.isnan(p) and target == "new items" and abs(m.mean) > 1e-12:
+    if math.isnan(p) and not math.isnan(m.df) and abs(m.mean) > 1e-12:
         # The same change in every cluster has no error: the sign test of the clusters remains.
         p = 2.0 ** (1 - np.unique(codes[present]).size)
     if kind == "verdicts" and m.mean < 0:
@@ -190,7 +190,7 @@ def run_change(
         std_error=m.std_error,
         interval=interval,
         sample=sample,
-        notes=(Note(code="no_interval", message=f"No interval: {m.reason}."),) if m.reason else (),
+        notes=m.notes,
     )
     method = f"Change between runs, {target} (t over clusters)"
     if target == "these items":

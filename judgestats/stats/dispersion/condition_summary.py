@@ -247,9 +247,7 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
             std_error=m.std_error,
             interval=m.interval(level),
             sample=sample,
-            notes=(Note(code="no_interval", message=f"No interval: {m.reason}."),)
-            if m.reason
-            else (),
+            notes=m.notes,
             details={} if own is None else {"df": m.df, **own.facts},
         )
     else:

@@ -46,16 +46,29 @@ def effective_clusters(sizes: NDArray[np.number[Any]]) -> float:
     return float(n.sum() ** 2 / np.sum(n**2))
 
 
-def few_questions(n: int, sizes: NDArray[np.number[Any]]) -> Note:
-    """The note that fewer than two effective clusters bear no interval.
+_LACK = ": no interval"
+
+
+def few_questions(sizes: NDArray[np.number[Any]]) -> str:
+    """Why fewer than two effective clusters bear no interval; empty where there are enough.
 
     Examples
     --------
-    >>> few_questions(3, np.array([38, 1, 1])).message
-    '3 questions, effectively 1.1: no interval.'
+    >>> few_questions(np.array([38, 1, 1])), few_questions(np.array([20, 20]))
+    ('3 questions, effectively 1.1: no interval', '')
     """
-    text = f"{n} questions, effectively {effective_clusters(sizes):.1f}: no interval."
-    return Note(code="no_interval", message=text)
+    effective = effective_clusters(sizes)
+    if effective >= 2 - 1e-9:
+        return ""
+    if len(sizes) < 2:
+        return "one cluster shows no variation"
+    return f"{len(sizes)} questions, effectively {effective:.1f}{_LACK}"
+
+
+def lack_note(sizes: NDArray[np.number[Any]]) -> tuple[Note, ...]:
+    """`few_questions` as a note; none where clusters are enough."""
+    text = few_questions(sizes)
+    return (Note(code="no_interval", message=f"{text}."),) if text else ()
 
 
 def jackknife_error(left_out: Floats, sizes: NDArray[np.number[Any]]) -> tuple[float, float]:
@@ -307,10 +320,9 @@ def log_jackknife(values: Floats, weights: Floats, sizes: Floats) -> LogRatio:
     effective, held = effective_clusters(values), cluster_note(values)
     found = LogRatio(log=math.log(total / count), effective_clusters=effective, held=held)
     left, n_left = total - values, count - weights
-    if values.size < MIN_CLUSTERS or np.any(left <= 1e-12 * total) or np.any(n_left <= 0):
-        reason = "all of a pooled variance comes from one cluster"
-        if values.size < MIN_CLUSTERS:
-            reason = "one cluster shows no variation"
+    few = few_questions(sizes)
+    if few or np.any(left <= 1e-12 * total) or np.any(n_left <= 0):
+        reason = few or "all of a pooled variance comes from one cluster"
         return dataclasses.replace(found, lacks_clusters=True, reason=reason)
     error, _ = jackknife_error(np.log(left / n_left), sizes)
     if error <= 1e-12:
@@ -326,6 +338,12 @@ class MeanOverClusters:
     std_error: float
     df: float
     reason: str = ""
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Why there is no interval."""
+        message = f"No interval: {self.reason.removesuffix(_LACK)}."
+        return (Note(code="no_interval", message=message),) if self.reason else ()
 
     def interval(self, level: float) -> Interval | None:
         """Student interval, None where undefined."""
@@ -356,16 +374,14 @@ def mean_over_clusters(values: Floats, codes: Ints) -> MeanOverClusters:
     Notes
     -----
     :math:`se^2 = \frac{G-1}{G}\sum_g e_g^2 / (N - n_g)^2` with :math:`e_g` the sum of deviations
-    from the mean in cluster g. Without clusters it is exactly s / sqrt(N) with N - 1 df.
+    from the mean in cluster g. Without clusters it is exactly s / sqrt(N) with N - 1 df. Fewer than
+    two effective clusters give neither an error nor degrees of freedom.
     """
     mean = float(np.mean(values))
     parts = cluster_sums(np.column_stack([values - mean, np.ones(values.size)]), codes)
     sums, sizes = parts[:, 0], parts[:, 1]
-    g = sums.size
-    if g < MIN_CLUSTERS:
-        return MeanOverClusters(
-            mean=mean, std_error=math.nan, df=math.nan, reason="one cluster shows no variation"
-        )
+    if few := few_questions(sizes):
+        return MeanOverClusters(mean=mean, std_error=math.nan, df=math.nan, reason=few)
     std_error, df = jackknife_error(-sums / (values.size - sizes), sizes)
     if std_error <= 1e-14 * max(1.0, float(np.max(np.abs(values)))):
         return MeanOverClusters(
@@ -471,8 +487,8 @@ def interval_of_left_out(
         return undefined_result(
             "undefined_estimate", "No interval: the statistic is undefined.", empty
         )
-    if n_clusters < 2:
-        message = "No interval: one cluster cannot be left out. Judge items of more questions."
+    if few := few_questions(sizes):
+        message = f"No interval: {few.removesuffix(_LACK)}. Judge items of more questions."
         return undefined_result("one_cluster", message, empty)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved, centre = forward(values), float(forward(np.array([estimate]))[0])

@@ -20,6 +20,7 @@ from judgestats.stats.inference.jackknife import (
     cluster_sums,
     effective_clusters,
     jackknife_error,
+    lack_note,
     t_of_clusters,
 )
 from judgestats.stats.inference.keywords import ON_DEMAND, Permutations, SumInference, with_keywords
@@ -307,11 +308,12 @@ def _interval(
         return None, math.nan, []
     if proportion and theta in {0.0, 1.0}:
         return _clopper_pearson(theta, n, level), math.nan, []
-    if n < 3:
+    lack = lack_note(np.bincount(codes)) if n else ()
+    if n < 3 or lack:
         message = (
             f"No interval: it needs at least 3 clusters, there {'is' if n == 1 else 'are'} {n}."
         )
-        return None, math.nan, [Note(code="too_few_clusters", message=message)]
+        return None, math.nan, [*lack] or [Note(code="too_few_clusters", message=message)]
     if method in {"bca", "percentile"}:
         boot = bootstrap.cluster_bootstrap(
             terms,

@@ -295,9 +295,8 @@ class MeanSquareRatio:
         if self._error <= 1e-12:
             message = f"No interval: the ratio is the same whichever of the {unit} is left out."
             return Note(code="constant_distribution", message=message)
-        if effective_clusters(self.items) < 2:
-            return not_estimable(few_questions(g, self.items).message)
-        return None
+        few = few_questions(self.items)
+        return not_estimable(f"{few}.") if few else None
 
     @cached_property
     def _error(self) -> float:
@@ -378,11 +377,8 @@ class MeanSquareRatio:
         parts = np.array([self.columns / n, (1 - 1 / n) * self.error])
         total = float(parts.sum())
         residual = log_jackknife(self.inside, self.items, self.items)
-        reason = residual.reason
-        if effective_clusters(self.items) < 2:
-            reason = few_questions(self.items.size, self.items).message.rstrip(".")
-        if reason or math.isnan(self.columns):
-            return Limits(estimate=math.sqrt(total), level=level, reason=reason)
+        if residual.reason or math.isnan(self.columns):
+            return Limits(estimate=math.sqrt(total), level=level, reason=residual.reason)
         half = float(distributions.t.ppf((1 + level) / 2, residual.df)) * residual.std_error
         tails = np.array([(1 + level) / 2, (1 - level) / 2])
         of_runs = df / np.asarray(distributions.chi2.ppf(tails, df))

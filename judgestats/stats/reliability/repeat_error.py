@@ -20,6 +20,7 @@ from judgestats.stats.inference.jackknife import (
     LogRatio,
     cluster_sums,
     effective_clusters,
+    few_questions,
     jackknife_error,
     log_jackknife,
 )
@@ -135,12 +136,7 @@ class RepeatPairs:
         """Why clusters are too few for any interval; empty where they are enough."""
         if not self.n.size:
             return "no item has two scores"
-        g, effective = self._sizes.size, effective_clusters(self._sizes)
-        if effective >= 2 - 1e-9:
-            return ""
-        clustered = g < self.n.size
-        noun = "question" if clustered else "item"
-        return f"{g} {noun}{'' if g == 1 else 's'}, effectively {effective:.1f}: no interval"
+        return few_questions(self._sizes)
 
     def _limits(self, ratio: LogRatio, level: float, *, most: float, degree: int = 1) -> Limits:
         """Limits of the root of this degree of a ratio, as far as the scale goes."""

@@ -16,8 +16,8 @@ from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
     effective_clusters,
-    few_questions,
     jackknife_error,
+    lack_note,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
@@ -338,10 +338,8 @@ def recoding_loss(
     if not math.isfinite(value):
         return estimate.replace(reason="repeats of an item share nothing that could be lost")
     sizes = sums[:, 0]
-    if effective_clusters(sizes) < 2:
-        return estimate.replace(
-            estimate=-math.expm1(value), notes=(few_questions(sizes.size, sizes),)
-        )
+    if lack := lack_note(sizes):
+        return estimate.replace(estimate=-math.expm1(value), notes=lack)
     left = whole - sums
     quantile = float(t.ppf((1 + inference["level"]) / 2, max(effective_clusters(sizes) - 1, 1)))
     shared, _ = jackknife_error(_shared(left), sizes)

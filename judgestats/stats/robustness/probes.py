@@ -143,14 +143,14 @@ def probe_shift(
         df={} if math.isnan(m.df) else {"df": m.df},
         p_value=max(p, min(floor, 1.0)) if not math.isnan(p) else p,
         effects=effects,
-        reason="" if n > 1 else m.reason,
+        reason=m.reason if math.isnan(m.df) else "",
         details=dict(result.details) | {"p_small": max(small, floor), "p_floor": floor},
     )
 
 
 def _p_values(m: MeanOverClusters, margin: float, reach: float, n: int) -> tuple[float, float]:
     """Of no shift, and of one of the margin or more."""
-    if n < 2:
+    if math.isnan(m.df):
         return math.nan, math.nan
     if not math.isnan(m.std_error):
         nearer = min(m.mean + margin, margin - m.mean) / m.std_error

@@ -19,9 +19,8 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import (
     MeanOverClusters,
     cluster_sums,
-    effective_clusters,
-    few_questions,
     jackknife_error,
+    lack_note,
     mean_over_clusters,
 )
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -120,10 +119,8 @@ def leniency(
         message = f"{alone} items were scored by one judge only, so they do not measure leniency."
         notes = (Note(code="scored_once", message=message),)
     left_out = whole - normal
-    why: tuple[Note, ...] = ()
-    if effective_clusters(sizes) < 2:
-        why = (few_questions(sizes.size, sizes),)
-    elif not _connected(left_out).all():
+    why = lack_note(sizes)
+    if not why and not _connected(left_out).all():
         message = "No interval: without one cluster the judges share no item."
         why = (Note(code="no_interval", message=message),)
     left = _solved(left_out, right.sum(axis=0) - right) if not why else np.empty((0, n_judges))
@@ -508,7 +505,7 @@ def _behind(judge: Floats, person: Floats, codes: Ints) -> tuple[float, float, f
 def _p_values(behind: Sequence[tuple[float, float, float]], eps: float) -> Floats:
     return np.array(
         [
-            (0.0 if mean < eps else 1.0)
+            (0.0 if mean < eps and not math.isnan(df) else 1.0)
             if math.isnan(se) or not se > 1e-9
             else float(special.stdtr(df, (mean - eps) / se))
             for mean, se, df in behind

@@ -479,10 +479,7 @@ def mean_estimate(
     """
     over = mean_over_clusters(values, codes)
     interval = over.interval(level)
-    notes: tuple[Note, ...] = ()
-    if interval is None:
-        notes = (Note(code="no_interval", message=f"No interval: {over.reason}."),)
-    else:
+    if interval is not None:
         interval = dataclasses.replace(
             interval, low=max(interval.low, least), high=min(interval.high, most)
         )
@@ -494,7 +491,7 @@ def mean_estimate(
         std_error=over.std_error,
         interval=interval,
         sample=sample,
-        notes=notes,
+        notes=over.notes,
     )
 
 

@@ -17,7 +17,7 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
-from judgestats.stats.inference.jackknife import effective_clusters, few_questions, jackknife_error
+from judgestats.stats.inference.jackknife import jackknife_error, lack_note
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.inputs import FEW_LABELS, Report, critical_value, labelled_items
@@ -450,10 +450,8 @@ def labels_gained(
     )
     if math.isnan(r):
         return estimate.replace(reason="judge or labels do not vary")
-    if len(sizes) < 2 or effective_clusters(sizes) < 2:
-        return estimate.replace(
-            estimate=_extra(r * r, n, n_all), notes=(few_questions(len(sizes), sizes),)
-        )
+    if lack := lack_note(sizes):
+        return estimate.replace(estimate=_extra(r * r, n, n_all), notes=lack)
     with np.errstate(divide="ignore", invalid="ignore"):
         error, df = jackknife_error(np.arctanh(left), sizes)
         centre = float(np.arctanh(r))

@@ -19,9 +19,8 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import norm, t
 from judgestats.stats.inference.jackknife import (
     cluster_sums,
-    effective_clusters,
-    few_questions,
     jackknife_error,
+    lack_note,
 )
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
@@ -104,8 +103,8 @@ def panel_gain(
                          else codes, n_replications=each.shape[1], repeated="judge"),
         details={"differences": (sign * differences.mean(axis=0)).tolist()},
     )  # fmt: skip
-    if effective_clusters(sizes) < 2:
-        return estimate.replace(notes=(few_questions(sizes.size, sizes),))
+    if lack := lack_note(sizes):
+        return estimate.replace(notes=lack)
     low, high, needed = _limits(differences, codes, sizes, inference["level"], losses=losses)
     if not high > low:
         message = "No interval: the panel differs from a member by the same amount on every item."
