@@ -5,7 +5,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import leniency
-from judgestats.stats.inference import mean_over_clusters, run_component
+from judgestats.stats.inference import distributions, mean_over_clusters, run_component
 
 
 def test_leniency_is_that_of_two_codes(declared):
@@ -20,6 +20,8 @@ def test_leniency_is_that_of_two_codes(declared):
     assert out.details["p_values"] == pytest.approx(expected["p"], rel=1e-8)
     for term, ends in zip(out.terms, expected["simultaneous_ci"], strict=True):
         assert [term.interval.low, term.interval.high] == pytest.approx(ends, rel=1e-8)
+        half = distributions.t.ppf(1 - 0.05 / 6, expected["df"]) * term.std_error
+        assert term.interval.high - term.estimate == pytest.approx(half, rel=1e-8)
 
 
 def test_leniencies_differ_by_the_difference_of_means_and_sum_to_nothing():

@@ -9,6 +9,7 @@ import pytest
 
 from judgestats.stats.designs import cell_statistics
 from judgestats.stats.dispersion import exchange_ratio
+from judgestats.stats.inference import effective_clusters
 
 CLOSE = {"rel": 1e-8, "abs": 1e-8}
 
@@ -23,6 +24,9 @@ def test_ratio_p_and_interval_are_those_of_two_codes(declared, statistic, key, p
     assert found.estimate == pytest.approx(expected["ratio"], **CLOSE)
     assert found.p_value == pytest.approx(expected["p"], **CLOSE)
     assert [limits.low, limits.high] == pytest.approx(expected["ci"], **CLOSE)
+    sums = [np.bincount(cells.cluster, column) for column in cells.gmd.T]
+    fewest = min(map(effective_clusters, sums))
+    assert fewest == pytest.approx(declared.value("ratio12q", "effective_clusters"), **CLOSE)
 
 
 @pytest.mark.parametrize("data_set", ["wild40x3", "nofar40x3", "tens60x4"])

@@ -87,6 +87,7 @@ def test_the_gain_of_a_panel_is_that_of_two_codes(declared):
     expected = declared.value("panel60x3", "panel")
     out = panel_gain(majority, right)
     assert majority.mean() == pytest.approx(expected["panel"], rel=1e-8)
+    assert right.mean(axis=0) == pytest.approx(expected["members"], rel=1e-8)
     assert out.details["differences"] == pytest.approx(expected["differences"], rel=1e-8)
     assert [out.interval.low, out.interval.high] == pytest.approx(expected["ci"], rel=1e-8)
     assert "60 labels cannot show this; about" in out.notes[0].message
