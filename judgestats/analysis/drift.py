@@ -23,7 +23,7 @@ from judgestats.analysis.drift_tests import (
     share_rows,
     tests_of_pair,
 )
-from judgestats.analysis.families import claim_headline, claim_of
+from judgestats.analysis.families import claim_headline, claim_of, restrict_pairs
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
@@ -38,7 +38,13 @@ from judgestats.stats import adjust_family
 from judgestats.stats.agreement.run_change import Target
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.multiplicity import Family, weighted_levels
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, TestResult
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Result,
+    TestResult,
+)
 from judgestats.stats.validity.corrected import paired_share_difference
 from judgestats.stats.validity.sequential import anchored_change
 
@@ -101,12 +107,24 @@ def family_intervals(tests: Sequence[NamedResult], level: float) -> list[NamedRe
     levels = dict(
         zip(weights, weighted_levels(p, list(weights.values()), level=level), strict=True)
     )
-    return [
-        replace(r, result=_student_interval(r.result, levels[r.id]))
-        if isinstance(r.result, TestResult) and "df" in r.result.df
-        else r
-        for r in tests
-    ]
+    return [replace(r, result=_at_level(r, levels)) for r in tests]
+
+
+def _at_level(named: NamedResult, levels: Mapping[str, float]) -> Result:
+    """A test, or the ratio that it is of, with its interval at the level of the test."""
+    result = named.result
+    if isinstance(result, Comparisons):
+        level = levels[_test_of(named)]
+        rows = (replace(r, interval=r.limits(level) if r.limits else None) for r in result.rows)
+        return replace(result, rows=tuple(rows))
+    if isinstance(result, TestResult) and "df" in result.df:
+        return _student_interval(result, levels[named.id])
+    return result
+
+
+def _test_of(ratio: NamedResult) -> str:
+    """The id of the test of a ratio of dispersions."""
+    return f"spread{ratio.id.removeprefix('gmd')}"
 
 
 def _student_interval(result: TestResult, level: float) -> TestResult:
@@ -598,13 +616,19 @@ def drift(
         own = joined[joined["condition"].isin([f"first: {first}", f"second: {second}"])]
         rerun = None if again is None else again[again["condition"] == first]
         tests += tests_of_pair(
-            first, second, own, rerun, n_resamples, len(chosen) * comparisons, scored=scored,
+            first, second, own, rerun, len(chosen) * comparisons, scored=scored,
             level=level, seed=seed, target=target, margin=margin, scale=scale,
         )  # fmt: skip
     tests = with_reach(family_intervals(tests, 1 - (1 - level) / comparisons))
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
     family = adjust_family(primary, family=_FAMILY, weights=drift_weights(primary))
     family = _adjust_comparisons(family, comparisons)
+    tests = [
+        replace(r, result=restrict_pairs(r.result, family.p_adjusted[i], claim=i))
+        if isinstance(r.result, Comparisons) and (i := _test_of(r))
+        else r
+        for r in tests
+    ]
     confirmed = baseline is not None
     headlines = drift_headlines(tests, family, confirmed=confirmed)
     names = {pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.coefficients import results_row
-from judgestats.analysis.conversion import with_items
+from judgestats.analysis.conversion import ratios_with_items
 from judgestats.analysis.families import LEVEL, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import same_over_orders
@@ -26,7 +26,7 @@ from judgestats.results import About, Row
 from judgestats.results.change_screen import PRIMARY, SAME
 from judgestats.results.records import Role
 from judgestats.results.screen import describe_changes
-from judgestats.stats import run_change, spread_test
+from judgestats.stats import gmd_ratio, run_change
 from judgestats.stats.agreement.run_change import RunKind, Target
 from judgestats.stats.inference.result import Result, TestResult
 
@@ -230,7 +230,6 @@ def tests_of_pair(
     second: str,
     own: pd.DataFrame,
     rerun: pd.DataFrame | None,
-    n_resamples: int,
     n_pairs: int,
     *,
     scored: bool,
@@ -240,7 +239,7 @@ def tests_of_pair(
     margin: float,
     scale: tuple[float, float] | None,
 ) -> list[NamedResult]:
-    """The tests of one condition, and the ratio of its variances."""
+    """The tests of one condition, and the GMD ratio of its runs."""
     name, shown = pair_label(first, second, joint=" "), pair_label(first, second)
     labels = (f"first: {first}", f"second: {second}")
     words = {str(w).lower() for w in own["choice"]} - {""}
@@ -272,22 +271,22 @@ def tests_of_pair(
         listed.append((aspect.id, aspect.title, "primary", change))
     if scored:
         array = score_array(own, conditions=labels[::-1])
-        spread = with_items(
-            spread_test(
-                array.scores, conditions=_RUNS[::-1], cluster=array.clusters,
-                reference=_RUNS[0], level=level, n_permutations=n_resamples, n_comparisons=n_tests,
-                n_resamples=n_resamples, seed=seed,
-            ), array.items,
+        ratios = gmd_ratio(
+            array.scores, conditions=_RUNS[::-1], cluster=array.clusters, reference=_RUNS[0],
+            n_comparisons=n_tests, level=level, seed=seed,
         )  # fmt: skip
-        blocked = spread.blocked_f
-        if array.scores.shape[-1] < 2:
-            blocked = replace(blocked, reason=_ONCE)
-        ratios: list[tuple[str, str, Result | None]] = [
-            ("gmd", "GMD ratio", spread.gmd_ratios),
-            ("ratio", "Ratio of within-item variances", spread.ratios),
-        ]
-        listed.append(("spread", "Spread of repeated scores", "primary", blocked))
-        listed += [(kind, title, "secondary", r) for kind, title, r in ratios if r is not None]
+        ratios = ratios_with_items(ratios, array.items)
+        [row] = ratios.rows
+        spread = TestResult(
+            name="gmd_ratio_test", method=ratios.method, statistic=row.estimate,
+            statistic_name="GMD ratio", p_value=row.p_value, sample=ratios.sample,
+            null_hypothesis="the runs do not matter for the spread of judgments",
+            alternative="the spread of judgments differs between the runs",
+            details={"p_floor": row.details["p_floor"]},
+            reason=row.reason if array.scores.shape[-1] > 1 else _ONCE,
+        )  # fmt: skip
+        listed.append(("spread", "Spread of repeated scores", "primary", spread))
+        listed.append(("gmd", "GMD ratio", "secondary", ratios))
     if same:
         listed = [(kind, title, role, _not_tested(r)) for kind, title, role, r in listed]
     judges = set(own["judge"])

@@ -79,12 +79,26 @@ def test_scores_are_not_compared_with_verdicts():
 
 def test_a_wider_spread_lowers_reliability():
     found = drift(run(seed=1), run(seed=2, spread=2.0), n_resamples=199)
-    [ratio] = found["ratio.J, T=1"].rows
-    assert ratio.interval.low < 4 < ratio.interval.high
+    [ratio] = found["gmd.J, T=1"].rows
+    assert ratio.interval.low < 2 < ratio.interval.high
     assert claims(found) == {"shift": "equivalent", "spread": "differs"}
     assert found.headlines[1].rests_on == ("spread.J, T=1", "gmd.J, T=1")
     first, second = found.conditions["icc1"]
     assert second < first
+
+
+def test_a_change_of_dispersion_is_claimed_exactly_where_its_interval_leaves_one_out():
+    claimed = []
+    for seed in range(24):
+        runs = [run(seed=2 * seed + i, spread=1 + i * (seed % 4) / 4, items=25) for i in (0, 1)]
+        runs = [r.assign(score=r["score"].round()) for r in runs] if seed % 2 else runs
+        found = drift(*runs, n_resamples=99)
+        [row] = found["gmd.J, T=1"].rows
+        apart = not row.interval.low - 1e-9 <= 1 <= row.interval.high + 1e-9
+        assert apart == (row.p_adjusted <= 0.05) == (claims(found)["spread"] == "differs")
+        assert row.p_value == found["spread.J, T=1"].p_value
+        claimed.append(apart)
+    assert 3 < sum(claimed) < 20
 
 
 @pytest.mark.parametrize("orders", [("",), ("ab", "ba")])

@@ -130,6 +130,7 @@ TESTS_ENTRIES: tuple[TestKind, ...] = (
     TestKind("copied_items", "Poisson count of copied items", "copied_items", "copies"),
     TestKind("blocked_f_test", "blocked F test", "blocked_f_test"),
     TestKind("spread_blocked_f", "blocked F test on the spread", "spread_test"),
+    TestKind("gmd_ratio_test", "exchange test of the GMD ratio", "gmd_ratio"),
     TestKind("credit_blocked_f", "blocked F test on the credit", "blocked_f_test"),
     TestKind("interaction_blocked_f", "blocked F test of the interaction", "blocked_f_test"),
     TestKind("prompt_sensitivity", "permutation test of the wording", "prompt_sensitivity",

@@ -26,6 +26,7 @@ from judgestats.stats.inference.jackknife import (
 )
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import holm_levels, p_bounds, with_adjusted
+from judgestats.stats.inference.permutation import permutations_needed
 from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,
@@ -409,7 +410,7 @@ def ratio_of_ratios(
 
 
 EXACT = 12
-"""Clusters up to which all exchanges are made; otherwise `DRAWS` are drawn."""
+"""Clusters up to which all exchanges are made; else `DRAWS` are drawn, or what a family needs."""
 DRAWS = 999
 _STACK = 1_000_000
 """Signs that are drawn at a time."""
@@ -511,7 +512,13 @@ class ExchangeRatio:
 
 
 def exchange_ratio(
-    a: ArrayLike, b: ArrayLike, codes: Ints, *, power: int, seed: int | None = 0
+    a: ArrayLike,
+    b: ArrayLike,
+    codes: Ints,
+    *,
+    power: int,
+    seed: int | None = 0,
+    n_draws: int = DRAWS,
 ) -> ExchangeRatio:
     """Compare the dispersion of two judges item by item, exchanging cells within clusters.
 
@@ -525,6 +532,8 @@ def exchange_ratio(
         2 where the dispersions are squares.
     seed : int or None
         Of the exchanges drawn with more than `EXACT` clusters.
+    n_draws : int
+        Their number.
 
     Returns
     -------
@@ -552,7 +561,7 @@ def exchange_ratio(
     )  # fmt: skip
     if not (total_a > 0 and total_b > 0):
         return replace(ratio, reason="no repeats of a judge differ" if g else "no item is shared")
-    by_a, by_b = np.concatenate([signs @ sums for signs in _signs(g, seed)]).T
+    by_a, by_b = np.concatenate([signs @ sums for signs in _signs(g, seed, n_draws)]).T
     tolerance = 1e-9 * (total_a + total_b)
     extreme = np.abs(by_b - by_a) >= abs(total_b - total_a) - tolerance
     over = np.stack([total_b - by_b, total_b + by_b])
@@ -572,7 +581,7 @@ def exchange_ratio(
     )
 
 
-def _signs(g: int, seed: int | None) -> Iterator[Floats]:
+def _signs(g: int, seed: int | None, n_draws: int) -> Iterator[Floats]:
     """Sign vectors with a first sign of +, the data's own first, in stacks of some megabytes."""
     if g <= EXACT:
         rest = list(itertools.product((1.0, -1.0), repeat=max(g - 1, 0)))
@@ -580,8 +589,9 @@ def _signs(g: int, seed: int | None) -> Iterator[Floats]:
         return
     yield np.ones((1, g))
     rng, most = np.random.default_rng(seed), max(1, _STACK // g)
-    for start in range(0, DRAWS, most):
-        drawn: Floats = rng.integers(0, 2, size=(min(most, DRAWS - start), g)).astype(float) * 2 - 1
+    for start in range(0, n_draws, most):
+        shape = (min(most, n_draws - start), g)
+        drawn: Floats = rng.integers(0, 2, size=shape).astype(float) * 2 - 1
         drawn[:, 0] = 1.0
         yield drawn
 
@@ -617,6 +627,7 @@ def gmd_ratio(
     reference: object | None = None,
     statistic: Dispersion = "gmd",
     runs: RunComponent | None = None,
+    n_comparisons: int = 1,
     **inference: Unpack[Seeded],
 ) -> Comparisons:
     r"""Ratio of the mean differences of two repeats between conditions, tested by exchange.
@@ -637,6 +648,8 @@ def gmd_ratio(
     runs : RunComponent, optional
         Variance between the runs of these conditions, in their order. Where it finds a shift of
         runs, ``details["target"]`` of a row says that the row holds for these runs.
+    n_comparisons : int
+        Tests of the family in which p will be adjusted: more exchanges are drawn for more.
 
     Returns
     -------
@@ -667,12 +680,15 @@ def gmd_ratio(
     )
     values, power = (cells.gmd, 1) if statistic == "gmd" else (cells.variance, 2)
     pairs = chosen_pairs(cells.conditions, reference, function=function)
-    found = []
+    more = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
+    found, n_draws = [], max(DRAWS, more)
     for a, b in pairs:
         both = ~np.isnan(values[:, [a, b]]).any(axis=1)
         own = values[both]
         codes = cells.cluster[both]
-        ratio = exchange_ratio(own[:, b], own[:, a], codes, power=power, seed=inference["seed"])
+        ratio = exchange_ratio(
+            own[:, b], own[:, a], codes, power=power, seed=inference["seed"], n_draws=n_draws
+        )
         found.append((ratio, heaviest(own[:, b], own[:, a], np.flatnonzero(both))))
     levels = holm_levels([ratio.p_value for ratio, _ in found], level=inference["level"])
     name = f"{statistic}_ratio"
