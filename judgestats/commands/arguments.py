@@ -204,7 +204,7 @@ def _pairs(option: str, given: list[str]) -> dict[str, str]:
         form, example = "WORD=MEANING", "--values 'P=pass,F=fail'"
     for text in given:
         for part in text.split(","):
-            ours, mark, theirs = part.partition("=")
+            ours, mark, theirs = (part.partition if option == "--map" else part.rpartition)("=")
             if not mark or not ours.strip() or not theirs.strip():
                 raise InputError(
                     f"{option}: expected {form}, got {part[:60]!r}. Write for example {example}."

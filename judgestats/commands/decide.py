@@ -80,10 +80,13 @@ def _labelled_items(
     if scores and scored and not found:
         return scored
     if not found and scored:
+        held = np.unique(scored[0].label_scores[np.isfinite(scored[0].label_scores)])
+        least = f"{held[held.size // 2]:g}"
         raise InputError(
-            f"{arguments.file}: labels are scores, not pass / fail. Give pass / fail labels by "
-            f"--labels FILE. For scores: judgestats decide automate {arguments.file} --scale 1-10, "
-            "with a column of confidence."
+            f"{arguments.file}: labels are scores, not pass / fail. State which of them pass, e.g. "
+            f"--values 'label:>={least}=pass,label:<{least}=fail'. To bound the error of scores: "
+            f"judgestats decide automate {arguments.file} --scale 1-10, with a column of "
+            "confidence."
         )
     if not found:
         raise InputError(

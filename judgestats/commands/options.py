@@ -49,7 +49,7 @@ DUPLICATES = Option(
 VALUES = Option(
     "--values", "Labels", "Meaning of words, e.g. 'P=pass,F=fail,U=unparsed'. Meanings: pass, "
     "fail, a, b, tie, skip, unparsed, error, missing, or a number. label:P and verdict:P map "
-    "words of one side", repeated=True, metavar="WORD=MEANING,...", common=True,
+    "words of one side, and '>=4' numbers", repeated=True, metavar="WORD=MEANING,...", common=True,
 )
 
 ROWS = (

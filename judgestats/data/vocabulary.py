@@ -7,6 +7,7 @@ word and no likeness decides, for ``incorrect`` holds ``correct``.
 from __future__ import annotations
 
 import json
+import operator
 import re
 import shlex
 import unicodedata
@@ -240,7 +241,8 @@ def stated_words(given: Mapping[str, str], side: str = "") -> dict[str, str]:
     Parameters
     ----------
     given : mapping of word to meaning
-        A word may begin with ``label:`` or ``verdict:``, which narrows it to one side.
+        A word may begin with ``label:`` or ``verdict:``, which narrows it to one side. ``>=4`` and
+        ``<4`` stand for numbers.
     side : {"label", "verdict"}
         Whose words are asked for; empty for all, whatever the side.
 
@@ -253,15 +255,35 @@ def stated_words(given: Mapping[str, str], side: str = "") -> dict[str, str]:
     for key, meaning in given.items():
         of, word = _side(key)
         if not of or not side or of == side:
-            own |= {normalised(word): meaning, word.strip(): meaning}
+            own |= {normalised(word): meaning} if word.strip()[:1] not in _SIGNS else {}
+            own[word.strip()] = meaning
     return own
 
 
 def stated_meaning(word: str, stated: Mapping[str, str] | None) -> str:
-    """The stated meaning of a word; empty if none was stated."""
+    """The stated meaning of a word; empty if none was stated.
+
+    Examples
+    --------
+    >>> stated_meaning("4.5", {">=4": "pass", "<4": "fail"})
+    'pass'
+    """
     if not stated:
         return ""
-    return stated.get(word.strip()) or stated.get(normalised(word), "")
+    ranges = (m for key, m in stated.items() if _is_in_range(word, key))
+    return stated.get(word.strip()) or stated.get(normalised(word)) or next(ranges, "")
+
+
+def _is_in_range(word: str, key: str) -> bool:
+    """Whether a number is one of those that ``>=4`` or ``<4`` stands for."""
+    sign = next((sign for sign in _SIGNS if key.startswith(sign)), "")
+    bound = key[len(sign) :]
+    if not (sign and _is_number(bound) and _is_number(word)):
+        return False
+    return bool(_SIGNS[sign](float(word), float(bound)))
+
+
+_SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
 
 def _side(key: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -277,3 +278,30 @@ def test_labels_one_and_zero_are_no_points_of_the_scale_and_mean_what_is_stated(
                  ).to_csv(graded, index=False)  # fmt: skip
     assert main(["decide", "cutoff", str(graded), "--values", "label:1=fail"]) == 2
     assert "label:WORD" in capsys.readouterr().err
+
+
+def test_human_scores_are_cut_by_the_option_that_their_refusal_shows(tmp_path, capsys):
+    s, y = drawn()
+    human = np.where(y, 4.0, 2.0) + np.arange(len(s)) % 2 / 2
+    folder = tmp_path
+    items = pd.DataFrame({"item": [f"q{i}" for i in range(len(s))], "score": s.round(2)})
+    items.to_csv(folder / "s.csv", index=False)
+    items[["item"]].assign(label=human).to_csv(folder / "scores.csv", index=False)
+    items[["item"]].assign(label=np.where(human >= 4, "pass", "fail")).to_csv(
+        folder / "words.csv", index=False
+    )
+    words = ["decide", "cutoff", str(folder / "s.csv"), "--json", "--labels"]
+    assert main([*words, str(folder / "scores.csv")]) == 2
+    said = capsys.readouterr().err
+    option = re.search(r"--values '(.+?)'", said)[1]
+    assert option == "label:>=4=pass,label:<4=fail"
+    made = []
+    for more in (
+        [str(folder / "scores.csv"), "--values", option],
+        [str(folder / "scores.csv"), "--values", "label:>3.9=pass,label:<=3.9=fail"],
+        [str(folder / "words.csv")],
+    ):
+        assert main([*words, *more]) == 0
+        made.append(json.loads(capsys.readouterr().out))
+    assert made[0] == made[1] == made[2]
+    assert made[0]["auc"]["estimate"] > 0.9
