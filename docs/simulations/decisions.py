@@ -32,7 +32,12 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 from tables import write_rows
 
-from judgestats.decisions import StoppingRule, cascade_certificate, effective_votes
+from judgestats.decisions import (
+    StoppingRule,
+    automation_certificate,
+    cascade_certificate,
+    effective_votes,
+)
 from judgestats.results.verdict import Demand, decide, share_measure
 from judgestats.stats import repeat_pairs
 from judgestats.stats.inference.distributions import proportion_limits
@@ -185,7 +190,37 @@ def automation(reps: int) -> None:
             false[word].append(bool(made.passed) and mean > 0.05)
     for word, hits in false.items():
         add_share("automation", "per class, 10% fails", f"false {word} above 5%", hits, "<=.05")
+    classes(reps)
     losses(reps)
+
+
+def classes(reps: int) -> None:
+    """Certificates of both classes at once, whose errors are just above 5% at every confidence."""
+    for kind, passes, size in (
+        ("continuous", 0.5, 1), ("continuous", 0.9, 1), ("continuous", 0.97, 1),
+        ("three values", 0.9, 1), ("continuous", 0.9, 5), ("three values", 0.5, 5),
+    ):  # fmt: skip
+        for n in (400, 1500):
+            rng = np.random.default_rng([48, n, int(100 * passes), size, len(kind)])
+            codes, false = np.repeat(np.arange((n + 2000) // size), size), []
+            for _ in range(reps):
+                shared = rng.normal(size=codes.max() + 1)[codes]
+                own = rng.normal(size=codes.size)
+                z = math.sqrt(0.4) * shared + math.sqrt(0.6) * own if size > 1 else own
+                verdict = rng.random(codes.size) < passes
+                sure = rng.random(codes.size)
+                if kind == "three values":
+                    sure = np.where(sure < 0.4, 1.0, np.where(sure < 0.7, 0.9, 0.5))
+                label = (verdict ^ (special.ndtr(z) < 0.0505)).astype(float)
+                label[n:] = math.nan
+                made = automation_certificate(
+                    verdict, sure, label, cluster=codes, per_class=True, labels_drawn="random",
+                    advice=False,
+                )  # fmt: skip
+                false.append(made.certified)
+            cell = f"both classes, {passes:.0%} passes, {kind}, n = {n}"
+            cell += f", clusters of {size}" if size > 1 else ""
+            add_share("automation", cell, "a class above 5%", false, "<=.05")
 
 
 LOSSES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
@@ -259,6 +294,53 @@ def cascade(reps: int) -> None:
                 add_share("cascade", cell, "share decided alone", alone,
                     ">=.76" if n == 1000 else ">=.81")  # fmt: skip
 
+    crossed(reps)
+
+
+def crossed(reps: int) -> None:
+    """Later judges err only where the first is right: its stage leaves labels that flatter them."""
+
+    def draw(
+        rng: np.random.Generator, codes: np.ndarray, judges: int, levels: int
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        z = math.sqrt(0.4) * rng.normal(size=codes.max() + 1)[codes]
+        first = rng.random((judges, codes.size))
+        sure = list(np.ceil(levels * first) / levels) if levels else list(first)
+        own = special.ndtr(z + math.sqrt(0.6) * rng.normal(size=codes.size))
+        wrong = [own < np.where(first[0] > 0.5, 0.03, 0.3)]
+        for _ in range(judges - 1):
+            wrong.append(~wrong[0] & (rng.random(codes.size) < 0.101 / 0.7))
+        return sure, wrong
+
+    for judges, size, levels, n in (
+        (2, 1, 0, 300), (2, 1, 0, 1000), (2, 1, 6, 1000), (2, 5, 0, 1000), (3, 1, 0, 1000),
+        (3, 5, 6, 1000),
+    ):  # fmt: skip
+        names = ["cheap", "middle", "dear"][-judges:]
+        every = np.repeat(np.arange(200_000 // size), size)
+        sure, wrong = draw(np.random.default_rng(49), every, judges, levels)
+        codes = np.repeat(np.arange((n + 2000) // size), size)
+        rng = np.random.default_rng([50, judges, size, levels, n])
+        false = []
+        for _ in range(reps):
+            c, x = draw(rng, codes, judges, levels)
+            made = cascade_certificate(
+                dict(zip(names, x, strict=True)), dict(zip(names, c, strict=True)),
+                np.where(np.arange(codes.size) < n, 0.0, math.nan), cluster=codes, error=0.1,
+                prices={name: 10.0**j for j, name in enumerate([*names, "human"])},
+                labels_drawn="random",
+            )  # fmt: skip
+            rest, bad = np.full(every.size, True), False
+            for stage, own, error in zip(made.stages, sure, wrong, strict=True):
+                held = rest & (own >= np.nan_to_num(stage.threshold, nan=math.inf))
+                bad |= bool(held.any() and error[held].mean() > 0.1002)
+                rest &= ~held
+            held = sure[-1] >= np.nan_to_num(made.last.threshold, nan=math.inf)
+            false.append(bad or (held.any() and wrong[-1][held].mean() > 0.1002))
+        cell = f"later judges err where the first is right, {judges} judges, n = {n}"
+        cell += (f", {levels} values" if levels else "") + (f", clusters of {size}" * (size > 1))
+        add_share("cascade", cell, "any stage or the last judge above 10%", false, "<=.05")
+
 
 PANELS: dict[str, tuple[list[float], float]] = {
     "9 alike, error .2": ([0.2] * 9, 0.75),
@@ -324,9 +406,12 @@ def change(reps: int) -> None:
         ("judge -.2", 200, 3, 0.2, 0.0),
         ("system -.2", 200, 3, 0.0, 0.2),
     )  # fmt: skip
+    share = np.random.default_rng(51).beta(0.9, 0.35, 1_000_000)
+    moved = float((np.clip(share - 0.2, 0, 1) - share).mean())
     for name, anchors, repeats, judge, system in cases:
         rng = np.random.default_rng([38, anchors, repeats, int(10 * judge), int(10 * system)])
         said: dict[str, list[bool]] = {"judge": [], "system": []}
+        covers, holds_zero = [], []
         for _ in range(reps):
             p = rng.beta(0.9, 0.35, anchors)
             base = rng.binomial(repeats, p) / repeats
@@ -343,18 +428,27 @@ def change(reps: int) -> None:
                 z[t] = (rng.random(60) < q).sum()
                 if all(raised.values()):
                     break
+                before = dict(raised)
                 look = change_look(
                     n[: t + 1], total[: t + 1], base, np.full(anchors, float(repeats)),
                     np.full(t + 1, 60.0), z[: t + 1], None, (old, old * (1 - old) / 2000),
                 )  # fmt: skip
-                raised["judge"] |= look.log_e_judge >= level and abs(look.judge) >= 0.02
-                raised["system"] |= look.log_e_system >= level and abs(look.system) >= 0.02
+                for who, one in (("judge", look.judge), ("system", look.system)):
+                    raised[who] |= one.log_e >= level and abs(one.shift[0]) >= 0.02
+                    if raised[who] and not before[who] and by[who == "system"]:
+                        _, low, high = one.step(level)
+                        late = (t + 1 - max(one.since - 1, 10)) / (t + 2 - one.since)
+                        covers.append(low <= late * moved <= high)
+                        holds_zero.append(low <= 0 <= high)
             for who, hit in raised.items():
                 said[who].append(hit)
         cell = f"{name}; {anchors} anchors x {repeats}"
-        for who, moved in (("judge", judge), ("system", system)):
-            bound = "<=.025" if not moved else ">=.99" if who == "judge" else ">=.97"
+        for who, size in (("judge", judge), ("system", system)):
+            bound = "<=.025" if not size else ">=.99" if who == "judge" else ">=.97"
             add_share("change", cell, f"says {who}", said[who], bound)
+        if covers:
+            add_share("change", cell, "interval at the alarm holds the change", covers, ">=.95")
+            add_share("change", cell, "interval at the alarm holds 0", holds_zero, "<=.0")
 
 
 def labels(reps: int, folder: Path | None) -> None:

@@ -34,7 +34,7 @@ from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Measure, Subject
 from judgestats.stats.validity.sequential import (
     LEAST,
-    ChangeLook,
+    ChangeProcess,
     detection_delay,
     detection_floor,
     mixture_limits,
@@ -52,13 +52,16 @@ class Shift(Part):
     Attributes
     ----------
     shift, low, high : float
-        In units of the score, with an interval that holds at every update.
+        Mean over all periods, in units of the score, with an interval that holds at every update.
     log_e, threshold : float
         An alarm is raised where the first reaches the second and the shift the tolerance.
     raised : int
         Period of the alarm; 0: none. A raised alarm stays raised.
-    since : int
-        Period from which a change fits best.
+    since, until : int
+        Period from which a change fits best, and the last one that raises the alarm.
+    step, step_low, step_high : float
+        Shift in these periods. After an alarm the limits exclude 0: they invert its e-process; NaN
+        where no single change fits.
     """
 
     shift: Number = math.nan
@@ -68,6 +71,10 @@ class Shift(Part):
     threshold: Number = math.nan
     raised: int = 0
     since: int = 0
+    until: int = 0
+    step: Number = math.nan
+    step_low: Number = math.nan
+    step_high: Number = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +151,9 @@ class Change(Decision):
     def sentences(self) -> list[str]:
         """Who changed, by how much; or what would show within how many periods."""
         seen = f"(period {self.period}, {self.anchors_used:,} anchor judgments)"
-        judge = f"The judge changed{_alarm_text(self.judge)} on unchanged answers."
-        system = f"The system changed{_alarm_text(self.system)} in judgments of today's judge."
+        judge, system = (_shift_text(one, self.period) for one in (self.judge, self.system))
+        judge = f"The judge changed: {judge}, on unchanged answers."
+        system = f"The system changed: {system}, in judgments of today's judge."
         if self.verdict == "judge":
             text = f"{judge} No change of the system is detected. {seen}"
             return [text, *self._harm(), *self._earlier_text()]
@@ -164,9 +172,9 @@ class Change(Decision):
                  if not math.isnan(one.shift)]  # fmt: skip
         if not known:
             return []
-        shown = ", ".join(f"{name} {_shift_text(one)}" for name, one in known)
+        shown = ", ".join(f"{name} {_shift_text(one, self.period)}" for name, one in known)
         raised = [one for _, one in known if one.raised]
-        if any(one.shift < 0 for one in raised):
+        if any(one.step < 0 for one in raised):
             return [f"On labelled anchors it hurts: {shown}."]
         what = "better" if raised else "not significantly worse"
         return [f"On labelled anchors it is {what}: {shown}."]
@@ -199,25 +207,18 @@ class Change(Decision):
             )  # fmt: skip
 
 
-def _shift_text(made: Shift) -> str:
-    low, high = (number(v) for v in (made.low, made.high))
-    return f"{number(made.shift)} [{low}, {high}]"
-
-
-def _alarm_text(made: Shift) -> str:
-    """The shift of an alarm; where its interval now holds 0, with the alarm's period.
-
-    Examples
-    --------
-    >>> _alarm_text(Shift(shift=-0.22, low=-0.46, high=0.01, raised=3))
-    ' (alarm in period 3). Its change is now −.22 [−.46, .01]'
-    """
-    when = (
-        f" (alarm in period {made.raised}). Its change is now"
-        if made.low <= 0 <= made.high
-        else ":"
-    )
-    return f"{when} {_shift_text(made)}"
+def _shift_text(made: Shift, period: int) -> str:
+    """The shift, or after an alarm the change with the limits that decide, and its periods."""
+    if not made.raised:
+        return f"{number(made.shift)} [{number(made.low)}, {number(made.high)}]"
+    ends = (number(v, 5 if abs(v) < 0.0005 else 2) for v in (made.step_low, made.step_high))
+    limits = f"[{', '.join(ends)}]"
+    if math.isnan(made.step_low):
+        limits = "(no CI: several changes)"
+    when = f"since period {made.since}"
+    if made.until < period:
+        when = f"in periods {made.since} to {made.until}"
+    return f"{number(made.step)} {limits} {when}"
 
 
 class ChangeMonitor:
@@ -495,7 +496,7 @@ def _change(state: MonitorState) -> Change:
         anchors_used=used, new_used=int(data.new_n.sum()), delays=delays, floor=floor,
         delay=next((one for one in delays if math.isfinite(one.anchors)), NO_DELAY),
         per_period=used / len(looks) if looks else math.nan, earlier=earlier,
-        series=tuple((i, m.log_e_judge, m.log_e_system) for i, m in enumerate(looks, start=1)),
+        series=tuple((i, m.judge.log_e, m.system.log_e) for i, m in enumerate(looks, start=1)),
         n_clusters=0 if data.members is None else data.members.shape[1],
         assumptions=(
             "Anchors of a period are drawn at random, and judged in mixed order with new answers.",
@@ -506,8 +507,8 @@ def _change(state: MonitorState) -> Change:
     if not looks:
         return base
     span = terms.high - terms.low
-    judge = _shift(looks, "judge", threshold, terms.tolerance, span)
-    system = _shift(looks, "system", threshold, terms.tolerance, span)
+    judge = _shift([one.judge for one in looks], threshold, terms.tolerance, span)
+    system = _shift([one.system for one in looks], threshold, terms.tolerance, span)
     said: Who = (
         "both" if judge.raised and system.raised
         else "judge" if judge.raised else "system" if system.raised else "not_yet"
@@ -521,35 +522,38 @@ def _change(state: MonitorState) -> Change:
 
 
 def _shift(
-    looks: Sequence[ChangeLook], who: str, threshold: float, tolerance: float, span: float
+    looks: Sequence[ChangeProcess], threshold: float, tolerance: float, span: float
 ) -> Shift:
     last = looks[-1]
-    shift, variance = getattr(last, who), getattr(last, f"{who}_variance")
-    raised = next(
-        (
-            i for i, m in enumerate(looks, start=1)
-            if getattr(m, f"log_e_{who}") >= threshold and abs(getattr(m, who)) >= tolerance
-        ),
-        0,
-    )  # fmt: skip
-    low, high = mixture_limits(shift, variance, threshold)
+    shift = float(last.shift[0])
+    alarms = [
+        i for i, one in enumerate(looks, start=1)
+        if one.log_e >= threshold and abs(one.shift[0]) >= tolerance
+    ]  # fmt: skip
+    until = alarms[-1] if alarms else len(looks)
+    shown = looks[until - 1]
+    sizes = [*mixture_limits(shift, float(last.variance[0]), threshold), *shown.step(threshold)]
+    low, high, step, step_low, step_high = (span * min(max(v, -1.0), 1.0) for v in sizes)
     return Shift(
-        shift=span * shift, low=span * max(low, -1.0), high=span * min(high, 1.0),
-        log_e=getattr(last, f"log_e_{who}"), threshold=threshold, raised=raised,
-        since=last.since[who == "system"],
+        shift=span * shift, low=low, high=high, log_e=last.log_e, threshold=threshold,
+        raised=alarms[0] if alarms else 0, since=shown.since, until=until, step=step,
+        step_low=step_low, step_high=step_high,
     )  # fmt: skip
 
 
 def _rate(data: StateData, label: float, alpha: float, terms: Terms) -> Shift:
     """Change of the TPR (label 1) or TNR (label 0) on labelled anchors, at a quarter of alpha."""
     looks = [class_look(data, label, t) for t in range(1, len(data.n) + 1)]
-    known = [look for look in looks if look is not None]
+    known = [look.judge for look in looks if look is not None]
     if not known:
         return Shift()
-    made = _shift(known, "judge", math.log(4 / alpha), terms.tolerance, terms.high - terms.low)
+    made = _shift(known, math.log(4 / alpha), terms.tolerance, terms.high - terms.low)
     if label:
         return made
-    return replace(made, shift=-made.shift, low=-made.high, high=-made.low)
+    return replace(
+        made, shift=-made.shift, low=-made.high, high=-made.low, step=-made.step,
+        step_low=-made.step_high, step_high=-made.step_low,
+    )  # fmt: skip
 
 
 def _plan(data: StateData, threshold: float) -> tuple[tuple[Delay, ...], float]:

@@ -781,26 +781,80 @@ def mixed_over_starts(log_e: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangeLook:
-    """Both e-processes at one look, with shifts over all periods.
+class ChangeProcess:
+    """One e-process at one look.
 
     Attributes
     ----------
-    log_e_judge, log_e_system : float
-    judge, system : float
-        Shift since the first period.
-    judge_variance, system_variance : float
-    since : (int, int)
-        Start period that speaks most for a change, of judge and of system; 0: none does.
+    shift, variance : ndarray
+        Since each start period.
+    judgments : ndarray
+        What is tested since each start.
+    is_counted : ndarray of bool
+        Starts with enough judgments.
+    since : int
+        Start period that speaks most for a change; 0: none does.
+    log_e : float
     """
 
-    log_e_judge: float
-    log_e_system: float
-    judge: float
-    system: float
-    judge_variance: float
-    system_variance: float
-    since: tuple[int, int] = (0, 0)
+    shift: Floats
+    variance: Floats
+    judgments: Floats
+    is_counted: Bools
+    since: int = 0
+    log_e: float = 0.0
+
+    def log_e_of(self, step: float) -> float:
+        """Log e against a change of this size in period `since`, and none before."""
+        part = self.judgments[self.since - 1] / np.maximum(self.judgments, 1)
+        moved = log_mixture(self.shift - step * np.minimum(part, 1), self.variance)
+        return float(mixed_over_starts(np.where(self.is_counted, moved, -np.inf)))
+
+    def step(self, level: float) -> tuple[float, float, float]:
+        """Shift since period `since`, with the sizes of such a change that are not excluded.
+
+        Parameters
+        ----------
+        level : float
+            Log threshold. Limits exclude 0 where the process reaches it.
+
+        Returns
+        -------
+        shift, low, high : float
+            Limits are NaN where no single change fits.
+        """
+        centre = float(self.shift[self.since - 1])
+
+        def excess(size: float) -> float:
+            return self.log_e_of(size) - level
+
+        if not self.since or excess(centre) >= 0:
+            return centre, math.nan, math.nan
+        ends = [centre + sign * (10 + 100 * math.sqrt(self.variance.max())) for sign in (-1, 1)]
+        if excess(0.0) >= 0:
+            ends[centre < 0] = 0.0
+        low, high = (scipy.optimize.brentq(excess, centre, end) for end in ends)
+        return centre, low, high
+
+
+@dataclass(frozen=True)
+class ChangeLook:
+    """Both e-processes at one look."""
+
+    judge: ChangeProcess
+    system: ChangeProcess
+
+
+def _change_process(
+    shift: Floats, variance: Floats, judgments: Floats, is_counted: Bools
+) -> ChangeProcess:
+    variance = np.maximum(variance, _SMALLEST)
+    log_e = np.where(is_counted, log_mixture(shift, variance), -np.inf)
+    return ChangeProcess(
+        shift=shift, variance=variance, judgments=judgments, is_counted=is_counted,
+        since=int(np.argmax(log_e)) + 1 if is_counted.any() else 0,
+        log_e=float(mixed_over_starts(log_e)),
+    )  # fmt: skip
 
 
 def change_look(
@@ -846,7 +900,7 @@ def change_look(
     >>> ones = np.ones((3, 60))
     >>> made = change_look(ones, ones * 0, np.full(60, .8), np.full(60, 3.0), np.full(3, 60.0),
     ...     np.full(3, 0.0), None, (.8, .0001))
-    >>> made.log_e_judge > 3.689, made.log_e_system > 3.689
+    >>> made.judge.log_e > 3.689, made.system.log_e > 3.689
     (True, False)
     """
     since = slice(None, None, -1)
@@ -867,20 +921,10 @@ def change_look(
     mean, error = old
     system = z - mean - shift
     system_variance = variance + spread / np.maximum(z_n, 1) + error
-    of_judge = np.where(seen >= LEAST, log_mixture(shift, np.maximum(variance, _SMALLEST)), -np.inf)
-    of_system = np.where(
-        (seen >= LEAST) & (z_n >= LEAST),
-        log_mixture(system, np.maximum(system_variance, _SMALLEST)), -np.inf,
-    )  # fmt: skip
-    starts = tuple(
-        int(np.argmax(e)) + 1 if np.isfinite(e).any() else 0 for e in (of_judge, of_system)
-    )
     return ChangeLook(
-        log_e_judge=float(mixed_over_starts(of_judge)),
-        log_e_system=float(mixed_over_starts(of_system)),
-        judge=float(shift[0]), system=float(system[0]), judge_variance=float(variance[0]),
-        system_variance=float(system_variance[0]), since=(starts[0], starts[1]),
-    )  # fmt: skip
+        _change_process(shift, variance, seen, seen >= LEAST),
+        _change_process(system, system_variance, z_n, (seen >= LEAST) & (z_n >= LEAST)),
+    )
 
 
 def mixture_limits(shift: float, variance: float, level: float) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from judgestats.decisions import automation_certificate, cascade_certificate
 from judgestats.errors import InputError
 from judgestats.stats.validity import calibration as cutoffs
 from judgestats.stats.validity import sequential as fallback
-from tests.analysis.decisions.reference import agree, data
+from tests.analysis.decisions.reference import agree, data, expected
 
 
 def drawn(n=3000, labels=900, seed=0, error=0.01):
@@ -38,6 +38,8 @@ def test_reference_values():
         "binomial_p_4_of_200": fallback.error_p(4, 200, 0.05),
         "confidence_auroc": made.auroc.estimate,
     })  # fmt: skip
+    bound = expected("dec_confidence", "hoeffding_bentkus_p_4_of_200").item()
+    assert fallback.error_p(4, 200, 0.05) < bound / 2  # why it is not offered
     apart = automation_certificate(d["verdict"], d["confidence"], d["label"], per_class=True)
     agree("dec_confidence", {
         f"{name}_{key}": getattr(part, key)

@@ -86,6 +86,30 @@ def test_the_mixture_over_starts_begins_at_one_and_its_interval_is_its_inverse()
         assert float(process.log_mixture(-0.13 - end, 0.0005)) == pytest.approx(3.689, abs=1e-9)
 
 
+@pytest.mark.parametrize("last", [20, 10])
+def test_an_alarm_shows_the_interval_that_decides_it(tmp_path, last):
+    rng = np.random.default_rng(5)
+    true = rng.uniform(0.4, 1, 150)
+    monitor = ChangeMonitor(tmp_path / "m.db")
+    monitor.open({f"a{i}": (rng.random(3) < true[i]).astype(int).tolist() for i in range(150)})
+    alarms = []
+    for t in range(1, 21):
+        moved = 0.3 if 8 <= t <= last else 0.0
+        again = [(f"a{i}", int(rng.random() < true[i] - moved)) for i in rng.choice(150, 20, False)]
+        made = monitor.add_period(again, [])
+        if made.verdict == "judge":
+            alarms.append(made.judge)
+    assert len(alarms) >= 9
+    assert any(one.low < 0 < one.high for one in alarms)  # the mean over all periods
+    if last == 20:
+        assert all(one.step_low < -0.3 < one.step_high < 0 for one in alarms)
+        assert f"since period {alarms[-1].since}, on unchanged answers" in made.screen()[0]
+    else:
+        assert alarms[-1].until < 20
+        assert f"in periods {made.judge.since} to {made.judge.until}, on" in made.screen()[0]
+        assert not alarms[-1].step_low <= 0 <= alarms[-1].step_high
+
+
 def test_small_changes_are_reported_and_not_alarmed(tmp_path):
     held = {f"a{i}": [float(i % 2)] * 30 for i in range(400)}
     monitor = ChangeMonitor(tmp_path / "m.db")
@@ -202,7 +226,7 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     assert codes == [0] * 13 + [1]
     out = capsys.readouterr().out
     assert out.startswith("NOT YET  No change of judge or system is detected after 1 period.")
-    assert "CHANGED  The judge changed: −.11" in out
+    assert "CHANGED  The judge changed: −.21 [−.47, −.01] since period 11, on unchanged" in out
     assert main(["monitor", str(folder / "14.csv"), *words]) == 2
     assert main(["monitor", str(folder / "15.csv"), *words, "--level", ".9"]) == 2
     assert "opened with alpha 0.05, not 0.1" in capsys.readouterr().err

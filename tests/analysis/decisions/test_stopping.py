@@ -25,6 +25,9 @@ def test_reference_values():
     made = {}
     first = measured(x[:20])
     made |= {"icc_at_20": first[0], "icc_limits_at_20": first[1:]}
+    # Its limits are not those of chi square, which need normal noise.
+    noise = stats.condition_summary(x[:20, None], conditions=["J"])["J"].sem
+    made["sem_at_20"] = noise.estimate
     for width in (0.15, 0.1):
         rule = StoppingRule.parse(f"icc_1_1:width<={width}", max_items=300)
         for n in rule.planned:
