@@ -271,10 +271,7 @@ def effective_votes(
         return _assumed(base, "there are no labels")
     judged = labelled(labels, cluster, where=where, is_scored=scores)
     human = judged.human
-    caveats = check_draw(
-        where, labels_drawn, items=len(read),
-        by_verdict="bias error rates. Draw labels at random: judgestats labels plan my.csv",
-    )  # fmt: skip
+    caveats = check_draw(where, labels_drawn, items=len(read), by_verdict="bias error rates")
     used: Bools = complete & ~np.isnan(human)
     if not used.any():
         return _assumed(base, "no item that all judges judged has a label")
@@ -341,6 +338,8 @@ def _with_votes(
     k = len(judges)
     estimate = effective_judges(errors)
     low, high = effective_judges_limits(errors, codes, base.level)
+    if math.isnan(low):
+        return replace(base, reason="too few items differ in their errors for limits of n_eff")
     caveats = base.caveats
     few = int((np.abs(errors) > 0).any(axis=1).sum())
     if few < FEW_ERRORS:
@@ -403,6 +402,7 @@ def _droppable(
     for j, judge in enumerate(judges):
         rest = subset_credit(np.delete(errors, j, axis=1), k - 1)
         loss, error = _mean_error(whole - rest, places)
-        limit = loss + quantile * error
+        # Where hardly any majority changes, as much as four items with a loss or gain of .5 add.
+        limit = loss + quantile * math.hypot(error, 1 / groups)
         out.append(Droppable(judge=judge, loss=loss, limit=limit, droppable=limit < base.margin))
     return tuple(sorted(out, key=lambda d: (not d.droppable, -prices.get(d.judge, 0.0), d.loss)))

@@ -246,7 +246,7 @@ def effective_judges_limits(
     Returns
     -------
     low, high : float
-        With t of 2 G / (kurtosis - 1) degrees of freedom, at most G - 1.
+        With t of 2 G / (kurtosis - 1) degrees of freedom, at most G - 1. NaN where nothing varies.
 
     Examples
     --------
@@ -262,13 +262,18 @@ def effective_judges_limits(
         u = np.bincount(np.unique(codes, return_inverse=True)[1], u)
     g = u.size
     squares = float(np.square(u - u.mean()).sum())
-    if g < 2 or squares <= 0:
+    if g < 2:
         return math.nan, math.nan
     error = math.sqrt(g / (g - 1) * squares) / errors.shape[0]
-    kurtosis = g * float(((u - u.mean()) ** 4).sum()) / squares**2
+    kurtosis = g * float(((u - u.mean()) ** 4).sum()) / max(squares**2, 1e-300)
     df = max(1.0, min(g - 1, 2 * g / max(kurtosis - 1, 1e-9)))
-    middle = math.log(effective_judges(errors))
-    half = float(special.stdtrit(df, (1 + level) / 2)) * error
+    # Near copies: two clusters in which one judge alone errs, of which none may be in the sample.
+    k, is_binary = errors.shape[1], bool(np.isin(errors, (0, 1)).all())
+    fewest = math.sqrt(2) * (k - 1) / k**2 / (g * float(errors.var(axis=0).mean())) * is_binary
+    middle, tail = math.log(effective_judges(errors)), (1 + level) / 2
+    half = float(max(special.stdtrit(df, tail) * error, special.stdtrit(g - 1, tail) * fewest))
+    if half < 1e-9:
+        return math.nan, math.nan
     return math.exp(middle - half), math.exp(min(middle + half, 700.0))
 
 

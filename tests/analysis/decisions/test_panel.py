@@ -169,3 +169,32 @@ def test_scores_of_judges_err_like_fewer_judges(tmp_path, capsys):
     assert "\n".join(made["screen"]) in capsys.readouterr().out
     with pytest.raises(InputError, match="need human scores"):
         effective_votes(scores, scores=True)
+
+
+def test_near_copies_have_limits_that_allow_for_items_not_seen():
+    rng = np.random.default_rng(6)
+    hits, widths = [], []
+    truth = 1.032  # two judges, error .2, apart on 2% of the items
+    for _ in range(300):
+        shared = rng.random(100) < 0.2
+        e = shared[:, None] ^ (rng.random((100, 2)) < 0.01)
+        made = effective_votes(e, np.zeros(100), labels_drawn="random")
+        hits.append(made.n_eff.low <= truth <= made.n_eff.high)
+        widths.append(made.n_eff.high - made.n_eff.low)
+    assert np.mean(hits) >= 0.93
+    assert min(widths) > 0.02
+    scores = rng.normal(size=(60, 1)) + np.zeros(2)
+    same = effective_votes(scores, np.zeros(60), labels_drawn="random", scores=True)
+    assert not same.certified
+    assert "limits" in same.reason
+
+
+def test_no_judge_is_dropped_because_few_items_were_labelled():
+    rng = np.random.default_rng(7)
+    false = 0
+    for _ in range(100):
+        e = rng.random((40, 3)) < 0.05  # without one of three the loss is .04
+        if e.any():
+            made = effective_votes(e, np.zeros(40), labels_drawn="random")
+            false += any(one.droppable for one in made.droppable)
+    assert false <= 5
