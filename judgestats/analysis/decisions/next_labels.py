@@ -18,6 +18,7 @@ from judgestats.analysis.decisions.record import (
     labelled,
     number,
     percent,
+    plan_command,
 )
 from judgestats.arrays import Floats, Ints, as_numbers
 from judgestats.errors import InputError
@@ -143,8 +144,8 @@ class NextLabels(Decision):
         if self.adaptive_gain < WORTH:
             gain = percent(max(round(self.adaptive_gain, 3), 0))
             out.append(
-                f"Choosing items saves {gain} at most: random labels do as well "
-                "(judgestats labels plan --by)."
+                f"Choosing items saves {gain} at most. Random labels do as well: "
+                f"{plan_command(self.budget, self.n_items)}"
             )
         if self.chosen:
             out.append(f"Batch {self.batch} of {BATCHES}: {len(self.chosen)} items to label.")
@@ -287,7 +288,7 @@ def next_labels(
             code="unequal_chances", severity="minor", about="labels",
             text=f"These labels serve the {_QUANTITIES[quantity]}: for {unserved} chances are "
             "unequal.",
-            action="For those: judgestats labels plan.",
+            action=f"For those: {plan_command(budget, n)}",
         ),),
         strata=tuple(
             Stratum(name=name, size=int(sizes[h]), labels=int(have[h]), next=int(more[h]),
@@ -326,7 +327,7 @@ def _check_order(where: str, order: list[Ints], have: Ints, human: Floats) -> No
         raise InputError(
             f"{where}: {missing} items that come before labelled ones in the order of this seed "
             "have no label, so chances are not known. Label the whole batch, and give the seed "
-            "that chose it. For other labels: judgestats labels plan."
+            "that chose it. For other labels: judgestats labels plan my.csv --labels 200"
         )
 
 

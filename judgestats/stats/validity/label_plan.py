@@ -545,7 +545,8 @@ def label_strata(verdicts: Floats, confidence: Floats, parts: int = 3) -> Ints:
     first = 0
     for value in np.unique(codes):
         here = np.flatnonzero(codes == value)
-        own = np.nan_to_num(confidence[here], nan=-math.inf)
+        own = confidence[here]
+        own = np.where(np.isnan(own), np.fmin.reduce(own, initial=0.0) - 1, own)
         group = np.zeros(here.size, dtype=np.int64)
         if np.unique(own).size > 1 and value != 2:
             cuts = np.unique(np.quantile(own, np.arange(1, parts) / parts))

@@ -232,3 +232,11 @@ def test_verdicts_in_other_words_are_refused_with_the_way_on(
     for command in (["labels", "next"], ["decide", "automate"]):
         assert main([*command, "j.csv"]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_items_without_confidence_are_the_least_sure():
+    rng = np.random.default_rng(3)
+    verdict = np.ones(300)
+    sure = np.where(np.arange(300) < 100, np.nan, 0.5 + rng.random(300) / 2)
+    made = next_labels(verdict, sure, budget=60)
+    assert [one.size for one in made.strata] == [100, 100, 100]
