@@ -62,7 +62,7 @@ def anchors_command(arguments: Args) -> int:
         console.print_result(f"New reference of {len(values)} anchors: {path}.")
         return 0
     terms = _stated_terms(arguments)
-    if not path.exists():
+    if not (path.exists() and monitor.anchors()):
         source = arguments.anchors or arguments.file
         values, old, clusters, labels = _reference(arguments, source)
         monitor.open(

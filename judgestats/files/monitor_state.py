@@ -277,7 +277,7 @@ def _checked(rows: Iterable[Observation], terms: Terms) -> Iterator[Observation]
         if row.value is not None and not terms.low <= row.value <= terms.high:  # NaN too
             raise InputError(
                 f"monitor: item {short(row.item)} has the value {row.value}; the range is "
-                f"{terms.low:g} to {terms.high:g}."
+                f"{terms.low:g} to {terms.high:g}. A state keeps that of its first --scale."
             )
         yield row
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _NAMES = {"difference": "mean_difference", "pass_rate": "proportion", "mean_score": "mean"}
 """Names in a rule, and the estimands that they stand for."""
+_SHOWN = {estimand: name for name, estimand in _NAMES.items()}
 _REHEARSED = 20
 """Items that a rehearsal judges to learn which quantities have an interval."""
 
@@ -356,9 +357,8 @@ def _opened_rule(
         is_bounded=p.max_items is not None,
         independent=len(batches[0]),
     )
-    return replace(
-        rule, planned=tuple(sizes), quantity=ALIASES.get(rule.quantity.casefold(), rule.quantity)
-    )
+    found = ALIASES.get(rule.quantity.casefold(), rule.quantity)
+    return replace(rule, planned=tuple(sizes), quantity=_SHOWN.get(found, found))
 
 
 def _plan_sha(prepared: Prepared) -> str:
@@ -430,9 +430,8 @@ def intervals_of(results: Results, name: str) -> dict[str, tuple[float, float, f
 
 def measured_names(results: Results) -> list[str]:
     """Quantities that have an interval, as rules name them."""
-    shown = {estimand: name for name, estimand in _NAMES.items()}
     return sorted({
-        shown.get(record.estimand, record.estimand)
+        _SHOWN.get(record.estimand, record.estimand)
         for record in results.results
         if isinstance(record, Estimate | Comparison) and record.interval is not None
     })  # fmt: skip

@@ -120,6 +120,7 @@ def test_without_a_maximum_a_verdict_stop_takes_a_confidence_sequence(workplace)
     [
         ({"until": "difference!=0"}, "from 20 clusters on, not at 6.*--max-items"),
         ({"until": "icc_1_2:width<=.1"}, "Did you mean icc_1_1"),
+        ({"until": "pass_rate:width<=.1"}, "pass_rate is not measured"),
         ({"until": "sem:width<=0"}, "above 0"),
         ({"until": "", "max_items": "40"}, "bounds --until"),
         ({"max_requests": "40"}, "--max-items or --max-cost"),

@@ -300,6 +300,7 @@ class ChangeMonitor:
         )
         with changed_state(self.path) as state:
             if state.periods():
+                _terms(state)
                 raise InputError(
                     f"{self.path}: the state is open. Add a period, or start a new reference: "
                     "--reopen."

@@ -329,3 +329,15 @@ def test_verdicts_in_words_that_the_reference_does_not_hold_are_no_change(tmp_pa
     assert main(["monitor", str(other), *state]) == 2
     assert "no row is 'pass'; there are gut, schlecht" in capsys.readouterr().err
     assert len(ChangeMonitor(tmp_path / "m.db").verdict().series) == 1
+
+
+def test_a_refused_reference_leaves_a_state_that_can_be_opened(files, capsys):
+    folder, words = files
+    anchors = folder / "anchors.csv"
+    held = pd.read_csv(anchors)
+    held.head(5).to_csv(anchors, index=False)
+    assert main(["monitor", str(folder / "1.csv"), *words]) == 2
+    assert "at least 20 anchors" in capsys.readouterr().err
+    held.to_csv(anchors, index=False)
+    assert main(["monitor", str(folder / "1.csv"), *words]) == 0
+    assert capsys.readouterr().out.startswith("NOT YET  Neither is shown after 1 period.")
