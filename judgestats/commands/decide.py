@@ -164,11 +164,9 @@ def finish(
             )
             return code
         for one in made:
-            more = [
-                f"Next  {step.command.replace('my.csv', arguments.file)}"
-                for step in one.next[:1] if step.command
-            ]  # fmt: skip
-            console.print_result(*one.screen(), *one.care(), *more, *steps)
+            more = [f"Next  {step.command}" for step in one.next[:1] if step.command]
+            lines = (*one.screen(), *one.care(), *more, *steps)
+            console.print_result(*(line.replace("my.csv", arguments.file) for line in lines))
         if required:
             console.print_result(f"exit {code} ({_EXIT_TEXT[code]})")
     return code
@@ -210,7 +208,7 @@ def cutoff_command(arguments: Args) -> int:
     if not judged:
         raise InputError(
             f"decide cutoff: {arguments.file} holds no scores. Pass / fail verdicts have no "
-            "cut-off: judgestats decide automate."
+            "cut-off: judgestats decide automate my.csv."
         )
 
     def make(one: ItemJudgments, level: float) -> Decision:
@@ -242,9 +240,16 @@ def automate_command(arguments: Args) -> int:
     prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
     if arguments.strict and not prices:
         raise InputError("decide automate: --strict is of a cascade. Add --price.")
-    if arguments.cost and prices:
-        raise InputError("decide automate: --cost is of one judge, not of a cascade. Leave it out.")
+    for option, given in (("--cost", arguments.cost), ("--per-class", arguments.per_class)):
+        if given and prices:
+            raise InputError(
+                f"decide automate: {option} is of one judge, not of a cascade. Leave it out."
+            )
     judged = _labelled_items(arguments, scores=not prices)
+    if arguments.cutoff is not None and not any(o.is_scored and o.has_labels for o in judged):
+        raise InputError(
+            "decide automate: --cutoff is of scores with pass / fail labels. Leave it out."
+        )
     if arguments.out and Path(arguments.out).exists():
         raise InputError(f"{arguments.out} is there already. Name another file by --out.")
     if prices:
@@ -288,8 +293,8 @@ def _from_cutoff(one: ItemJudgments, cutoff: float | None) -> ItemJudgments:
     """Scores as verdicts at a stated cut-off, with the rank of the distance as confidence."""
     if cutoff is None:
         raise InputError(
-            "decide automate: scores need a cut-off. Find one: judgestats decide cutoff; then "
-            "--cutoff VALUE."
+            "decide automate: scores need a cut-off. Find one: judgestats decide cutoff my.csv; "
+            "then --cutoff VALUE."
         )
     distance = np.abs(one.scores - cutoff)
     rank = np.asarray(pd.Series(distance).rank(pct=True), dtype=np.float64)

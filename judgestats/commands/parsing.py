@@ -6,6 +6,7 @@ Every wrong word is one sentence with the nearest known name, as everywhere else
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -47,10 +48,13 @@ class _Value(click.ParamType[Any]):
         if word.kind not in {"whole", "number"}:
             return value
         try:
-            return int(value) if word.kind == "whole" else float(value)
+            made = int(value) if word.kind == "whole" else float(value)
         except ValueError:
+            made = math.nan
+        if math.isnan(made):
             number = "a whole number" if word.kind == "whole" else "a number"
             _refuse(ctx, f"argument {what}: expected {number}, got {value!r}")
+        return made
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

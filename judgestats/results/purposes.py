@@ -181,13 +181,13 @@ QUANTITIES: Mapping[str, Decided] = {
         "enough items are certified to need no human.",
         "{percent} of the items are certified to need no human.",
         "too few items are certified to need no human.", "Automation share"),
-        "there is no confidence with labels", "labels"),
+        "there is no confidence, or labels allow no certificate", "labels"),
     "n_eff": Decided("Effective votes", "min", 0, math.inf, _texts(
         "the panel has at least {limit} effective votes.",
         "the panel has enough effective votes.",
         "the panel has {estimate} effective votes.",
         "the panel has too few effective votes.", "Effective votes"),
-        "there are no labels on items of several judges", "labels", False),
+        "items of several judges have no labels, or these allow no claim", "labels", False),
     **{f"{who}_changed": Decided(f"{who.capitalize()} changed", "max", 0, 1, _texts(
         f"no change of the {who} is shown.", f"no change of the {who} is shown.",
         f"the {who} has changed.", f"the {who} has changed.", f"{who.capitalize()} changed"),

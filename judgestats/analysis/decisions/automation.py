@@ -23,6 +23,7 @@ from judgestats.analysis.decisions.record import (
     labelled,
     level_text,
     number,
+    people_caveat,
     percent,
     plain_number,
     plan_command,
@@ -32,7 +33,7 @@ from judgestats.analysis.decisions.record import (
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
-from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
+from judgestats.results.verdict import Measure, NextStep, Subject
 from judgestats.stats.validity.calibration import clustering, joint_share, least_trials, separation
 from judgestats.stats.validity.inputs import verdict_values
 from judgestats.stats.validity.sequential import (
@@ -397,12 +398,8 @@ def automation_certificate(
         raise InputError(f"{where}: labels drawn by verdict allow claims per class only. "
                          "Add --per-class.")  # fmt: skip
     apart_share = judged.disagreement if human_disagreement is None else human_disagreement
-    if loss == "error" and error <= apart_share:
-        caveats = (*caveats, Caveat(
-            code="people_differ", severity="major", about="error",
-            text=f"Two human raters differ in {number(apart_share)} of items, so an error of "
-            f"{number(error)} against one person cannot be reached.",
-        ))  # fmt: skip
+    if loss == "error":
+        caveats = (*caveats, *people_caveat(error, apart_share))
     made = _Test(
         sure=sure, wrong=losses, kept=kept, verdict=verdict, judged=judged, error=allowed,
         known=known if thresholds is None else np.asarray(thresholds, float),

@@ -21,6 +21,7 @@ from judgestats.analysis.decisions.record import (
     label_more,
     labelled,
     number,
+    people_caveat,
     percent,
     plain_number,
     tuned_caveat,
@@ -223,10 +224,8 @@ def cascade_certificate(
     sure = {j: np.where(np.isnan(said[j]), np.nan, sure[j]) for j in order}
     delta = 1 - level
     own = delta / (2 * len(order))
-    caveats = check_draw(
-        where, labels_drawn, items=n,
-        by_verdict="do not serve a cascade. Draw them at random: judgestats labels plan my.csv",
-    )  # fmt: skip
+    caveats = check_draw(where, labels_drawn, items=n, by_verdict="do not serve a cascade")
+    caveats = (*caveats, *people_caveat(error, judged.disagreement))
     least = least_trials(error, own)
     if int(judged.used.sum()) < least:
         raise InputError(

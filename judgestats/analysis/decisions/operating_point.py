@@ -184,9 +184,10 @@ class OperatingPoint(Decision):
             ]
         if self.cost is not None:
             half = " of the other half of the labels" if self.is_split else ""
+            at = f"at {plain_number(self.cost_cutoff)}"
+            at = at if math.isfinite(self.cost_cutoff) else "if no item passes"
             out.append(
-                f"Cost per item {_plain_interval(self.cost)} at {plain_number(self.cost_cutoff)}, "
-                f"the cheapest cut-off{half}."
+                f"Cost per item {_plain_interval(self.cost)} {at}, the cheapest cut-off{half}."
             )
         return out
 
@@ -295,12 +296,15 @@ def operating_point(
     """
     where = "decide cutoff"
     check_level(where, tpr=tpr, tnr=tnr, level=level)
+    if prevalence is not None:
+        check_level(where, prevalence=prevalence)
+    if cost and cutoff is not None:
+        raise InputError(f"{where}: a stated cut-off needs no cost. Leave out --cost or --cutoff.")
+    if prevalence is not None and not cost:
+        raise InputError(f"{where}: --prevalence is of a cost. Add --cost fn=3,fp=1.")
     judged = labelled(labels, cluster, where=where)
     x = aligned(scores, judged.human.size, where=where, name="scores")
-    caveats = check_draw(
-        where, labels_drawn, items=int(x.size),
-        by_verdict="bias TPR and TNR. Draw labels at random: judgestats labels plan my.csv",
-    )  # fmt: skip
+    caveats = check_draw(where, labels_drawn, items=int(x.size), by_verdict="bias TPR and TNR")
     kept = judged.used & ~np.isnan(x)
     sign = -1.0 if lower_is_better else 1.0
     s, y, codes = sign * x[kept], judged.human[kept] == 1, judged.codes[kept]
@@ -322,7 +326,7 @@ def operating_point(
         return _stated(base, s, y, codes, sign * cutoff, sign)
     _check_size(where, n1, n0, tpr, tnr, delta, items=int(x.size))
     found = _searched(base, counts, s, y, sign, (tpr, tnr), seed)
-    if cost is None:
+    if cost is None or not (n1 and n0):
         return found
     prices = _prices(where, cost)
     fitted = _cost(s, y, codes, prices, prevalence, seed, split)
@@ -466,7 +470,6 @@ def _cost(
 ) -> Cost:
     """Cost; classes reweighted where another prevalence is stated."""
     if prevalence is not None:
-        check_level("decide cutoff", prevalence=prevalence)
         share = float(y.mean())
         prices = (
             prices[0] * prevalence / share, prices[1] * (1 - prevalence) / (1 - share)

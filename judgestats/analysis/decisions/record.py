@@ -330,7 +330,7 @@ def check_draw(
     items : int
         Items that can be labelled.
     by_verdict : str
-        Effect of labels drawn by verdict, and the alternative; empty if such labels are valid.
+        Effect of labels drawn by verdict; empty if such labels are valid.
 
     Raises
     ------
@@ -347,7 +347,10 @@ def check_draw(
             f"{plan_command(200, items)}"
         )
     if labels_drawn == "by-verdict" and by_verdict:
-        raise InputError(f"{where}: labels drawn by verdict {by_verdict}")
+        raise InputError(
+            f"{where}: labels drawn by verdict {by_verdict}. Draw them at random: "
+            f"{plan_command(200, items)}"
+        )
     if labels_drawn:
         return ()
     return (Caveat(
@@ -365,6 +368,17 @@ def tuned_caveat(tuned: bool) -> tuple[Caveat, ...]:
         code="tuned_on_labels", severity="major", about="labels",
         text="The judge was tuned on these labels, so its errors look too few.",
         action="Split labels first: judgestats labels split labels.csv.",
+    ),)  # fmt: skip
+
+
+def people_caveat(error: float, disagreement: float) -> tuple[Caveat, ...]:
+    """That an error rate is not above the share of items on which two human raters differ."""
+    if not error <= disagreement:
+        return ()
+    return (Caveat(
+        code="people_differ", severity="major", about="error",
+        text=f"Two human raters differ in {number(disagreement)} of items, so an error of "
+        f"{number(error)} against one person cannot be reached.",
     ),)  # fmt: skip
 
 

@@ -267,6 +267,22 @@ def test_the_command_takes_prices(tmp_path, capsys):
     assert set(pd.read_csv(out)["route"]) == {"dear"}
     assert main([*common, "--price", "cheap=1,other=10,human=200"]) == 2
     assert "other" in capsys.readouterr().err
+    priced = [*common, "--price", "cheap=1,dear=10,human=200"]
+    for more, said in (
+        (["--per-class"], "--per-class is of one judge"),
+        (["--cutoff", "3"], "--cutoff is of scores"),
+    ):
+        assert main([*priced, *more]) == 2
+        assert said in capsys.readouterr().err
+    assert main([*priced, "--labels-drawn", "by-verdict"]) == 2
+    command = capsys.readouterr().err.partition("judgestats labels plan ")[2].split()
+    assert main(["labels", "plan", *command, "--out", str(tmp_path / "drawn.csv")]) == 0
+    rows = pd.read_csv(labels).assign(annotator="a")
+    other = rows.assign(annotator="b", label=rows["label"].mask(rows.index % 5 == 0, "pass"))
+    pd.concat([rows, other]).to_csv(labels, index=False)
+    capsys.readouterr()
+    assert main([*priced, "--error", ".05"]) == 0
+    assert "Two human raters differ in" in capsys.readouterr().out
 
 
 def strict_cascade(rng, n=6000, labelled=3000, rates=(0.01, 0.4), **more):

@@ -305,3 +305,29 @@ def test_human_scores_are_cut_by_the_option_that_their_refusal_shows(tmp_path, c
         made.append(json.loads(capsys.readouterr().out))
     assert made[0] == made[1] == made[2]
     assert made[0]["auc"]["estimate"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--cutoff", "nan"], "expected a number, got 'nan'"),
+        (["--cutoff", "5", "--cost", "fn=1,fp=1"], "Leave out --cost or --cutoff"),
+        (["--prevalence", ".2"], "Add --cost fn=3,fp=1"),
+        (["--prevalence", "2", "--cost", "fn=1,fp=1"], "between 0 and 1"),
+    ],
+)
+def test_options_without_an_effect_are_refused(files, capsys, more, said):
+    file, labels = files
+    assert main(["decide", "cutoff", str(file), *labels, *more]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kept", [0.02, 0.98, 0.0, 1.0])
+def test_a_cost_is_stated_in_words_or_not_at_all(kept):
+    y = np.arange(300) < 300 * kept
+    made = operating_point(
+        np.tile([3.0, 3.0, 4.0], 100), y, tpr=0.5, tnr=0.5, cost={"fn": 1, "fp": 9}, prevalence=0.2
+    )
+    assert not made.certified
+    assert "inf" not in str(made).replace("inform", "")
+    assert (made.cost is None) == (kept in {0.0, 1.0})
