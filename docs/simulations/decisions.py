@@ -42,7 +42,7 @@ from judgestats.results.verdict import Demand, decide, share_measure
 from judgestats.stats import repeat_pairs
 from judgestats.stats.inference.distributions import proportion_limits
 from judgestats.stats.validity.calibration import error_counts, joint_share
-from judgestats.stats.validity.panels import effective_judges
+from judgestats.stats.validity.panels import effective_judges, subset_credit
 from judgestats.stats.validity.sequential import certify, change_look
 
 ROWS: list[dict[str, object]] = []
@@ -173,9 +173,7 @@ def automation(reps: int) -> None:
                 shares.append(k / c.size)
             add_share("automation", f"{name}, n = {n}", "error above 5%", false, "<=.05")
             least = max(before - 0.03, 0.0)
-            add_row("automation", f"{name}, n = {n}", "share certified", float(np.mean(shares)),
-                float(np.std(shares)) / math.sqrt(reps), f">={least:.3f}",
-                bool(np.mean(shares) >= least), reps)  # fmt: skip
+            add_share("automation", f"{name}, n = {n}", "share certified", shares, f">={least:.3f}")
     rng = np.random.default_rng(35)
     false = {"pass": [], "fail": []}
     for _ in range(reps):
@@ -298,7 +296,7 @@ def cascade(reps: int) -> None:
 
 
 def crossed(reps: int) -> None:
-    """Later judges err only where the first is right: its stage leaves labels that flatter them."""
+    """Later judges err only where the first is correct, so its stage leaves flattering labels."""
 
     def draw(
         rng: np.random.Generator, codes: np.ndarray, judges: int, levels: int
@@ -337,7 +335,7 @@ def crossed(reps: int) -> None:
                 rest &= ~held
             held = sure[-1] >= np.nan_to_num(made.last.threshold, nan=math.inf)
             false.append(bad or (held.any() and wrong[-1][held].mean() > 0.1002))
-        cell = f"later judges err where the first is right, {judges} judges, n = {n}"
+        cell = f"later judges err where the first is correct, {judges} judges, n = {n}"
         cell += (f", {levels} values" if levels else "") + (f", clusters of {size}" * (size > 1))
         add_share("cascade", cell, "any stage or the last judge above 10%", false, "<=.05")
 
@@ -347,6 +345,7 @@ PANELS: dict[str, tuple[list[float], float]] = {
     "5 unlike": ([0.1, 0.15, 0.2, 0.25, 0.3], 0.5),
     "3 independent": ([0.2] * 3, 0.0),
     "9 alike, error .05": ([0.05] * 9, 0.6),
+    "2 near copies": ([0.2] * 2, 0.999),
 }
 """Error rates, and the correlation of what they share."""
 
@@ -360,19 +359,26 @@ def panel(reps: int) -> None:
         return (shared + own < stats.norm.ppf(p)).astype(float)
 
     for name, (p, r) in PANELS.items():
-        truth = effective_judges(draw(np.random.default_rng(11), 400_000, p, r))
+        every = draw(np.random.default_rng(11), 400_000, p, r)
+        truth, k = effective_judges(every), len(p)
+        whole = subset_credit(every, k).mean()
+        losses = {f"judge {j + 1}": whole - subset_credit(np.delete(every, j, 1), k - 1).mean()
+                  for j in range(k)}  # fmt: skip
         for n in (60, 100, 300):
             rng = np.random.default_rng([37, n, len(p)])
-            hits, few = [], []
+            hits, few, low = [], [], []
             for _ in range(reps):
                 e = draw(rng, n, p, r)
                 if e.mean(axis=1).var() > 0 and e.sum() >= 3:
                     made = effective_votes(e, np.zeros(n), labels_drawn="random")
                     hits.append(made.n_eff.low <= truth <= made.n_eff.high)
                     few.append(any(c.code == "few_errors" for c in made.caveats))
+                    low.append(any(d.limit < losses[d.judge] for d in made.droppable))
             rare = name.endswith(".05")
             bound = ">=.92" if (n >= 100 and not rare) or n == 300 else ">=.80"
             add_share("panel", f"{name}, {n} labels", "coverage", hits, bound)
+            if k > 2:
+                add_share("panel", f"{name}, {n} labels", "a limit of loss too low", low, "<=.05")
             if rare and n < 300:
                 add_share("panel", f"{name}, {n} labels", "few_errors raised", few, ">=.95")
     parts = np.sqrt([0.35, 0.25, 0.4])
@@ -419,6 +425,8 @@ def change(reps: int) -> None:
             n, total = np.zeros((periods, anchors)), np.zeros((periods, anchors))
             z = np.zeros(periods)
             raised = {"judge": False, "system": False}
+            covers.append(True)
+            holds_zero.append(False)
             for t in range(periods):
                 by = (judge, system) if t >= 10 else (0.0, 0.0)
                 i = rng.choice(anchors, 20, replace=False)
@@ -438,15 +446,15 @@ def change(reps: int) -> None:
                     if raised[who] and not before[who] and by[who == "system"]:
                         _, low, high = one.step(level)
                         late = (t + 1 - max(one.since - 1, 10)) / (t + 2 - one.since)
-                        covers.append(low <= late * moved <= high)
-                        holds_zero.append(low <= 0 <= high)
+                        covers[-1] = low <= late * moved <= high
+                        holds_zero[-1] = low <= 0 <= high
             for who, hit in raised.items():
                 said[who].append(hit)
         cell = f"{name}; {anchors} anchors x {repeats}"
         for who, size in (("judge", judge), ("system", system)):
             bound = "<=.025" if not size else ">=.99" if who == "judge" else ">=.97"
             add_share("change", cell, f"says {who}", said[who], bound)
-        if covers:
+        if judge or system:
             add_share("change", cell, "interval at the alarm holds the change", covers, ">=.95")
             add_share("change", cell, "interval at the alarm holds 0", holds_zero, "<=.0")
 

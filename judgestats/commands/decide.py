@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.decisions.automation import NO_CONFIDENCE, Automation
+from judgestats.analysis.decisions.automation import NO_CONFIDENCE, Routed
 from judgestats.analysis.decisions.cascade import HUMAN, Cascade, cascade_certificate
 from judgestats.analysis.decisions.frame_decisions import automation_of, panel_of
 from judgestats.analysis.decisions.operating_point import operating_point
@@ -172,14 +172,13 @@ def finish(
     return code
 
 
+_Made = TypeVar("_Made", bound=Decision)
 _EXIT_TEXT = {0: "every requirement holds", 1: "a requirement fails", 3: "cannot tell"}
 
 
 def _decide_each(
-    arguments: Args,
-    judged: Sequence[ItemJudgments],
-    make: Callable[[ItemJudgments, float], Decision],
-) -> list[Decision]:
+    arguments: Args, judged: Sequence[ItemJudgments], make: Callable[[ItemJudgments, float], _Made]
+) -> list[_Made]:
     """One decision per judge; claims made at once share the level."""
     level = 1 - (1 - arguments.level) / len(judged)
     several = len(judged) > 1
@@ -253,7 +252,7 @@ def automate_command(arguments: Args) -> int:
     if arguments.out and Path(arguments.out).exists():
         raise InputError(f"{arguments.out} is there already. Name another file by --out.")
     if prices:
-        made: list[Decision] = [_cascade(arguments, judged, prices)]
+        made: list[Routed] = [_cascade(arguments, judged, prices)]
     else:
         made = _decide_each(
             arguments, judged, lambda one, level: _automation(arguments, one, level)
@@ -268,7 +267,7 @@ def automate_command(arguments: Args) -> int:
     return finish(made, arguments)
 
 
-def _automation(arguments: Args, one: ItemJudgments, level: float) -> Decision:
+def _automation(arguments: Args, one: ItemJudgments, level: float) -> Routed:
     scale = None
     if one.is_scored and one.has_label_scores:
         scale = table_options(arguments)["scale"]
@@ -355,22 +354,16 @@ def panel_command(arguments: Args) -> int:
     return finish([made], arguments)
 
 
-def _write_routes(path: Path, made: Decision, judged: Sequence[ItemJudgments]) -> None:
+def _write_routes(path: Path, made: Routed, judged: Sequence[ItemJudgments]) -> None:
     """One row per item: where it goes, with its verdict and confidence."""
-    if isinstance(made, Cascade):
-        items = joined_items(judged).items
-        verdicts: Any = made.verdicts
-    elif isinstance(made, Automation):
-        items, verdicts = judged[0].items, made.verdicts
-    else:
-        raise InputError("decide automate: this decision has no routes.")
+    items = joined_items(judged).items if isinstance(made, Cascade) else judged[0].items
     words = {1.0: "pass", 0.0: "fail"}
     table = pd.DataFrame({
         "item_id": [str(i) for i in items],
         "route": made.routes,
         "verdict": [
             f"{v:g}".replace("nan", "") if judged[0].has_label_scores else words.get(v, "")
-            for v in verdicts
+            for v in made.verdicts
         ],
         "confidence": made.confidence,
     })  # fmt: skip

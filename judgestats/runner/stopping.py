@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from scipy import special
 
-from judgestats.analysis.decisions.stopping import VERDICT, StopLook, StoppingRule
+from judgestats.analysis.decisions.stopping import VERDICT, StopLook, StoppingRule, unmeasured
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis
 from judgestats.collection.account import Account, Collected
 from judgestats.collection.ledger import Budget
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import parse_judge
-from judgestats.errors import InputError, StoreError, nearest
+from judgestats.errors import InputError, StoreError
 from judgestats.files.text import decode_json
 from judgestats.items.item_sets import item_set_sha
 from judgestats.results.metric_names import ALIASES
@@ -138,7 +138,7 @@ class SequentialRun:
             math.isnan(low)
             for _, low, _ in intervals_of(analysis.records(), self.rule.quantity).values()
         ):
-            raise _unmeasured(self.rule.quantity, measured_names(analysis.records()))
+            raise unmeasured(self.rule.quantity, measured_names(analysis.records()))
 
     def _look(self, judged: Prepared, raw: pd.DataFrame) -> None:
         """Take a look, keep it, and say where it stands."""
@@ -155,7 +155,7 @@ class SequentialRun:
         else:
             subjects = intervals_of(analysis.records(), rule.quantity)
             if not subjects:
-                raise _unmeasured(rule.quantity, measured_names(analysis.records()))
+                raise unmeasured(rule.quantity, measured_names(analysis.records()))
             if rule.stop == "verdict" and not before:
                 # Claims on several subjects at once share the error.
                 rule = replace(rule, level=1 - (1 - rule.level) / len(subjects))
@@ -452,11 +452,3 @@ def _is_decided(analysis: Analysis) -> bool:
     """Whether there are verdicts, and every one is known."""
     verdicts = analysis.records().verdicts
     return bool(verdicts) and all(v.outcome != "CANNOT_TELL" for v in verdicts)
-
-
-def _unmeasured(name: str, measured: Sequence[str]) -> InputError:
-    """That a rule names what the run does not measure."""
-    return InputError(
-        f"--until: {name} is not measured with an interval.{nearest(name, measured)} "
-        f"There are: {', '.join(measured)}."
-    )

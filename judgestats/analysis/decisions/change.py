@@ -140,13 +140,10 @@ class Change(Decision):
     series: tuple[tuple[int, Number, Number], ...] = ()
     earlier: tuple[str, ...] = ()
 
-    def screen(self) -> list[str]:
-        """As of every decision; without an alarm the word is NOT YET."""
-        lines = super().screen()
-        return lines if self.certified else [
-            line.replace("CHANGED", "NOT YET", 1) if i == 0 else line
-            for i, line in enumerate(lines)
-        ]  # fmt: skip
+    @property
+    def heading(self) -> str:
+        """As of every decision; without an alarm NOT YET."""
+        return self.word if self.certified else "NOT YET"
 
     def sentences(self) -> list[str]:
         """Who changed, by how much; or what would show within how many periods."""

@@ -123,7 +123,7 @@ def _judge_decisions(
                 labels_drawn=drawn, tuned=items.tuned,
             )  # fmt: skip
         except InputError as refusal:
-            made = refused_point("", str(refusal).removeprefix("decide cutoff: "), tpr=tpr, tnr=tnr)
+            made = refused_point(str(refusal).removeprefix("decide cutoff: "), tpr=tpr, tnr=tnr)
         yield replace(made, subject=subject, about=(items.name,))
         return
     try:

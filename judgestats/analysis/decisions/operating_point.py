@@ -328,8 +328,12 @@ def operating_point(
     found = _searched(base, counts, s, y, sign, (tpr, tnr), seed)
     if cost is None or not (n1 and n0):
         return found
-    prices = _prices(where, cost)
-    fitted = _cost(s, y, codes, prices, prevalence, seed, split)
+    prices = weights = _prices(where, cost)
+    if prevalence is not None:  # classes are reweighted
+        weights = (prices[0] * prevalence * y.size / n1, prices[1] * (1 - prevalence) * y.size / n0)
+    fitted = expected_cost(
+        s, y, codes, miss=weights[0], false_pass=weights[1], seed=seed, split=split
+    )
     return _with_cost(
         replace(found, is_split=split), counts, fitted, prices, prevalence, sign, groups
     )  # fmt: skip
@@ -459,25 +463,6 @@ def _prices(where: str, cost: Mapping[str, float]) -> tuple[float, float]:
     return float(cost["fn"]), float(cost["fp"])
 
 
-def _cost(
-    s: Floats,
-    y: Bools,
-    codes: Ints,
-    prices: tuple[float, float],
-    prevalence: float | None,
-    seed: int,
-    split: bool,
-) -> Cost:
-    """Cost; classes reweighted where another prevalence is stated."""
-    if prevalence is not None:
-        share = float(y.mean())
-        prices = (
-            prices[0] * prevalence / share, prices[1] * (1 - prevalence) / (1 - share)
-        )  # fmt: skip
-    return expected_cost(s, y, codes, miss=prices[0], false_pass=prices[1], seed=seed,
-                         split=split)  # fmt: skip
-
-
 def _with_cost(
     found: OperatingPoint,
     counts: ErrorCounts,
@@ -520,16 +505,16 @@ def _roc(counts: ErrorCounts, sign: float, *, full: bool) -> tuple[tuple[float, 
     )
 
 
-def refused_point(subject: str, reason: str, *, tpr: float, tnr: float) -> OperatingPoint:
+def refused_point(reason: str, *, tpr: float, tnr: float) -> OperatingPoint:
     """A record of why no operating point is sought.
 
     Parameters
     ----------
-    subject, reason : str
+    reason : str
     tpr, tnr : float
     """
     caveat = Caveat(code="refused", severity="major", about="labels", text=reason)
     return OperatingPoint(
-        subject=subject, requirement={"tpr": tpr, "tnr": tnr}, reason=reason, caveats=(caveat,),
+        requirement={"tpr": tpr, "tnr": tnr}, reason=reason, caveats=(caveat,),
         design_effect={"pass": math.nan, "fail": math.nan},
     )  # fmt: skip

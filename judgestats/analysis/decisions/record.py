@@ -90,6 +90,11 @@ class Decision(Part):
         """What requirements can name; nothing by default."""
         return iter(())
 
+    @property
+    def heading(self) -> str:
+        """First word of the screen."""
+        return self.word
+
     def screen(self) -> list[str]:
         """Lines of a screen: the decision's word, and its sentences."""
         out: list[str] = []
@@ -97,7 +102,7 @@ class Decision(Part):
         name = f"{self.subject}: " if self.subject else ""
         for i, text in enumerate(self.sentences()):
             for line in textwrap.wrap(f"{name if i == 0 else ''}{text}", WIDTH - wide):
-                out.append(f"{'' if out else self.word:<{wide}}{line}")
+                out.append(f"{'' if out else self.heading:<{wide}}{line}")
         return out
 
     def care(self) -> list[str]:

@@ -26,6 +26,14 @@ VERDICT = "verdict"
 _ANSWER = re.compile(r"^(?P<name>\w+)(?P<sign>!=|>=|<=)(?P<value>[^\s]+)$")
 
 
+def unmeasured(name: str, measured: Sequence[str]) -> InputError:
+    """That a rule names what is not measured."""
+    return InputError(
+        f"--until: {name} is not measured with an interval.{nearest(name, measured)} "
+        f"There are: {', '.join(measured)}."
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class StopLook(Part):
     """One look: items, estimate with limits, and the bound for z where the stop is a verdict.
@@ -165,10 +173,7 @@ class StoppingRule(Decision):
             )
         name, width = found["name"] if found else VERDICT, ":width" in text
         if measured and name not in measured:
-            raise InputError(
-                f"--until: {name} is not measured with an interval.{nearest(name, measured)} "
-                f"There are: {', '.join(measured)}."
-            )
+            raise unmeasured(name, measured)
         if width and value <= 0:
             raise InputError("--until: a width must be above 0, e.g. icc_1_1:width<=.1.")
         if not 2 <= first <= max_items or step < 1:
@@ -359,11 +364,10 @@ class StoppingRule(Decision):
             return ""
         return f" (about {usd_text(self.full_usd / self.max_items * self.projected)})"
 
-    def screen(self) -> list[str]:
-        """As of every decision; without a stop the word is GO ON, or ENDED at the last look."""
-        lines = super().screen()
-        word = "GO ON" if self.items < self.max_items else "ENDED"
-        return lines if self.reached else [lines[0].replace("STOPPED", f"{word}  ", 1), *lines[1:]]
+    @property
+    def heading(self) -> str:
+        """As of every decision; without a stop GO ON, or ENDED at the last look."""
+        return self.word if self.reached else "GO ON" if self.items < self.max_items else "ENDED"
 
 
 @functools.lru_cache(maxsize=16)

@@ -792,23 +792,26 @@ class ChangeProcess:
         What is tested since each start.
     is_counted : ndarray of bool
         Starts with enough judgments.
-    since : int
-        Start period that speaks most for a change; 0: none does.
-    log_e : float
     """
 
     shift: Floats
     variance: Floats
     judgments: Floats
     is_counted: Bools
-    since: int = 0
-    log_e: float = 0.0
 
-    def log_e_of(self, step: float) -> float:
-        """Log e against a change of this size in period `since`, and none before."""
-        part = self.judgments[self.since - 1] / np.maximum(self.judgments, 1)
-        moved = log_mixture(self.shift - step * np.minimum(part, 1), self.variance)
-        return float(mixed_over_starts(np.where(self.is_counted, moved, -np.inf)))
+    def _by_start(self, without: Floats | float = 0.0) -> Floats:
+        log_e = log_mixture(self.shift - without, np.maximum(self.variance, _SMALLEST))
+        return np.where(self.is_counted, log_e, -np.inf)
+
+    @property
+    def since(self) -> int:
+        """Start period that speaks most for a change; 0: none does."""
+        return int(np.argmax(self._by_start())) + 1 if self.is_counted.any() else 0
+
+    @property
+    def log_e(self) -> float:
+        """Log of the e-process."""
+        return float(mixed_over_starts(self._by_start()))
 
     def step(self, level: float) -> tuple[float, float, float]:
         """Shift since period `since`, with the sizes of such a change that are not excluded.
@@ -823,12 +826,14 @@ class ChangeProcess:
         shift, low, high : float
             Limits are NaN where no single change fits.
         """
-        centre = float(self.shift[self.since - 1])
+        start = self.since - 1
+        centre = float(self.shift[start])
+        part = np.minimum(self.judgments[start] / np.maximum(self.judgments, 1), 1)
 
         def excess(size: float) -> float:
-            return self.log_e_of(size) - level
+            return float(mixed_over_starts(self._by_start(size * part))) - level
 
-        if not self.since or excess(centre) >= 0:
+        if start < 0 or excess(centre) >= 0:
             return centre, math.nan, math.nan
         ends = [centre + sign * (10 + 100 * math.sqrt(self.variance.max())) for sign in (-1, 1)]
         if excess(0.0) >= 0:
@@ -843,18 +848,6 @@ class ChangeLook:
 
     judge: ChangeProcess
     system: ChangeProcess
-
-
-def _change_process(
-    shift: Floats, variance: Floats, judgments: Floats, is_counted: Bools
-) -> ChangeProcess:
-    variance = np.maximum(variance, _SMALLEST)
-    log_e = np.where(is_counted, log_mixture(shift, variance), -np.inf)
-    return ChangeProcess(
-        shift=shift, variance=variance, judgments=judgments, is_counted=is_counted,
-        since=int(np.argmax(log_e)) + 1 if is_counted.any() else 0,
-        log_e=float(mixed_over_starts(log_e)),
-    )  # fmt: skip
 
 
 def change_look(
@@ -922,9 +915,12 @@ def change_look(
     system = z - mean - shift
     system_variance = variance + spread / np.maximum(z_n, 1) + error
     return ChangeLook(
-        _change_process(shift, variance, seen, seen >= LEAST),
-        _change_process(system, system_variance, z_n, (seen >= LEAST) & (z_n >= LEAST)),
-    )
+        ChangeProcess(shift=shift, variance=variance, judgments=seen, is_counted=seen >= LEAST),
+        ChangeProcess(
+            shift=system, variance=system_variance, judgments=z_n,
+            is_counted=(seen >= LEAST) & (z_n >= LEAST),
+        ),
+    )  # fmt: skip
 
 
 def mixture_limits(shift: float, variance: float, level: float) -> tuple[float, float]:
