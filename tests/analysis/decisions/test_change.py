@@ -340,4 +340,4 @@ def test_a_refused_reference_leaves_a_state_that_can_be_opened(files, capsys):
     assert "at least 20 anchors" in capsys.readouterr().err
     held.to_csv(anchors, index=False)
     assert main(["monitor", str(folder / "1.csv"), *words]) == 0
-    assert capsys.readouterr().out.startswith("NOT YET  Neither is shown after 1 period.")
+    assert capsys.readouterr().out.startswith("NOT YET  No change of judge or system is detected")
