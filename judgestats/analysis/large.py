@@ -115,11 +115,10 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     shown: list[NamedResult] = []
     for place, column in enumerate(reduced.columns):
         single = icc_of_cells(cells, column.label, level=declared.level)
-        ratio = None
+        ratio, repeated = None, int((reduced.counts[:, place].sum(axis=1) > 1).sum())
         own_runs = None if runs is None else runs.for_judges(place)
         if own_runs is not None and own_runs.is_random:
             sums = column_sums(reduced, place)
-            repeated = int((reduced.counts[:, place].sum(axis=1) > 1).sum())
             whole = sums is not None and sums.n >= max(3, COVERAGE * repeated)
             ratio = sums.ratio(residual=True) if sums is not None and whole else None
         factors = {factor: str(level) for factor, level in column.factors.items()}
@@ -132,7 +131,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             about=_about(column), statuses=column.statuses, level=declared.level,
         )  # fmt: skip
         rows.append(row)
-        results += found
+        results += found if repeated else []
         shown += estimates
     table = whole_counts(pd.DataFrame(rows))
     compared, skipped = compared_conditions(
@@ -630,20 +629,9 @@ def audit_reduced(
     Analysis
         The tables of `judgestats.audit`; what counts cannot give is left out, and `limitations`
         says what and why.
-
-    Raises
-    ------
-    InputError
-        If no item has repeats.
     """
     declared = plan_for_reduced(
         reduced, n_resamples=n_resamples, seed=seed, level=level, omega_model=omega_model
     )
-    if int(reduced.counts.sum(axis=2, dtype=np.int64).max()) < 2:
-        raise InputError(
-            "audit: every item was judged only once in a condition, so consistency cannot be "
-            "estimated. Judge the items again (at least 2 replicates), or check that the column "
-            "with the repetition is named replicate."
-        )
     audit_them = audit_scores if reduced.is_scores else audit_verdicts
     return audit_them(reduced, declared)

@@ -174,7 +174,9 @@ def limits_of_conditions(
     still = (cells["temperature"] == 0) & (cells["constant_share"] > 0.95)
     limits += no_sampling(cells.loc[still, "judge"])
     few = float(np.mean(sizes < 5)) if sizes.size else 0.0
-    if few > 0.05:  # a handful of cells with failed calls does not make the others short
+    if (
+        few > 0.05 and sizes.max() > 1
+    ):  # a handful of cells with failed calls does not make the others short
         limits.append(
             Limit(
                 f"{100 * few:.3g}% of the items under a condition have fewer than 5 readable "

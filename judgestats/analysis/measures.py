@@ -402,7 +402,11 @@ judgments takes precedence over it."""
 
 
 def with_measures(
-    analysis: Analysis, frame: pd.DataFrame | None, decision: DecisionOptions | None = None
+    analysis: Analysis,
+    frame: pd.DataFrame | None,
+    decision: DecisionOptions | None = None,
+    *,
+    labelled: pd.DataFrame | None = None,
 ) -> Analysis:
     """The analysis with what verdicts rest on, and how they are made.
 
@@ -412,18 +416,24 @@ def with_measures(
     frame : DataFrame or None
         The judgments. Without them shares have the limits of their records.
     decision : DecisionOptions, optional
+    labelled : DataFrame, optional
+        Without all judgments: those with a label.
 
     Returns
     -------
     Analysis
     """
     decision = decision or DecisionOptions()
-    made = measured_results(analysis.records(), frame, decision)
+    made = measured_results(analysis.records(), frame, decision, labelled=labelled)
     return replace(analysis, measures=made.measures, decision=decision, decisions=made.decisions)
 
 
 def measured_results(
-    results: Results, frame: pd.DataFrame | None, decision: DecisionOptions | None = None
+    results: Results,
+    frame: pd.DataFrame | None,
+    decision: DecisionOptions | None = None,
+    *,
+    labelled: pd.DataFrame | None = None,
 ) -> Results:
     """Results with what verdicts rest on, and what the data certify."""
     made = () if frame is None else decisions_of(frame, decision or DecisionOptions())
@@ -433,13 +443,18 @@ def measured_results(
         if label in subjects
     )  # fmt: skip
     return replace(
-        results, measures=(*_measures(results, frame), *certified),
+        results, measures=(*_measures(results, frame, labelled), *certified),
         decisions=tuple(one.to_dict() for one in made),
     )  # fmt: skip
 
 
-def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]:
-    by_condition = {} if frame is None else dict(list(frame.groupby("condition", sort=False)))
+def _measures(
+    results: Results, frame: pd.DataFrame | None, labelled: pd.DataFrame | None
+) -> Iterator[Measure]:
+    by_condition, of_labels = (
+        {} if rows is None else dict(list(rows.groupby("condition", sort=False)))
+        for rows in (frame, labelled)
+    )
     sampled: list[str] = []
     for condition in results.conditions:
         if condition.derived:
@@ -453,6 +468,8 @@ def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]
         yield Measure(key=KIND, subject=subject, reason=kind)
         sampled += [] if still else [condition.label]
         found = {m.key: m for m in _recorded(results, subject)}
+        if condition.label in of_labels:
+            found |= {m.key: m for m in _of_labels(of_labels[condition.label], subject, results)}
         if own is not None:
             found |= {m.key: m for m in _condition_measures(own, subject, kind, results)}
             if kind == "scores" and "icc_1_1" not in found:
@@ -527,12 +544,13 @@ def _condition_measures(
         lost = answered["status"].ne("ok").astype(float)
         places = answered["cluster"].tolist()
         yield share_measure("unparsed_share", lost.tolist(), places, subject=subject)
+    if kind in {"scores", "pass_fail"}:
+        yield from _of_labels(own, subject, results)
     if kind == "scores":
-        yield from _score_kappa(own, subject)
         return
     verdicts = to_pass_fail(own) if kind == "pass_fail" else own
     read = verdicts[verdicts["choice"] != ""]
-    clusters = own.drop_duplicates("item_id").set_index("item_id")["cluster"]
+    clusters = _clusters(own)
     flips, repeats = _flips(read)
     if len(flips):
         record = _estimates_of(results, subject.label).get("flip_rate")
@@ -543,8 +561,6 @@ def _condition_measures(
         )  # fmt: skip
     if kind == "options":
         yield from _position_of_options(own, subject)
-    if kind == "pass_fail":
-        yield from _label_measures(verdicts, read, clusters, subject, results)
     if kind == "pairs":
         orders = read["order"].nunique()
         yield Measure(key=ORDERS, subject=subject, estimate=float(orders))
@@ -565,7 +581,7 @@ def _position_of_options(own: pd.DataFrame, subject: Subject) -> Iterator[Measur
     shares = [pd.Series((chosen == k).mean(axis=1)).groupby(items, sort=False).mean()
               for k in range(n)]  # fmt: skip
     most = max(shares, key=lambda share: float(share.mean()))
-    clusters = own.drop_duplicates("item_id").set_index("item_id")["cluster"]
+    clusters = _clusters(own)
     made = share_measure(
         "position_bias",
         most.tolist(),
@@ -605,15 +621,19 @@ def same_over_orders(read: pd.DataFrame) -> pd.Series:
     return same[both] / (total[first] * total[second])[both]
 
 
-def _label_measures(
-    verdicts: pd.DataFrame,
-    read: pd.DataFrame,
-    clusters: pd.Series,
-    subject: Subject,
-    results: Results,
-) -> Iterator[Measure]:
-    if "label" not in verdicts:
+def _clusters(own: pd.DataFrame) -> pd.Series:
+    return own.drop_duplicates("item_id").set_index("item_id")["cluster"]
+
+
+def _of_labels(own: pd.DataFrame, subject: Subject, results: Results) -> Iterator[Measure]:
+    """What the labelled judgments of one condition measure."""
+    if "label" not in own or not (own["score"].notna().any() or is_pass_fail(own)):
         return
+    if own["score"].notna().any():
+        yield from _score_kappa(own, subject)
+        return
+    verdicts, clusters = to_pass_fail(own), _clusters(own)
+    read = verdicts[verdicts["choice"] != ""]
     passed = read["choice"].map(_CODES).groupby(read["item_id"], sort=False).mean()
     human = pd.Series(people_verdicts(verdicts, passed.index), index=passed.index)
     most = int(read.groupby("item_id").size().max()) if len(read) else 1

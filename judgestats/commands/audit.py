@@ -534,7 +534,9 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     if reduced.is_scores:
         analysis = counted_errors(analysis, reduced, scale, level=0.95)
     analysis = replace(analysis, limitations=(*analysis.limitations, *copies.limits))
-    analysis = with_measures(clip_to_scale(analysis, scale), None, decision_options(arguments))
+    analysis = with_measures(
+        clip_to_scale(analysis, scale), None, decision_options(arguments), labelled=labelled
+    )
     judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
     counts: Counter[str] = Counter()
     for column in reduced.columns:

@@ -1,5 +1,7 @@
 """The audit from one pass over Parquet gives the numbers of the audit in memory."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ import judgestats as js
 from judgestats import stats
 from judgestats.analysis import audit_reduced, column_sums, verdict_counts, with_labelled
 from judgestats.analysis.audit import audit
+from judgestats.cli import main
 from judgestats.data import labelled_judgments, reduce_parquet, score_array
 from judgestats.errors import InputError
 
@@ -219,11 +222,27 @@ def test_items_that_differ_in_their_one_order_are_one_condition_as_in_memory(tmp
     )
 
 
-def test_single_judgments_are_refused(tmp_path) -> None:
-    frame = _scores(clustered=False)
-    _write(frame[frame["replicate"] == 0], tmp_path / "b")
-    with pytest.raises(InputError, match="judged only once"):
-        audit_reduced(reduce_parquet(tmp_path / "b"), n_resamples=99)
+@pytest.mark.parametrize("kind", ["passed", "score"])
+def test_labelled_single_judgments_decide_as_in_memory(kind, tmp_path, capsys) -> None:
+    rng = np.random.default_rng(4)
+    human = rng.integers(0, 2, 900) if kind == "passed" else rng.integers(1, 6, 900)
+    said = np.where(rng.random(900) < 0.85, human, rng.permutation(human))
+    label = pd.Series(human.astype(float)).where(rng.random(900) < 0.4)
+    table = pd.DataFrame({"id": range(900), kind: said, "label": label})
+    table.to_parquet(tmp_path / "once.parquet", index=False)
+    quiet = ["--json", "--track", "none", "--report", "none", "--scale", "1-5"]
+    quiet = quiet if kind == "score" else quiet[:-2]
+    found = {}
+    for how in ("yes", "no"):
+        assert main(["analyze", str(tmp_path / "once.parquet"), "--stream", how, *quiet]) == 0
+        [verdict] = json.loads(capsys.readouterr().out)["verdicts"]
+        found[how] = {
+            r["key"]: (r["status"], r["estimate"], r["low"], r["high"])
+            for r in verdict["requirements"]
+        }
+        found[how]["outcome"] = verdict["outcome"]
+    assert found["yes"] == found["no"]
+    assert sum(r[0] == "not_measured" for r in found["no"].values() if len(r) == 4) == 1
 
 
 @pytest.mark.parametrize(
