@@ -10,19 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import families
+from judgestats.analysis import families, selections
 from judgestats.analysis.coefficients import declared_row, ranked, results_row
 from judgestats.analysis.families import AnalysisPlan, by_levels
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
-from judgestats.analysis.selections import (
-    condition_row,
-    entered,
-    metrics_of,
-    selection_limits,
-    share_differences,
-    spent_on_a_verdict,
-)
 from judgestats.analysis.supplements import Rows
 from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import Condition
@@ -187,11 +179,11 @@ def describe(
     """
     asked = judged.rows[judged.rows["factor_strategy"] == name]
     label = f"{name}, {judged.name}"
-    row = condition_row(str(asked["condition"].iloc[0]), asked)
+    row = selections.condition_row(str(asked["condition"].iloc[0]), asked)
     row["k"] = int(asked["k"].iloc[0])
     for column in ("words", "final_tokens_out", "used", "preferred", "left_out", "points"):
         row[column] = float(asked[column].dropna().astype(float).mean())
-    row |= spent_on_a_verdict(asked)
+    row |= selections.spent_on_a_verdict(asked)
     results = _accuracy(judged, name, label, row, declared)
     results += _steadiness(judged, name, label, row, declared)
     if name in declared.options["strategies"].split(","):
@@ -208,7 +200,9 @@ def _accuracy(
         return []
     common: dict[str, Any] = {"name": "accuracy", "level": declared.level}
     overall = mean_share(right, cluster=judged.cluster, label=f"Accuracy ({label})", **common)
-    results = entered(row, label, ("accuracy", "descriptive", "accuracy", "Accuracy", overall))
+    results = selections.entered(
+        row, label, ("accuracy", "descriptive", "accuracy", "Accuracy", overall)
+    )
     wrong = judged.pair_means("right", [name], unread=0.0)[:, 0]
     row["accuracy_unread_wrong"] = float(np.nanmean(wrong))
     questions = pd.Series(judged.cluster).groupby(judged.category).nunique()
@@ -223,12 +217,12 @@ def _accuracy(
             right[own], cluster=judged.cluster[own], label=f"{title} ({label})", **common
         )
         entry = (f"accuracy_in_{of}", "descriptive", f"accuracy.in.{of}", title, part)
-        results += entered(row, label, entry)  # type: ignore[arg-type]  # of literals
+        results += selections.entered(row, label, entry)  # type: ignore[arg-type]  # of literals
     average = mean_of_groups(
         right, group=judged.category, cluster=judged.cluster, level=declared.level,
         name="accuracy_over_sets", label=f"Average accuracy of the sets ({label})",
     )  # fmt: skip
-    return results + entered(
+    return results + selections.entered(
         row, label,
         ("average", "descriptive", "accuracy.average", "Average over sets", average),
     )  # fmt: skip
@@ -243,7 +237,7 @@ def _steadiness(
     both = all(p.size for p in parts) and ((ab != "").any(axis=1) & (ba != "").any(axis=1)).sum()
     if both >= 2:  # else every pair is shown in one order only
         common: dict[str, Any] = {"cluster": judged.cluster, "level": declared.level}
-        results += entered(
+        results += selections.entered(
             row, label,
             ("swap_consistency", "descriptive", "order", "Both orders agree",
              swap_consistency(ab, ba, **common)),
@@ -259,7 +253,7 @@ def _steadiness(
     cluster = np.concatenate([judged.cluster] * len(full))[present]
     again = percent_agreement(verdicts[present], cluster=cluster, level=declared.level)
     kappa = fleiss_kappa(verdicts[present], cluster=cluster, level=declared.level)
-    return results + entered(
+    return results + selections.entered(
         row, label,
         ("self_agreement", "descriptive", "repeat", "Repeated pipelines agree", again),
         ("fleiss_kappa", "descriptive", "repeat.kappa", "Kappa of repeated pipelines", kappa),
@@ -328,7 +322,7 @@ def strategy_tests(
     ks = conditions_of(declared, "scaling", judged)
     asked = [REFERENCE, *(n for n in dict.fromkeys([*named, *ks]) if n != REFERENCE)]
     if REFERENCE in {*named, *ks} and len(asked) > 1:
-        shifts, equal = share_differences(
+        shifts, equal = selections.share_differences(
             judged.pair_means("right", asked), asked, cluster=judged.cluster,
             level=declared.level, margin=declared.margins["accuracy"], reference=REFERENCE,
             quantity="accuracy, as a share of the pairs",
@@ -608,7 +602,7 @@ def analyse(
         conditions=table,
         results=tuple(sort_by_role(results)),
         limitations=tuple(_limits(frame, pipelines, table, items)),
-        condition_metrics={str(r["condition"]): metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
         rows=_rows(judges, gains),
         arrays={
@@ -746,7 +740,7 @@ def _limits(
     frame: pd.DataFrame, pipelines: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]
 ) -> list[str]:
     """What a careful reader would object to, where these data give cause."""
-    limits = selection_limits(pipelines, table)
+    limits = selections.selection_limits(pipelines, table)
     personas = {label.annotator for item in items for label in item.labels}
     if personas == {"majority"} and any(r.quality is not None for i in items for r in i.responses):
         limits.append(designed_labels())

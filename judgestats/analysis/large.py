@@ -13,45 +13,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis import verdict_audit
+from judgestats.analysis import coefficients, scores, validity, verdict_audit
 from judgestats.analysis.agreement import ratings_of, true_score_of
 from judgestats.analysis.audit import audit_read, plan, plan_for, verdict_plan
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
-from judgestats.analysis.coefficients import (
-    DRAWN_SCORES,
-    DRAWN_VERDICTS,
-    computed,
-    condition_metrics,
-    declared_for,
-    people_rows,
-    ranked,
-    repetition_results,
-    score_rows,
-    verdict_rows,
-)
 from judgestats.analysis.families import AnalysisPlan, Design, with_omega_model
 from judgestats.analysis.limits import limits_of_conditions, lost_limits, not_compared
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeats import assumed_scale, with_repeat_errors
 from judgestats.analysis.score_audit import compared_conditions, spread_metrics
-from judgestats.analysis.scores import (
-    SHOWN_ITEMS,
-    Coefficients,
-    described_condition,
-    figure_cells,
-    subject_of,
-)
 from judgestats.analysis.supplements import lost_metrics
 from judgestats.analysis.text_checks import with_read_notes
-from judgestats.analysis.validity import (
-    Found,
-    label_warnings,
-    labelled_scores,
-    labelled_verdicts,
-    pass_rate,
-    people_verdicts,
-    validity_metrics,
-)
 from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.data.large.dataset import Column, ReducedJudgments
 from judgestats.data.parse import lost_shares
@@ -95,8 +67,8 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
             "Left out: the test of runs, alpha, lambda-2, the two-way ICCs, and the check for "
             f"duplicate judgments: {reduced.board_reason}."
         )
-    if len(reduced.items) > SHOWN_ITEMS:
-        out.append(f"Figures of cells show {SHOWN_ITEMS:,} items at even distances.")
+    if len(reduced.items) > scores.SHOWN_ITEMS:
+        out.append(f"Figures of cells show {scores.SHOWN_ITEMS:,} items at even distances.")
     return [*out, *(f"Left out: {text}" for text in more)]
 
 
@@ -122,12 +94,12 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
             whole = sums is not None and sums.n >= max(3, COVERAGE * repeated)
             ratio = sums.ratio(residual=True) if sums is not None and whole else None
         factors = {factor: str(level) for factor, level in column.factors.items()}
-        row, found, estimates = described_condition(
+        row, found, estimates = scores.described_condition(
             summary[column.label],
             [(quantity_of("icc_1_1"), single), *_coefficients_of(reduced, place, declared)],
             runs=own_runs, ratio=ratio,
             pairs=_pairs_of_column(reduced, place, assumed_scale(values)),
-            subject=subject_of(column.label, column.judge, column.temperature, factors),
+            subject=scores.subject_of(column.label, column.judge, column.temperature, factors),
             about=_about(column), statuses=column.statuses, level=declared.level,
         )  # fmt: skip
         rows.append(row)
@@ -144,18 +116,18 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     headlines = audit_headlines([*results, *compared])
     compared = restrict_to_claims(compared, headlines)
     metrics = lost_metrics(table) | spread_metrics(compared)
-    by_condition = {str(r["condition"]): condition_metrics(r) for r in rows}
+    by_condition = {str(r["condition"]): coefficients.condition_metrics(r) for r in rows}
     if len(rows) == 1:
         metrics |= by_condition[labels[0]]
     analysis = Analysis(
         experiment="audit",
         question=_QUESTION,
-        drawing=ranked(*DRAWN_SCORES),
+        drawing=coefficients.ranked(*coefficients.DRAWN_SCORES),
         headlines=headlines,
         conditions=table,
         results=(*results, *compared),
         described=tuple(shown),
-        rows=score_rows(labels),
+        rows=coefficients.score_rows(labels),
         limitations=(
             *limits_of_conditions(
                 table, n_clusters=reduced.n_clusters, sizes=cells.n_scores[cells.n_scores > 0]
@@ -165,26 +137,32 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         ),
         metrics=metrics,
         condition_metrics=by_condition,
-        arrays=figure_cells(cells, list(reduced.items), [str(c) for c in reduced.cluster]),
+        arrays=scores.figure_cells(cells, list(reduced.items), [str(c) for c in reduced.cluster]),
     )
     return with_read_notes(analysis, reduced.notes)
 
 
-def _coefficients_of(reduced: ReducedJudgments, place: int, declared: AnalysisPlan) -> Coefficients:
+def _coefficients_of(
+    reduced: ReducedJudgments, place: int, declared: AnalysisPlan
+) -> scores.Coefficients:
     """Coefficients that need to know which replication gave which score."""
     model = declared.options.get("omega_model", "parallel")
     options = {} if model == "parallel" else {"omega_model": model}
-    quantities = [q for q in declared_for("scores", options=options, counts=True) if q.counted]
+    quantities = [
+        q for q in coefficients.declared_for("scores", options=options, counts=True) if q.counted
+    ]
     sums = column_sums(reduced, place)
     if sums is None:
         reason = f"repeats are not assigned to runs: {reduced.board_reason}"
         sums = TwoWaySums(k=2, n_clusters=1, shift=0.0, clustered=False)
         return [
-            (q, computed(q, sums, counts=True).replace(reason=reason))
+            (q, coefficients.computed(q, sums, counts=True).replace(reason=reason))
             for q in quantities
             if q.primary
         ]
-    return [(q, computed(q, sums, counts=True, level=declared.level)) for q in quantities]
+    return [
+        (q, coefficients.computed(q, sums, counts=True, level=declared.level)) for q in quantities
+    ]
 
 
 def column_sums(reduced: ReducedJudgments, place: int) -> TwoWaySums | None:
@@ -341,7 +319,7 @@ def with_labelled(
                 for k, v in own.condition_metrics.get(name, {}).items()
                 if k.removeprefix("ci/").startswith("people/")
             },
-            **validity_metrics(of_all.get(name, [])),
+            **validity.validity_metrics(of_all.get(name, [])),
         }
         for name, values in analysis.condition_metrics.items()
     }
@@ -352,7 +330,7 @@ def with_labelled(
         results=(*analysis.results, *people),
         rows=(
             *analysis.rows,
-            *people_rows(
+            *coefficients.people_rows(
                 names,
                 corrected=true_score_of(labelled) if reduced.is_scores else "poststratified",
                 labels_drawn=labels_drawn,
@@ -362,14 +340,14 @@ def with_labelled(
         limitations=(
             *analysis.limitations,
             text,
-            *label_warnings(people),
+            *validity.label_warnings(people),
             *labelled.attrs.get("notes", ()),
         ),
         condition_metrics=metrics,
     )
 
 
-def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
+def _people(own: Analysis, of_all: dict[str, validity.Found]) -> tuple[NamedResult, ...]:
     """The labelled judgments' results; where all items have a part in one, that of all items."""
     over = {
         f"{kind}.{name}": condition_result(kind, title, name, result)
@@ -382,7 +360,7 @@ def _people(own: Analysis, of_all: dict[str, Found]) -> tuple[NamedResult, ...]:
 
 def _count_results(
     reduced: ReducedJudgments, labelled: pd.DataFrame, declared: AnalysisPlan
-) -> Iterator[tuple[str, Found]]:
+) -> Iterator[tuple[str, validity.Found]]:
     """By condition: results of the counts of all items and of the labels of some."""
     passes = set(reduced.values) <= {PASS, FAIL}
     if not (reduced.is_scores or passes):
@@ -402,11 +380,11 @@ def _count_results(
         judge, items = _spread_out(counts[kept], worth), names[kept]
         if reduced.is_scores:
             human = ratings.reindex(list(items)).to_numpy(float)
-            results = labelled_scores(judge, human, rows, declared, items=items, **how)
+            results = validity.labelled_scores(judge, human, rows, declared, items=items, **how)
         else:
             index = pd.Index(items)
-            human = people_verdicts(rows, index)
-            results = labelled_verdicts(judge, human, rows, declared, items=index, **how)
+            human = validity.people_verdicts(rows, index)
+            results = validity.labelled_verdicts(judge, human, rows, declared, items=index, **how)
         yield str(label), results
 
 
@@ -426,7 +404,7 @@ def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArr
     return out
 
 
-def _with_estimates(table: pd.DataFrame, of_all: dict[str, Found]) -> pd.DataFrame:
+def _with_estimates(table: pd.DataFrame, of_all: dict[str, validity.Found]) -> pd.DataFrame:
     """The table with the estimates of each condition in its columns, as the audit in memory has."""
     rows = []
     for line in table.to_dict("records"):
@@ -489,7 +467,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
             CountTable(counts=reduced.counts[asked, p].astype(float), categories=reduced.values)
             for p in places
         ]
-        own = repetition_results(
+        own = coefficients.repetition_results(
             [_drop_empty_categories(t) for t in tables if float(t.per_item.max(initial=0)) >= 2],
             counts=True,
             cluster=cluster if reduced.clustered else None,
@@ -513,15 +491,15 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
     return Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_VERDICTS),
+        drawing=coefficients.ranked(*coefficients.DRAWN_VERDICTS),
         headlines=audit_headlines(results),
         conditions=table_of,
         results=tuple(results),
         described=tuple(described),
-        rows=verdict_rows(table_of["condition"]),
+        rows=coefficients.verdict_rows(table_of["condition"]),
         limitations=tuple(limits),
         metrics=lost_metrics(table_of),
-        condition_metrics={str(r["condition"]): condition_metrics(r) for r in rows},
+        condition_metrics={str(r["condition"]): coefficients.condition_metrics(r) for r in rows},
     )
 
 
@@ -531,7 +509,7 @@ def _pass_rate(reduced: ReducedJudgments, places: list[int], declared: AnalysisP
     read = counts.sum(axis=1)
     kept = read > 0
     passes = counts[kept, reduced.values.index(PASS)] if PASS in reduced.values else 0
-    return pass_rate(passes / read[kept], reduced.cluster[kept], declared)
+    return validity.pass_rate(passes / read[kept], reduced.cluster[kept], declared)
 
 
 def _verdict_row(

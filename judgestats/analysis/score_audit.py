@@ -11,27 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.agreement import (
-    judges_limits,
-    judges_named,
-    judges_results,
-    passes_of_items,
-    ratings_of,
-    ratings_results,
-    true_score_of,
-)
+from judgestats.analysis import agreement, instrument, supplements, validity_raters
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.coefficients import DRAWN_SCORES, people_rows, ranked, score_rows
 from judgestats.analysis.conversion import ratios_with_items, with_items
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
-from judgestats.analysis.instrument import (
-    instrument_limits,
-    instrument_metrics,
-    instrument_questions,
-    instrument_results,
-    instrument_rows,
-    leniency_limits,
-)
 from judgestats.analysis.limits import (
     MOST_COMPARED,
     common_limits,
@@ -40,24 +24,7 @@ from judgestats.analysis.limits import (
 )
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
-from judgestats.analysis.supplements import (
-    OF_REPEATS,
-    UNREPEATED,
-    constant_limits,
-    label_limits,
-    repeat_limits,
-)
 from judgestats.analysis.validity import score_validity, validity_metrics
-from judgestats.analysis.validity_raters import (
-    PANEL,
-    annotator_results,
-    check_rates,
-    choices_by_k,
-    drawn_as,
-    panel_of_answers,
-    panel_of_ratings,
-    right_answers,
-)
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.arrays import Bools
 from judgestats.data.parse import WEIGHTED, ScoreArray, score_array, scores_of
@@ -114,7 +81,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 family="pairs of conditions (differences of means)",
             )
         )
-    if right_answers(frame) is not None:
+    if validity_raters.right_answers(frame) is not None:
         questions.append(
             Hypothesis(
                 id="people",
@@ -125,7 +92,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 "non-inferior (margin .01)",
             )
         )
-    elif passes_of_items(frame) is not None:
+    elif agreement.passes_of_items(frame) is not None:
         questions.append(
             Hypothesis(
                 id="people",
@@ -135,7 +102,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 "permutes labels over items. Labels are never subtracted from scores",
             )
         )
-    elif len(ratings_of(frame)[0]):
+    elif len(agreement.ratings_of(frame)[0]):
         questions.append(
             Hypothesis(
                 id="people",
@@ -146,12 +113,12 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 "their mutual distances and the alternative annotator test (epsilon .1)",
             )
         )
-    rated = len(ratings_of(frame)[0]) and passes_of_items(frame) is None
-    if len(once) > 1 and (rated or right_answers(frame) is not None):
-        questions.append(PANEL)
-    if "author" in frame and len(ratings_of(frame)[0]):
+    rated = len(agreement.ratings_of(frame)[0]) and agreement.passes_of_items(frame) is None
+    if len(once) > 1 and (rated or validity_raters.right_answers(frame) is not None):
+        questions.append(validity_raters.PANEL)
+    if "author" in frame and len(agreement.ratings_of(frame)[0]):
         questions.append(SYSTEMS)
-    questions += instrument_questions(frame)
+    questions += instrument.instrument_questions(frame)
     question = declared.question
     if all(once.values()):
         question = "How are these scores distributed, and do judges and people agree on them?"
@@ -177,22 +144,22 @@ def other_results(
     asked = {h.id for h in declared.hypotheses}
     results: list[NamedResult] = []
     if "judges" in asked:
-        results += judges_named(judges_results(array, declared))
+        results += agreement.judges_named(agreement.judges_results(array, declared))
     for name in array.conditions if "people" in asked else ():
         results += [
             condition_result(i, title, name, result)
-            for i, title, result in choices_by_k(name, array, frame, declared)
+            for i, title, result in validity_raters.choices_by_k(name, array, frame, declared)
         ]
-    ratings, _ = ratings_of(frame)
-    of_passes = passes_of_items(frame) is not None
+    ratings, _ = agreement.ratings_of(frame)
+    of_passes = agreement.passes_of_items(frame) is not None
     if "systems" in asked:
         results += system_results(frame, declared)
     if "panel" in asked:
-        right = right_answers(frame)
+        right = validity_raters.right_answers(frame)
         results += (
-            panel_of_ratings(array, ratings, declared)
+            validity_raters.panel_of_ratings(array, ratings, declared)
             if right is None
-            else panel_of_answers(array, right, declared)
+            else validity_raters.panel_of_answers(array, right, declared)
         )
     for name in array.conditions if len(ratings) else ():
         own = frame[frame["condition"] == name]
@@ -200,14 +167,17 @@ def other_results(
         results += [
             condition_result(i, title, name, result)
             for i, title, result in (
-                *ratings_results(name, array, ratings, declared, of_passes=of_passes),
+                *agreement.ratings_results(name, array, ratings, declared, of_passes=of_passes),
                 *score_validity(name, array, own, ratings, declared),
-                *(() if of_passes else annotator_results(own, declared, scores=True)),
+                *(
+                    () if of_passes
+                    else validity_raters.annotator_results(own, declared, scores=True)
+                ),
             )
             if f"{i}.{name}" not in kinds
         ]  # fmt: skip
     if "instrument" in asked:
-        results += instrument_results(frame, array, declared)
+        results += instrument.instrument_results(frame, array, declared)
     return results
 
 
@@ -230,7 +200,9 @@ def described_once(
     DataFrame
     """
     kept = [
-        c for c in map(str, table) if not any(c == s or c.startswith(f"{s}_") for s in OF_REPEATS)
+        c
+        for c in map(str, table)
+        if not any(c == s or c.startswith(f"{s}_") for s in supplements.OF_REPEATS)
     ]
     rows = []
     for line in table[kept].to_dict("records"):
@@ -287,7 +259,7 @@ def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
 
 def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Audit scores, as `declared` asks; a frame of single shots is audited without consistency."""
-    check_rates(frame, declared)
+    validity_raters.check_rates(frame, declared)
     n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
     array = score_array(frame)
     described = score_conditions(
@@ -315,11 +287,11 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         limitations=(
             *common_limits(frame, cells, array),
             *not_compared(int((cells["temperature"] != 0).sum())),
-            *repeat_limits(frame),
-            *label_limits(frame),
-            *judges_limits(results),
-            *leniency_limits(results),
-            *instrument_limits(frame, declared, results),
+            *supplements.repeat_limits(frame),
+            *supplements.label_limits(frame),
+            *agreement.judges_limits(results),
+            *instrument.leniency_limits(results),
+            *instrument.instrument_limits(frame, declared, results),
             *(f"Left out: {text}" for text in left_out),
         ),
         described=described.estimates,
@@ -331,10 +303,10 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *score_rows(cells["condition"]),
             *people_rows(
                 cells["condition"],
-                corrected=true_score_of(frame),
-                labels_drawn=drawn_as(declared),
+                corrected=agreement.true_score_of(frame),
+                labels_drawn=validity_raters.drawn_as(declared),
             ),
-            *instrument_rows(frame, results),
+            *instrument.instrument_rows(frame, results),
         ),
         metrics=(dict(described.metrics[cells["condition"].iloc[0]]) if len(cells) == 1 else {})
         | spread_metrics(compared),
@@ -372,23 +344,23 @@ def _audit_once(
         conditions=table,
         results=tuple(results),
         limitations=(
-            UNREPEATED,
-            *constant_limits(table),
+            supplements.UNREPEATED,
+            *supplements.constant_limits(table),
             *limits,
-            *label_limits(frame),
-            *judges_limits(results),
-            *leniency_limits(results),
-            *instrument_limits(frame, declared, results),
+            *supplements.label_limits(frame),
+            *agreement.judges_limits(results),
+            *instrument.leniency_limits(results),
+            *instrument.instrument_limits(frame, declared, results),
         ),
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
         rows=(
             score_rows(table["condition"])[-1],
             *people_rows(
                 table["condition"],
-                corrected=true_score_of(frame),
-                labels_drawn=drawn_as(declared),
+                corrected=agreement.true_score_of(frame),
+                labels_drawn=validity_raters.drawn_as(declared),
             ),
-            *instrument_rows(frame, results),
+            *instrument.instrument_rows(frame, results),
         ),
         condition_metrics=_and_people(metrics, table, results),
     )
@@ -405,7 +377,7 @@ def _and_people(
             for r in results
             if r.id.endswith(f".{name}")
         )
-        | instrument_metrics(results, name)
+        | instrument.instrument_metrics(results, name)
         for name, values in metrics.items()
     }
     for row in table.to_dict("records"):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from judgestats.analysis import repeats
 from judgestats.analysis.coefficients import (
     computed,
     condition_metrics,
@@ -21,14 +22,6 @@ from judgestats.analysis.coefficients import (
 from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
 from judgestats.analysis.families import INTERLEAVED, request_order
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.repeats import (
-    assumed_scale,
-    consistency_without_runs,
-    icc_by_design,
-    repeats_needed,
-    sem_by_design,
-    two_way_squares,
-)
 from judgestats.data.parse import ScoreArray, lost_shares
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
@@ -287,8 +280,8 @@ def score_conditions(
             level=level, n_permutations=n_permutations, seed=seed,
         )  # fmt: skip
         own_runs = runs.for_judges(place)
-        ratio = two_way_squares(scores, codes) if own_runs.is_random else None
-        ends = assumed_scale(scores[~np.isnan(scores)])
+        ratio = repeats.two_way_squares(scores, codes) if own_runs.is_random else None
+        ends = repeats.assumed_scale(scores[~np.isnan(scores)])
         pairs = repeat_pairs(scores, scale=ends, cluster=array.clusters.astype(str))
         subject = _subject(name, asked)
         statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
@@ -390,10 +383,10 @@ def described_condition(
         mean, spread, SEM, the judgments that its reliability needs, and consistency without runs.
     """
     coefficients = [
-        (q, icc_by_design(v, ratio, pairs, level) if q.key == "icc_1_1" else v)
+        (q, repeats.icc_by_design(v, ratio, pairs, level) if q.key == "icc_1_1" else v)
         for q, v in coefficients
     ]
-    line = replace(line, sem=sem_by_design(line.sem, runs, ratio, level))
+    line = replace(line, sem=repeats.sem_by_design(line.sem, runs, ratio, level))
     row = condition_row(line, about=about, statuses=statuses, coefficients=coefficients)
     reliability = next(value for q, value in coefficients if q.key == "icc_1_1")
     shown = (line.mean, line.variance, line.sem, line.between_item_variance)
@@ -401,8 +394,8 @@ def described_condition(
         row,
         [named_result(q, value, subject) for q, value in coefficients],
         [
-            *(described(value, subject) for value in (*shown, repeats_needed(reliability))),
-            *consistency_without_runs(subject, runs, ratio, level),
+            *(described(value, subject) for value in (*shown, repeats.repeats_needed(reliability))),
+            *repeats.consistency_without_runs(subject, runs, ratio, level),
         ],
     )
 

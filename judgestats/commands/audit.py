@@ -34,18 +34,8 @@ from judgestats.results import Results, plain
 from judgestats.results.decisions import DecisionOptions
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
+from judgestats.runner import record
 from judgestats.runner.display import Links, announce_progress, finish, show
-from judgestats.runner.record import (
-    file_name,
-    record_crosscheck,
-    rendering,
-    report_code,
-    session,
-    write_explorer,
-    write_json,
-    write_results,
-    write_run_id,
-)
 from judgestats.tracking.runs import (
     LOOK,
     LOOK_OF,
@@ -167,14 +157,16 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         _write(folder, judged, facts, name)
         show(results)
         if (checked := _to_check(arguments, judged, kept=True)) is not None:
-            results = record_crosscheck(folder, checked, results)
+            results = record.record_crosscheck(folder, checked, results)
         store = open_audit_store(judged.experiment)
         run = running.enter_context(
             RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began)
         )
-        write_run_id(folder, run.run_id)
+        record.write_run_id(folder, run.run_id)
         texts = arguments.texts == "on"
-        with rendering(folder, formats=formats, detail=arguments.detail, texts=texts) as attach:
+        with record.rendering(
+            folder, formats=formats, detail=arguments.detail, texts=texts
+        ) as attach:
             run.params(
                 {
                     **{
@@ -195,7 +187,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
             )
             run.dataset(
                 judged.head,
-                name=file_name(path.name),
+                name=record.file_name(path.name),
                 digest=digest,
                 source=path.name,
                 context="judgments",
@@ -210,7 +202,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         links = Links(run.run_id, store, conditions=run.children, reports=reports)
         following = next_commands(arguments, results, judged)
         finish(results, links, following=following, further=judged.further(results))
-    return report_code(formats, reports)
+    return record.report_code(formats, reports)
 
 
 def look_tags(analysis: Analysis, path: Path) -> dict[str, str]:
@@ -260,16 +252,16 @@ def _write(
     name: str,
 ) -> None:
     """The files of an audit, as its run and its reports have them."""
-    write_json(folder / "plan.json", judged.declared)
-    write_results(folder, judged.analysis, facts)
+    record.write_json(folder / "plan.json", judged.declared)
+    record.write_results(folder, judged.analysis, facts)
     if judged.whole is not None:
         (folder / "data").mkdir(exist_ok=True)
         judged.whole.to_parquet(folder / "data" / "judgments.parquet", index=False)
         if judged.texts is not None:
             judged.texts.to_parquet(folder / "data" / "texts.parquet", index=False)
         write_manifest(folder, (facts.get("design") or {}).get("scale"))
-    kept = session(command=str(facts["command"]), run_name=name)
-    write_json(folder / "session.json", kept)
+    kept = record.session(command=str(facts["command"]), run_name=name)
+    record.write_json(folder / "session.json", kept)
 
 
 def _to_check(arguments: Args, judged: _AuditInput, *, kept: bool) -> pd.DataFrame | None:
@@ -294,22 +286,22 @@ def _untracked(
         show(results, following=following)
         if checked is not None:
             with scratch_folder() as scratch:
-                results = record_crosscheck(Path(scratch), checked, results)
+                results = record.record_crosscheck(Path(scratch), checked, results)
         finish(results, following=following, further=judged.further(results))
         return 0
     from judgestats.reporting.renderer import render_report
 
-    folder = Path("judgestats-reports") / file_name(name)
+    folder = Path("judgestats-reports") / record.file_name(name)
     with guard_output(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, judged, facts, name)
     show(results)
     if checked is not None:
         with guard_output(folder):
-            results = record_crosscheck(folder, checked, results)
+            results = record.record_crosscheck(folder, checked, results)
     try:
         with announce_progress("Rendering the report"), guard_output(folder):
-            write_explorer(folder, texts=arguments.texts == "on")
+            record.write_explorer(folder, texts=arguments.texts == "on")
             made = render_report(
                 folder, to=formats, out_dir=folder, detail=arguments.detail, figures=True
             )

@@ -8,28 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from judgestats.commands import collection_declarations, options
 from judgestats.commands.arguments import Argument, Command, Option
-from judgestats.commands.collection_declarations import (
-    ENDPOINT,
-    EXPORT,
-    ITEMS,
-    REQUESTS,
-    RUN_COMMAND,
-    TRAINING,
-)
-from judgestats.commands.options import (
-    DECISION,
-    DRAWN,
-    DUPLICATES,
-    JUDGED,
-    LEVEL,
-    REQUIRE,
-    RESAMPLING,
-    RESULTS,
-    RUN,
-    SHOWN,
-    TABLE,
-)
 
 FRONT = ("analyze", "run", "drift", "check", "labels", "report")
 """Commands that ``judgestats --help`` explains."""
@@ -42,7 +22,7 @@ _ANALYZE = Command(
         Argument("file", "Log, table (CSV, TSV, JSON, JSON lines, Parquet, Excel, SQLite), "
             "folder of logs or of Parquet files, MLflow run id, or experiments:/NAME", kind="file"),
         Argument("further", "More MLflow runs, as repeats of the first", many="any", metavar="RUN"),
-        *TABLE,
+        *options.TABLE,
         Option("--labels-drawn", "Labels", "Sampling of the labelled items; by default "
             "that of the labels' column chance, else random",
             choices=("random", "stratified", "by-verdict", "convenience")),
@@ -59,10 +39,10 @@ _ANALYZE = Command(
             "(specification curve)", kind="switch"),
         Option("--joint", "Statistics", "With --specs, one p over all combinations of choices",
             kind="switch"),
-        DUPLICATES,
-        *RESAMPLING,
-        *DECISION,
-        *RESULTS,
+        options.DUPLICATES,
+        *options.RESAMPLING,
+        *options.DECISION,
+        *options.RESULTS,
         Option("--report", "Output", "Formats of the report, e.g. html,docx, or none",
             default="html,pdf", metavar="FORMATS", common=True),
         Option("--detail", "Output", "Length of the report", default="brief",
@@ -107,9 +87,9 @@ _DECIDE = Command(
         "cutoff": Command(
             "Certify cut-offs by their TPR and TNR", "decide:cutoff_command",
             (
-                JUDGED,
-                *TABLE,
-                DRAWN,
+                options.JUDGED,
+                *options.TABLE,
+                options.DRAWN,
                 Option("--tpr", "Statistics", "Required TPR, e.g. .9", kind="number", default=0.8,
                     common=True),
                 Option("--tnr", "Statistics", "Required TNR, e.g. .8", kind="number", default=0.8,
@@ -121,10 +101,10 @@ _DECIDE = Command(
                 Option("--lower-is-better", "Statistics", "A low score is good", kind="switch"),
                 Option("--prevalence", "Statistics", "Share of passes that the cost is for, e.g. "
                     ".7 (default: that of the labels)", kind="number", default=None),
-                LEVEL,
+                options.LEVEL,
                 Option("--seed", "Statistics", "Seed of folds and redraws", kind="whole",
                     default=0),
-                *RESULTS,
+                *options.RESULTS,
             ),
             examples=(
                 "judgestats decide cutoff scores.csv --labels labels.csv --tpr .9 --tnr .8",
@@ -135,24 +115,24 @@ _DECIDE = Command(
         "panel": Command(
             "Estimate the effective votes of several judges", "decide:panel_command",
             (
-                JUDGED,
-                *TABLE,
-                DRAWN,
+                options.JUDGED,
+                *options.TABLE,
+                options.DRAWN,
                 Option("--price", "Statistics", "Prices per item, of which the dearest judge goes "
                     "first, e.g. cheap=1,dear=10", metavar="NAME=PRICE,..."),
                 Option("--margin", "Statistics", "Loss of accuracy that does not matter, e.g. .01",
                     kind="number", default=0.01),
-                LEVEL,
-                *RESULTS,
+                options.LEVEL,
+                *options.RESULTS,
             ),
             examples=("judgestats decide panel votes.csv --labels labels.csv",),
         ),
         "automate": Command(
             "Certify which verdicts need no human", "decide:automate_command",
             (
-                JUDGED,
-                *TABLE,
-                DRAWN,
+                options.JUDGED,
+                *options.TABLE,
+                options.DRAWN,
                 Option("--error", "Statistics", "Largest error rate of automated verdicts, or mean "
                     "score error as a share of the scale, e.g. .05", kind="number", default=0.05,
                     common=True),
@@ -166,10 +146,10 @@ _DECIDE = Command(
                     kind="number", default=None),
                 Option("--cost", "Statistics", "Cost of a false fail and of a false pass, whose "
                     "mean --error bounds, e.g. fn=1,fp=5", metavar="fn=COST,fp=COST"),
-                LEVEL,
+                options.LEVEL,
                 Option("--out", "Output", "CSV file with one row per item: who decides it, e.g. "
                     "routes.csv", metavar="FILE"),
-                *RESULTS,
+                *options.RESULTS,
             ),
             examples=(
                 "judgestats decide automate verdicts.csv --labels labels.csv --error .05",
@@ -186,14 +166,14 @@ _DRIFT = Command(
     (
         Argument("first", "MLflow run id, folder of a run, or file of judgments", kind="file"),
         Argument("second", "The later run or file", kind="file"),
-        *TABLE,
+        *options.TABLE,
         Option("--pair", "Input", "Conditions to compare, e.g. 'T=0 -> T=1'; by default "
             "those of the same name", repeated=True, metavar="'FIRST -> SECOND'"),
         Option("--baseline", "Input", "Repeat of the first run with nothing changed; "
             "only larger changes count", kind="file", metavar="RUN"),
-        DUPLICATES,
-        *RESAMPLING,
-        *RESULTS,
+        options.DUPLICATES,
+        *options.RESAMPLING,
+        *options.RESULTS,
         Option("--target", "Statistics", "Items that estimate, interval, and p hold for",
             default="new-items", choices=("new-items", "these-items")),
         Option("--margin", "Statistics", "Change of the mean or rate that counts as none, "
@@ -220,7 +200,7 @@ _COMPARE = Command(
         Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
             default=999),
         Option("--seed", "Statistics", "Seed of resampling", kind="whole", default=0),
-        *SHOWN,
+        *options.SHOWN,
     ),
     examples=("judgestats compare FIRST_RUN SECOND_RUN",),
 )
@@ -231,9 +211,9 @@ _CHECK = Command(
         Argument("file", "File of judgments (as analyze reads), MLflow run id, or folder of a run",
             kind="file"),
         *(o._replace(help="Only this judge, as one verdict, e.g. gpt-4o")
-            if o.flag == "--judge" else o for o in TABLE),
-        *DECISION,
-        REQUIRE,
+            if o.flag == "--judge" else o for o in options.TABLE),
+        *options.DECISION,
+        options.REQUIRE,
         Option("--at", "Input", "Only this condition, judge, or level of a factor, e.g. T=0.7",
             repeated=True, metavar="FACTOR=LEVEL"),
         Option("--condition", "Advanced", "Former name of --at", repeated=True, metavar="NAME"),
@@ -245,7 +225,7 @@ _CHECK = Command(
         Option("--strict", "Output", "Fail on USE WITH CARE, too", kind="switch"),
         Option("--allow", "Output", "Outcome that passes nevertheless", repeated=True,
             choices=("cannot-tell",), common=True),
-        *SHOWN,
+        *options.SHOWN,
     ),
     examples=(
         "judgestats check verdicts.csv --labels labels.csv",
@@ -268,7 +248,7 @@ _LABELS = Command(
                 Argument("file", "Table of judgments", kind="file", many="optional"),
                 Option("--items", "Input", "Number of judged items, e.g. 5000", kind="whole",
                     default=None),
-                *(option for option in TABLE if option.flag != "--labels"),
+                *(option for option in options.TABLE if option.flag != "--labels"),
                 Option("--labels", "Labels", "Number of items to draw, e.g. 200", kind="whole",
                     default=None),
                 Option("--by", "Labels", "Column of verdicts to stratify the draw by, e.g. verdict",
@@ -311,7 +291,7 @@ _LABELS = Command(
             "label_choice:next_command",
             (
                 Argument("file", "File of judgments, as analyze reads", kind="file"),
-                *TABLE,
+                *options.TABLE,
                 Option("--budget", "Statistics", "Labels in all, in four batches, e.g. 200",
                     kind="whole", default=200),
                 Option("--until", "Statistics", "Width of the 95% CI at which to stop, e.g. "
@@ -322,7 +302,7 @@ _LABELS = Command(
                     kind="whole", default=0),
                 Option("--out", "Output", "File to write (default: labels-next.csv)",
                     metavar="FILE"),
-                *RESULTS,
+                *options.RESULTS,
             ),
             examples=(
                 "judgestats labels next my.csv --budget 200",
@@ -355,11 +335,11 @@ _LABELS = Command(
 _REPORT = Command(
     "Render the report of a run, or compare several runs", "show:report_command",
     (
-        Argument("run", f"{RUN}; several are compared", kind="file", many="some"),
+        Argument("run", f"{options.RUN}; several are compared", kind="file", many="some"),
         Option("--document", "Input", "Name of a bundled document (brief, experiment, audit, "
             "compare, replication), or your own .qmd file, e.g. mine.qmd; a copy to edit is "
             "written there if it is not found", metavar="NAME|FILE.qmd"),
-        REQUIRE,
+        options.REQUIRE,
         Option("--to", "Output", "Formats: html, pdf, docx, md, tex (default: html,pdf)",
             default=None, metavar="FORMATS"),
         Option("--out", "Output", "Folder, or one file, e.g. report.html (default: .)",
@@ -369,7 +349,7 @@ _REPORT = Command(
         Option("--methods", "Output", "Methods section and reporting checklist instead of the "
             "show: printed, or written to FILE, e.g. methods.md (.md, .tex, .docx)", alone="-",
             metavar="[FILE]"),
-        *SHOWN,
+        *options.SHOWN,
     ),
     examples=(
         "judgestats report RUN",
@@ -390,7 +370,7 @@ _DOCTOR = Command(
         Option("--timeout", "Installation", "Seconds per call", kind="number", default=30.0),
         Option("--drop", "Journal", "Remove damaged answers", kind="switch"),
         Option("--json", "Output", "The reading of the file as one JSON document", kind="switch"),
-        *TABLE,
+        *options.TABLE,
     ),
     examples=(
         "judgestats doctor",
@@ -430,11 +410,12 @@ _MONITOR = Command(
         Option("--chart", "Output", "File for the chart of both processes, e.g. change.svg",
             metavar="FILE"),
         Option("--json", "Output", "One JSON document", kind="switch"),
-        REQUIRE._replace(help="Threshold of a rate, e.g. 'pass>=.8' (in quotes, for the shell); "
-            "with anchors judge_changed=no"),
+        options.REQUIRE._replace(
+            help="Threshold of a rate, e.g. 'pass>=.8' (in quotes, for the shell); with anchors "
+            "judge_changed=no"),
         Option("--level", "Statistics", "Confidence level over all updates", kind="number",
             default=0.95),
-        *TABLE,
+        *options.TABLE,
     ),
     examples=(
         "judgestats monitor today.csv --state monitor.db --rate pass=verdict:pass",
@@ -446,9 +427,9 @@ _MONITOR = Command(
 _VIEW = Command(
     "Show every judgment on an interactive page", "view:view_command",
     (
-        Argument("file", f"{RUN}, or file of judgments (as analyze reads)", kind="file"),
+        Argument("file", f"{options.RUN}, or file of judgments (as analyze reads)", kind="file"),
         *(o._replace(help="File with human labels per item, or decisions that the page saved, "
-            "e.g. labels.csv") if o.flag == "--labels" else o for o in TABLE),
+            "e.g. labels.csv") if o.flag == "--labels" else o for o in options.TABLE),
         Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 6", kind="number",
             default=float("nan")),
         Option("--out", "Output", "File to write", kind="file", default="explore.html",
@@ -470,7 +451,7 @@ _VIEW = Command(
 COMMANDS: Mapping[str, Command] = MappingProxyType(
     {
         "analyze": _ANALYZE,
-        "run": RUN_COMMAND,
+        "run": collection_declarations.RUN_COMMAND,
         "drift": _DRIFT,
         "check": _CHECK,
         "labels": _LABELS,
@@ -480,11 +461,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "show": Command(
             "Show a run again, or one of its results", "show:show_command",
             (
-                Argument("run", RUN, kind="file"),
+                Argument("run", options.RUN, kind="file"),
                 Argument("result", "Id of a result, or its beginning", many="any", metavar="ID"),
                 Option("--out", "Output", "CSV file for a table, e.g. crosscheck.csv",
                     metavar="FILE"),
-                *RESULTS,
+                *options.RESULTS,
             ),
             examples=("judgestats show RUN", "judgestats show RUN crosscheck"),
         ),
@@ -492,7 +473,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "card": Command(
             "Write the verdict on one judge as a picture (SVG) or JSON", "show:card_command",
             (
-                Argument("run", RUN, kind="file"),
+                Argument("run", options.RUN, kind="file"),
                 Option("--judge", "Input", "Judge or condition, if there are several, e.g. gpt-4o",
                     metavar="NAME", common=True),
                 Option("--out", "Output", "File to write, card.svg or card.json", kind="file",
@@ -505,7 +486,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             (
                 Argument("file", "File as for analyze, or MLflow run id", kind="file"),
                 Argument("further", "More MLflow runs, as repeats", many="any", metavar="RUN"),
-                *TABLE,
+                *options.TABLE,
                 Option("--to", "Output", "Platform", choices=("mlflow", "langfuse", "phoenix"),
                     required=True, common=True),
                 Option("--yes", "Output", "Send the scores; without it they are only counted",
@@ -518,19 +499,19 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         ),
         "demo": Command(
             "Analyse recorded judgments of real judges", "demo:demo_command",
-            RESULTS,
+            options.RESULTS,
             examples=("judgestats demo",),
         ),
         "compare": _COMPARE,
-        "items": ITEMS,
-        "endpoint": ENDPOINT,
-        "export": EXPORT,
-        "requests": REQUESTS,
+        "items": collection_declarations.ITEMS,
+        "endpoint": collection_declarations.ENDPOINT,
+        "export": collection_declarations.EXPORT,
+        "requests": collection_declarations.REQUESTS,
         "monitor": _MONITOR,
         "reparse": Command(
             "Parse the stored replies of a run again, without calls", "requests:reparse_command",
             (
-                Argument("run", RUN, kind="file"),
+                Argument("run", options.RUN, kind="file"),
                 Option("--out", "Output", "CSV file for all differences, e.g. changed.csv",
                     metavar="FILE"),
             ),
@@ -560,6 +541,6 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
 
 
 PROGRAMS: Mapping[str, Mapping[str, Command]] = MappingProxyType(
-    {'judgestats': COMMANDS, 'python -m judgestats.training': TRAINING},
+    {'judgestats': COMMANDS, 'python -m judgestats.training': collection_declarations.TRAINING},
 )
 """Programs by the command that starts them."""

@@ -10,17 +10,7 @@ from judgestats.analysis.measures import with_measures
 from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
-from judgestats.items.item_sets import (
-    GIVEN,
-    PUBLISHED,
-    STUDY_DATA,
-    describe_items,
-    fetch,
-    fetch_path,
-    load_items,
-    parse_options,
-    sets,
-)
+from judgestats.items import item_sets
 from judgestats.items.records import Item, short_repr
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, finish, show
@@ -73,7 +63,7 @@ _ABOUT = (
 )
 
 
-_KNOWN = {**PUBLISHED, **STUDY_DATA}
+_KNOWN = {**item_sets.PUBLISHED, **item_sets.STUDY_DATA}
 _WITHOUT_RESPONSES = {"bbh", "squad"}
 
 
@@ -109,15 +99,15 @@ def show_command(arguments: Args) -> int:
     """
     options = {
         **({"mapping": ",".join(arguments.map)} if arguments.map else {}),
-        **parse_options(arguments.options),
+        **item_sets.parse_options(arguments.options),
     }
-    console.print_result(*_about(load_items(arguments.name, **options)))
+    console.print_result(*_about(item_sets.load_items(arguments.name, **options)))
     return 0
 
 
 def _sets() -> list[str]:
     lines = ["Published sets (judgestats items fetch NAME; none comes with judgestats):", ""]
-    for name, published in PUBLISHED.items():
+    for name, published in item_sets.PUBLISHED.items():
         files = f"{len(published.files)} file" + "s" * (len(published.files) > 1)
         with_digest = sum(file.sha256 is not None for file in published.files)
         digests = (
@@ -125,27 +115,27 @@ def _sets() -> list[str]:
             if with_digest
             else "digest as the server announces it"
         )
-        there = f"here: {fetch_path(name)}" if fetch_path(name).exists() else ""
+        there = f"here: {item_sets.fetch_path(name)}" if item_sets.fetch_path(name).exists() else ""
         lines += [
             f"  {name:<16}{published.about()}; {files}, {digests}",
             f"  {'':<16}{published.page}" + (f"; {there}" if there else ""),
         ]
     lines += ["", "Data of re-examined studies (replicate -P study=NAME -P data=data/NAME):", ""]
-    for name, data in STUDY_DATA.items():
+    for name, data in item_sets.STUDY_DATA.items():
         lines += [f"  {name:<16}{data.about()}", f"  {'':<16}{data.page}"]
     lines += ["", "Sets of studies that are given, not fetched:", ""]
-    for name, entry in GIVEN.items():
+    for name, entry in item_sets.GIVEN.items():
         lines += textwrap.wrap(
             entry + ".", 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
         )
     lines += ["", "Layouts that a file may have (found out, or -P items=LAYOUT:PATH):", ""]
-    lines += [f"  {name:<16}{about}" for name, about in sets().items()]
+    lines += [f"  {name:<16}{about}" for name, about in item_sets.sets().items()]
     return lines
 
 
 def _check_name(name: str) -> None:
-    if name in GIVEN:
-        raise InputError(f"items: {name} cannot be fetched: {GIVEN[name]}.")
+    if name in item_sets.GIVEN:
+        raise InputError(f"items: {name} cannot be fetched: {item_sets.GIVEN[name]}.")
     if name not in _KNOWN:
         raise InputError(
             f"items: there is no published set {short_repr(name)}. Choose one of "
@@ -160,9 +150,9 @@ def _files_of(name: str) -> list[str]:
     for file in published.files:
         lines += [f"  {file.name}", f"    from    {file.url}"]
         lines += [f"    sha256  {file.sha256 or 'not known; the server announces it, or not'}"]
-    if name in STUDY_DATA:
+    if name in item_sets.STUDY_DATA:
         use = f"replicate -P study={name} -P data=PATH"
-        use = "study_files=PATH" if STUDY_DATA[name].use else use
+        use = "study_files=PATH" if item_sets.STUDY_DATA[name].use else use
         return [*lines, "", f"Put by hand: {use}."]
     return [*lines, "", f"Read files put by hand with items={published.layout}:PATH."]
 
@@ -188,22 +178,25 @@ def _fetch(arguments: Args) -> list[str]:
     name = arguments.name
     _check_name(name)
     folder = Path(arguments.out) if arguments.out else Path("data") / name
-    got = fetch(name, folder, overwrite=arguments.overwrite)
+    got = item_sets.fetch(name, folder, overwrite=arguments.overwrite)
     how = sorted(set(got.verified_by.values()) - {"nothing"})
     by = [f"Verified by: {', '.join(how)}."] if how else []
-    if name in STUDY_DATA:
-        use = STUDY_DATA[name].use or f"judgestats run replicate --study {name} --data {got.path}"
+    if name in item_sets.STUDY_DATA:
+        use = (
+            item_sets.STUDY_DATA[name].use
+            or f"judgestats run replicate --study {name} --data {got.path}"
+        )
         return [str(got), *by, "", f"Use it:  {use}"]
-    usual = fetch_path(name)
-    word = name if got.path == usual else f"{PUBLISHED[name].layout}:{got.path}"
+    usual = item_sets.fetch_path(name)
+    word = name if got.path == usual else f"{item_sets.PUBLISHED[name].layout}:{got.path}"
     lines = [str(got), *by, ""]
     if name in _WITHOUT_RESPONSES:
         return [*lines, f"These are questions without responses. Use it:  items={word}"]
-    return [*lines, *_about(load_items(word)), "", f"Use it:  -P items={word}"]
+    return [*lines, *_about(item_sets.load_items(word)), "", f"Use it:  -P items={word}"]
 
 
 def _about(items: tuple[Item, ...]) -> list[str]:
-    about = describe_items(items)
+    about = item_sets.describe_items(items)
     first = items[0]
     lines = [str(about)]
     winners = [label.winner for item in items for label in item.labels]

@@ -16,20 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.errors import InputError
-from judgestats.files.guarded import (
-    LIMITS,
-    Limits,
-    Meter,
-    NoTableError,
-    database,
-    foreign,
-    head,
-    opened,
-    plain_file,
-    size_text,
-    unlike_names,
-    weighed,
-)
+from judgestats.files import guarded
 from judgestats.files.text import DEEPEST, clean, short
 from judgestats.files.workbooks import workbook_sheets
 
@@ -66,12 +53,14 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
     name = _one_of(path, sheet, list(filled), "sheet")
     header, *rows = filled[name]
     columns = [f"column {i + 1}" if c is None else clean(str(c)) for i, c in enumerate(header)]
-    unlike_names(path, columns)
+    guarded.unlike_names(path, columns)
     rows = [(*r, *[None] * (len(columns) - len(r))) for r in rows]  # a row ends at its last cell
     return pd.DataFrame(rows, columns=columns).infer_objects()
 
 
-def sqlite_table(path: Path, table: str = "", limits: Limits = LIMITS) -> pd.DataFrame:
+def sqlite_table(
+    path: Path, table: str = "", limits: guarded.Limits = guarded.LIMITS
+) -> pd.DataFrame:
     """A table of an SQLite database, opened read-only; what would run code is refused.
 
     Parameters
@@ -86,8 +75,8 @@ def sqlite_table(path: Path, table: str = "", limits: Limits = LIMITS) -> pd.Dat
     InputError
         Damaged, no such table, several, a view, or a computed column.
     """
-    meter = Meter(path, "SQLite", limits)
-    with database(path, limits) as link:
+    meter = guarded.Meter(path, "SQLite", limits)
+    with guarded.database(path, limits) as link:
         stored = dict(
             link.execute(
                 "select name, rootpage > 0 from sqlite_master where type in ('table', 'view') "
@@ -147,14 +136,14 @@ def _one_of(path: Path, wanted: str, names: list[str], what: str) -> str:
     if wanted:
         raise InputError(f"{path} has no {what} {wanted!r}. There are: {listed}.")
     if len(names) != 1:
-        raise NoTableError(
+        raise guarded.NoTableError(
             f"{path} has {len(names)} {what}s: {listed}."
             + (" Name one with --table NAME." if names else "")
         )
     return names[0]
 
 
-def parquet_table(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
+def parquet_table(path: Path, limits: guarded.Limits = guarded.LIMITS) -> pd.DataFrame:
     """A Parquet file; what programs note about themselves in it is not followed.
 
     Raises
@@ -178,14 +167,14 @@ def parquet_footer(path: Path) -> tuple[Any, pa.Schema]:
     """
     from pyarrow.parquet import ParquetFile
 
-    plain_file(path)
-    with foreign(path, "Parquet"), ParquetFile(path) as file:
+    guarded.plain_file(path)
+    with guarded.foreign(path, "Parquet"), ParquetFile(path) as file:
         about, schema = file.metadata, file.schema_arrow
-    unlike_names(path, schema.names)
+    guarded.unlike_names(path, schema.names)
     return about, schema
 
 
-def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
+def parquet_rows(path: Path, limits: guarded.Limits = guarded.LIMITS) -> pa.Table:
     """A Parquet file as an Arrow table of plain columns.
 
     Raises
@@ -197,9 +186,9 @@ def parquet_rows(path: Path, limits: Limits = LIMITS) -> pa.Table:
     from pyarrow.parquet import ParquetFile
 
     about, told = parquet_footer(path)
-    with foreign(path, "Parquet"):
+    with guarded.foreign(path, "Parquet"):
         schema = pa.schema([pa.field(f.name, _stored_type(f.type)) for f in told])
-        meter = Meter(path, f"Parquet, {about.num_row_groups} row groups", limits)
+        meter = guarded.Meter(path, f"Parquet, {about.num_row_groups} row groups", limits)
         meter.columns(about.num_columns)
         meter.cells(about.num_rows * about.num_columns)
         leaves = list(map(about.schema.column, range(about.num_columns)))
@@ -226,7 +215,7 @@ _WIDTHS = {"BOOLEAN": 0.125, "INT64": 8, "DOUBLE": 8, "INT96": 12}
 _PAGE_HEADER = 1 << 24
 
 
-def _weigh_pages(path: Path, about: Any, meter: Meter) -> None:
+def _weigh_pages(path: Path, about: Any, meter: guarded.Meter) -> None:
     """Refuse pages that expand too far, from the header of each, before any is decompressed.
 
     The footer may state less than the pages hold.
@@ -293,7 +282,7 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
     raise ValueError("a page header is damaged")
 
 
-def metered(batches: Iterable[Any], meter: Meter) -> Iterator[Any]:
+def metered(batches: Iterable[Any], meter: guarded.Meter) -> Iterator[Any]:
     """Batches of Arrow, each counted before it is handed on; faults become one sentence.
 
     Parameters
@@ -308,7 +297,7 @@ def metered(batches: Iterable[Any], meter: Meter) -> Iterator[Any]:
     """
     coming = iter(batches)
     while True:
-        with foreign(meter.path, "Parquet"):
+        with guarded.foreign(meter.path, "Parquet"):
             batch = next(coming, None)
         if batch is None:
             return
@@ -376,7 +365,7 @@ def separated_table(
     separator: str,
     names: Choice,
     verdicts: Choice = lambda _: (),
-    limits: Limits = LIMITS,
+    limits: guarded.Limits = guarded.LIMITS,
 ) -> pd.DataFrame:
     """CSV; separated by semicolons (with decimal commas) where spreadsheets of the region do so.
 
@@ -396,9 +385,9 @@ def separated_table(
     InputError
         Damaged, too large, or not UTF-8.
     """
-    weighed(path, limits)
-    with foreign(path, "a table"):
-        separator, header = _header(path, separator, Meter(path, "CSV", limits))
+    guarded.weighed(path, limits)
+    with guarded.foreign(path, "a table"):
+        separator, header = _header(path, separator, guarded.Meter(path, "CSV", limits))
     kept = names(pd.DataFrame(columns=header))
     gaps = {c: [""] if c in kept else list(_MISSING) for c in header}
     for column in set(verdicts(pd.DataFrame(columns=header))) - set(kept):
@@ -418,12 +407,12 @@ def separated_table(
     return table if separator == "," else table.apply(_with_points)
 
 
-def _header(path: Path, separator: str, meter: Meter) -> tuple[str, list[str]]:
+def _header(path: Path, separator: str, meter: guarded.Meter) -> tuple[str, list[str]]:
     """The separator, and the columns' names.
 
     Only the beginning is looked at; a character that it cuts in two is not a fault.
     """
-    start = codecs.getincrementaldecoder("utf-8-sig")().decode(head(path))
+    start = codecs.getincrementaldecoder("utf-8-sig")().decode(guarded.head(path))
     if "\x00" in start:
         raise InputError(
             f"{path} holds zero bytes: it is not text. Name the file that was exported."
@@ -447,7 +436,7 @@ def _header(path: Path, separator: str, meter: Meter) -> tuple[str, list[str]]:
             f"above the header: tail -n +{line} {shlex.quote(str(path))} > table.csv"
         )
     meter.columns(len(header))
-    unlike_names(path, header)
+    guarded.unlike_names(path, header)
     return separator, header
 
 
@@ -474,7 +463,7 @@ def read_csv(path: Path) -> pd.DataFrame:
 class _Rows(io.RawIOBase):
     """A stream of text in lines, its rows counted."""
 
-    def __init__(self, stream: IO[bytes], meter: Meter) -> None:
+    def __init__(self, stream: IO[bytes], meter: guarded.Meter) -> None:
         self._stream, self._meter = stream, meter
         self._quoted = False
         self._line = 0
@@ -490,7 +479,7 @@ class _Rows(io.RawIOBase):
         if self._line > self._meter.limits.line_bytes:
             raise InputError(
                 f"{self._meter.path}: a line longer than "
-                f"{size_text(self._meter.limits.line_bytes)}. Split the file."
+                f"{guarded.size_text(self._meter.limits.line_bytes)}. Split the file."
             )
         parts = raw.split(b'"')  # a line end within quotes ends no row
         self._meter.rows(sum(p.count(b"\n") for p in parts[self._quoted :: 2]))
@@ -499,7 +488,7 @@ class _Rows(io.RawIOBase):
 
 
 @contextmanager
-def text_lines(path: Path, limits: Limits = LIMITS) -> Iterator[io.TextIOWrapper]:
+def text_lines(path: Path, limits: guarded.Limits = guarded.LIMITS) -> Iterator[io.TextIOWrapper]:
     """Separated text, decoded as it is read; what a parser raises of it becomes one sentence.
 
     Parameters
@@ -512,7 +501,7 @@ def text_lines(path: Path, limits: Limits = LIMITS) -> Iterator[io.TextIOWrapper
     InputError
         Damaged, too large, or not UTF-8.
     """
-    with opened(path, limits) as stream, foreign(path, "a table"):
-        counted = io.BufferedReader(_Rows(stream, Meter(path, "CSV", limits)), 1 << 18)
+    with guarded.opened(path, limits) as stream, guarded.foreign(path, "a table"):
+        counted = io.BufferedReader(_Rows(stream, guarded.Meter(path, "CSV", limits)), 1 << 18)
         with io.TextIOWrapper(counted, encoding="utf-8-sig", newline="") as text:
             yield text

@@ -10,15 +10,7 @@ from typing import Any
 from xml.parsers import expat
 
 from judgestats.errors import InputError
-from judgestats.files.guarded import (
-    Archive,
-    Limits,
-    Meter,
-    NoTableError,
-    archive,
-    foreign,
-    size_text,
-)
+from judgestats.files import guarded
 from judgestats.files.text import DEEPEST, clean
 
 _EMPTY = 10_000
@@ -33,7 +25,7 @@ _DATES = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 5
 _DAY_0 = datetime(1899, 12, 30)
 _DAYS_TO_1904 = 1462
 
-_SHEET = Limits(rows=1 << 20)
+_SHEET = guarded.Limits(rows=1 << 20)
 """A sheet of Excel has no more rows."""
 
 Handler = Callable[[str, Mapping[str, str]], None]
@@ -57,10 +49,10 @@ def workbook_sheets(path: Path, sheet: str = "") -> dict[str, list[Any]]:
     InputError
         No workbook, a document type definition, or too large.
     """
-    with archive(path, _SHEET) as packed:
+    with guarded.archive(path, _SHEET) as packed:
         book = next((n for n in packed.names if re.fullmatch(r"xl/workbook\w*\.xml", n)), "")
         if not book:
-            raise NoTableError(
+            raise guarded.NoTableError(
                 f"{path} is a zip archive, and no workbook. Unpack it, and name the file."
             )
         reader = _Book(packed, book)
@@ -72,9 +64,9 @@ def workbook_sheets(path: Path, sheet: str = "") -> dict[str, list[Any]]:
 class _Book:
     """A workbook's shared texts and formats, and where its sheets are."""
 
-    def __init__(self, packed: Archive, book: str) -> None:
+    def __init__(self, packed: guarded.Archive, book: str) -> None:
         self.packed = packed
-        self.meter = Meter(packed.path, "XLSX", _SHEET)
+        self.meter = guarded.Meter(packed.path, "XLSX", _SHEET)
         self.base = 0
         self.texts: list[str] = []
         self.dates: list[bool] = []
@@ -137,7 +129,9 @@ class _Book:
             nonlocal length
             length += len(data)
             if length > most:
-                raise InputError(f"{path}: {name} holds a cell longer than {size_text(most)}.")
+                raise InputError(
+                    f"{path}: {name} holds a cell longer than {guarded.size_text(most)}."
+                )
             text(data)
 
         def refuse(*_: object) -> None:
@@ -150,7 +144,7 @@ class _Book:
         parser.StartDoctypeDeclHandler = refuse
         if member not in self.packed:
             raise InputError(f"{path}: not readable as XLSX (it lacks {name}).")
-        with self.packed.stream(member) as stream, foreign(path, f"XLSX ({name})"):
+        with self.packed.stream(member) as stream, guarded.foreign(path, f"XLSX ({name})"):
             read = 0
             while raw := stream.read(_READ):
                 parser.Parse(raw)

@@ -10,14 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from urllib.parse import quote, unquote
 
 from judgestats.errors import InputError
-from judgestats.results import Comparison, Estimate, Results, Table, quantity_of
-from judgestats.results.numbers import (
-    bounds_of,
-    column_decimals,
-    estimate_parts,
-    format_p,
-    written_out,
-)
+from judgestats.results import Comparison, Estimate, Results, Table, numbers, quantity_of
 from judgestats.results.records import LOST
 from judgestats.sinks import clean, escape_html, escape_markdown
 
@@ -47,7 +40,7 @@ def number(value: Any, *, digits: int = 2, leading_zero: bool = True) -> str:
         return "∞" if value > 0 else MINUS + "∞"
     if value != 0 and (abs(value) >= 1e6 or abs(value) < 0.5 * 10 ** -(digits + 2)):
         large = abs(value) >= 1e6
-        text = written_out(value, figures=digits + 1) if large else f"{0:.{digits}f}"
+        text = numbers.written_out(value, figures=digits + 1) if large else f"{0:.{digits}f}"
     else:
         text = f"{value:.{digits}f}"
     if text.startswith("-") and float(text.replace(",", "")) == 0:
@@ -84,7 +77,7 @@ def p_value(value: Any) -> str:
     if is_missing(value):
         return DASH
     if isinstance(value, Bound):
-        return format_p(float(value), smallest=float(value))
+        return numbers.format_p(float(value), smallest=float(value))
     if value < 0.001:
         return f"<{_FIXED_SPACE}.001".replace(_FIXED_SPACE, " ")
     if value >= 0.9995:
@@ -346,7 +339,7 @@ class Measured:
     @classmethod
     def from_record(cls, record: Estimate | Comparison) -> Measured:
         """Of an estimate or a comparison."""
-        low, high = bounds_of(record.interval)
+        low, high = numbers.bounds_of(record.interval)
         entry = quantity_of(record.estimand)
         null = getattr(record, "null", None)
         return cls(
@@ -393,7 +386,9 @@ class Measured:
         if abs(self.value) >= 1e6:
             return AddressedText(((integer(self.value), self.at[0]),))
         low, high = self._ends()
-        text, both = estimate_parts(self.value, low, high, bounded=self.bounded, decimals=decimals)
+        text, both = numbers.estimate_parts(
+            self.value, low, high, bounded=self.bounded, decimals=decimals
+        )
         out = AddressedText(((text, self.at[0]),))
         if self.lost:
             return AddressedText((*out.parts, (f" {LOST}", "")))
@@ -424,13 +419,13 @@ class Measured:
         """What chance exceeds 5 times in 100."""
         if not math.isfinite(self.chance):
             return NOTHING
-        text, _ = estimate_parts(self.chance, math.nan, math.nan, bounded=self.bounded)
+        text, _ = numbers.estimate_parts(self.chance, math.nan, math.nan, bounded=self.bounded)
         return AddressedText(((text, self.at[3]),))
 
 
 def column(values: Sequence[Measured]) -> list[AddressedText]:
     """Numbers that stand below each other, with the same decimals."""
-    decimals = column_decimals(m.ends for m in values)
+    decimals = numbers.column_decimals(m.ends for m in values)
     return [m.text(decimals=decimals) for m in values]
 
 

@@ -7,29 +7,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from judgestats.results import screen, verdict_screen
 from judgestats.results.numbers import apa_number
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row, Test
 from judgestats.results.results import Results
-from judgestats.results.screen import (
-    NOT_GIVEN,
-    WIDTH,
-    Lines,
-    Span,
-    brief_of,
-    differing_parameters,
-    format_record,
-    number_of,
-    row_decimals,
-    wrap_words,
-)
-from judgestats.results.verdict_screen import (
-    care_of,
-    care_text_lines,
-    facts_of,
-    grid_lines,
-    verdict_groups,
-)
 
 PRIMARY = ("shift", "pass_rate", "win_rate")
 """Hypotheses on the quantity that decides."""
@@ -109,7 +91,7 @@ def outcome_lines(results: Results) -> list[str]:
     list of str
     """
     if results.verdicts:
-        return [f"{word}  {text}" for word, text, _ in verdict_groups(results)]
+        return [f"{word}  {text}" for word, text, _ in verdict_screen.verdict_groups(results)]
     if results.kind in {"drift", "comparison"}:
         outcome = change_outcome(results.headlines)
         return [f"{outcome}  {text}" for text in change_sentences(results)]
@@ -121,7 +103,7 @@ def _sentence(headline: Headline, results: Results) -> str:
     row, cell = _row_of(headline, results)
     if row is None:
         return ""
-    record = number_of(results, cell)
+    record = screen.number_of(results, cell)
     nothing = 1.0 if quantity_of(record.estimand).unit == "ratio" else 0.0
     who = f"{headline.about.stratum}: " if headline.about.stratum else ""
     what = row.ask.removeprefix("Change of ")
@@ -129,7 +111,9 @@ def _sentence(headline: Headline, results: Results) -> str:
     moved = moved if headline.claim == "differs" else "changed by"
     if moved == "fell by" and nothing == 0:
         record = _turned(record)
-    number = " ".join(filter(None, format_record(record, decimals=row_decimals(row, results))))
+    number = " ".join(
+        filter(None, screen.format_record(record, decimals=screen.row_decimals(row, results)))
+    )
     if what == row.ask:
         what, moved = what if what.endswith(" changed by") else f"{what} =", ""
     by = f"{moved} {number}".strip()
@@ -157,7 +141,7 @@ def _row_of(headline: Headline, results: Results) -> tuple[Row | None, str]:
     for row in results.rows:
         for cell in row.cells.values():
             if cell in results and cell.rpartition("/")[0] in headline.rests_on:
-                known = math.isfinite(number_of(results, cell).estimate)
+                known = math.isfinite(screen.number_of(results, cell).estimate)
                 return (row, cell) if known else (None, "")
     return None, ""
 
@@ -171,9 +155,9 @@ def change_screen(
     *,
     runs: Sequence[Mapping[str, object]] = (),
     title: str = "",
-    width: int = WIDTH,
+    width: int = screen.WIDTH,
     more: str = "",
-) -> Lines:
+) -> screen.Lines:
     """The screen of later runs, each compared with the first.
 
     Parameters
@@ -202,33 +186,33 @@ def change_screen(
         outcome = change_outcome(found.headlines)
         said += [(outcome, f"{prefix}{text}") for text in change_sentences(found)]
     said.sort(key=lambda pair: list(_STYLES).index(pair[0]))
-    head: Lines = []
+    head: screen.Lines = []
     for outcome, text in said[:_MOST]:
         wide = len(outcome) + 2
-        for i, line in enumerate(wrap_words(text, width - wide)[:3]):
+        for i, line in enumerate(screen.wrap_words(text, width - wide)[:3]):
             word = outcome if i == 0 else ""
-            head.append([Span(f"{word:<{wide}}", _STYLES[outcome]), Span(line)])
+            head.append([screen.Span(f"{word:<{wide}}", _STYLES[outcome]), screen.Span(line)])
     left = len(said) - _MOST
     if left > 0:
-        head.append([Span(f"{left} more: {more}" if more else f"{left} more", "dim")])
+        head.append([screen.Span(f"{left} more: {more}" if more else f"{left} more", "dim")])
     simulated = runs and all(run.get("simulated") for run in runs)
     facts = ["SIMULATED"] if simulated else []
     facts += [title] if title else []
     for found in list(tested.values())[:1]:
-        named, *sizes = facts_of(found, brief_of(found))
+        named, *sizes = verdict_screen.facts_of(found, screen.brief_of(found))
         facts += [*([] if title else [named.removeprefix("drift: ")]), *sizes, "paired by item"]
-    listed = [*wrap_words(" · ".join(facts), width)[:2], *_different(runs, width)]
-    head += [[Span(line, "dim")] for line in listed]
+    listed = [*screen.wrap_words(" · ".join(facts), width)[:2], *_different(runs, width)]
+    head += [[screen.Span(line, "dim")] for line in listed]
     care = _care(tested, width)
     finding = _finding(tested)
-    below: Lines = [[], *([[Span(line)] for line in wrap_words(finding, width)] + [[]]
-                          if finding else []), *care]  # fmt: skip
+    lines = [[screen.Span(line)] for line in screen.wrap_words(finding, width)]
+    below: screen.Lines = [[], *([*lines, []] if finding else []), *care]
     room = _LINES - len(head) - len(below)
     table = _table(tested, width, max(room, 3), more, several=len(compared) > 1)
     return [*head, [], *table, *below] if table else [*head, *below]
 
 
-def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
+def study_screen(results: Results, *, width: int = screen.WIDTH) -> screen.Lines:
     """The screen of a re-examined study: what became of its claims.
 
     Parameters
@@ -243,13 +227,13 @@ def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
     """
     listed = results.facts.get("claims")
     claims = [c for c in listed if isinstance(c, Mapping)] if isinstance(listed, Sequence) else []
-    head: Lines = []
+    head: screen.Lines = []
     for outcome, verdicts, words in _STUDY:
         own = [c for c in claims if c.get("verdict") in verdicts]
         if own:
             text = f"{len(own)} of {len(claims)} claims {words[len(own) > 1]}."
-            head.append([Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), Span(text)])
-    head += [[Span(line, "dim")] for line in wrap_words(results.title, width)[:2]]
+            head.append([screen.Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), screen.Span(text)])
+    head += [[screen.Span(line, "dim")] for line in screen.wrap_words(results.title, width)[:2]]
     room = _LINES - 2 - len(head)
     rows, shown = [["Claim", "Re-examined"]], 0
     for claim in claims:
@@ -260,8 +244,8 @@ def study_screen(results: Results, *, width: int = WIDTH) -> Lines:
         rows += [[part, word] for part, word in zip(parts, said, strict=False)]
         shown += 1
     left = len(claims) - shown
-    table = grid_lines(rows, width) or []
-    more: Lines = [[Span(f"{left} more", "dim")]] if left else []
+    table = verdict_screen.grid_lines(rows, width) or []
+    more: screen.Lines = [[screen.Span(f"{left} more", "dim")]] if left else []
     return [*head, [], *table, *more]
 
 
@@ -299,23 +283,23 @@ _STUDY = (
 _STUDY_STYLES = {"PASS": "good", "FAIL": "bad", "CANNOT TELL": "bold"}
 
 
-def _care(tested: Mapping[str, Results], width: int) -> Lines:
-    listed = [pair for found in tested.values() for pair in care_of(found)]
-    return care_text_lines(list(dict.fromkeys(listed)), width)
+def _care(tested: Mapping[str, Results], width: int) -> screen.Lines:
+    listed = [pair for found in tested.values() for pair in verdict_screen.care_of(found)]
+    return verdict_screen.care_text_lines(list(dict.fromkeys(listed)), width)
 
 
 def _different(runs: Sequence[Mapping[str, object]], width: int) -> list[str]:
     """Parameters in which the runs differ, with their texts."""
-    differ = differing_parameters(runs) if runs else {}
+    differ = screen.differing_parameters(runs) if runs else {}
     if not differ:
         return []
     first = runs[0].get("parameters")
     total = len(first) if isinstance(first, Mapping) else len(differ)
     named = [f"{name} ({', '.join(texts)})" for name, texts in list(differ.items())[:_MOST_NAMED]]
     more = f" and {len(differ) - _MOST_NAMED} more" if len(differ) > _MOST_NAMED else ""
-    same = total - sum(texts[0] != NOT_GIVEN for texts in differ.values())
+    same = total - sum(texts[0] != screen.NOT_GIVEN for texts in differ.values())
     text = f"Different: {', '.join(named)}{more}. Same: {same} other parameters."
-    return wrap_words(text, width)[:2]
+    return screen.wrap_words(text, width)[:2]
 
 
 def _finding(tested: Mapping[str, Results]) -> str:
@@ -340,7 +324,7 @@ def _finding(tested: Mapping[str, Results]) -> str:
 
 def _table(
     tested: Mapping[str, Results], width: int, room: int, more: str, *, several: bool
-) -> Lines:
+) -> screen.Lines:
     """A row per quantity: both runs, the change, its margin, and what is shown."""
     cells: list[tuple[int, list[str]]] = []
     for name, results in tested.items():
@@ -363,27 +347,29 @@ def _table(
         return []
     rows.insert(0, ["", "", "First", "Second", "Change", "Margin", "Status"])
     kept = [k for k in range(7) if any(row[k] not in {"", "-"} for row in rows[1:])]
-    while (grid := grid_lines([[row[k] for k in kept] for row in rows], width)) is None:
+    while (
+        grid := verdict_screen.grid_lines([[row[k] for k in kept] for row in rows], width)
+    ) is None:
         spare = [k for k in (5, 2, 3, 0) if k in kept]
         if not spare:
             return []
         kept.remove(spare[0])
     left = len(cells) - len(shown)
     note = f"{left} more: {more}" if more else f"{left} more"
-    return [*grid, *([[Span(note, "dim")]] if left else [])]
+    return [*grid, *([[screen.Span(note, "dim")]] if left else [])]
 
 
 def _cells(row: Row, cell: str, claim: Headline | None, results: Results) -> list[str]:
     """Quantity, first run, second run, change, and margin."""
-    record = number_of(results, cell)
-    number, bounds = format_record(record, decimals=row_decimals(row, results))
+    record = screen.number_of(results, cell)
+    number, bounds = screen.format_record(record, decimals=screen.row_decimals(row, results))
     ratio = quantity_of(record.estimand).unit == "ratio"
     sign = "" if ratio or not record.estimate > 0 else "+"
     what = row.ask.removeprefix("Change of ").removeprefix("the ").removesuffix(" changed by")
     values = []
     for run in claim.about.conditions[:2] if claim else ():
         own = results.estimate(_RUN_VALUES.get(row.estimand, "").format(run))
-        values.append(format_record(own)[0] if own else "-")
+        values.append(screen.format_record(own)[0] if own else "-")
     test = results[claim.rests_on[0]] if claim and claim.rests_on else None
     margin = float(getattr(test, "details", {}).get("margin", math.nan))
     limit = f"±{apa_number(margin, bounded=_bounded(row))}" if math.isfinite(margin) else "-"

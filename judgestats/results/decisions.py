@@ -12,18 +12,10 @@ from typing import Literal
 import numpy as np
 
 from judgestats.errors import InputError
+from judgestats.results import purposes
 from judgestats.results.caveats import KIND, caveats_of, missing_labels
 from judgestats.results.contrasts import contrast_verdicts, perturbation_demands, perturbation_rows
 from judgestats.results.metric_names import is_called, number_called
-from judgestats.results.purposes import (
-    PURPOSES,
-    QUANTITIES,
-    Decided,
-    decided_of,
-    demands_of,
-    read_requirements,
-    reason_of,
-)
 from judgestats.results.records import Comparison, Condition, Estimate
 from judgestats.results.results import Results
 from judgestats.results.screen import number_of
@@ -71,7 +63,7 @@ def next_step(open_one: Requirement, made: Measure, levels: Levels) -> NextStep 
     >>> step.have, step.if_true < step.assured
     (30, True)
     """
-    unit = decided_of(open_one.key).unit.format(repeats=made.parts)
+    unit = purposes.decided_of(open_one.key).unit.format(repeats=made.parts)
     have = open_one.n
     if math.isnan(open_one.estimate) or not have:
         return None
@@ -265,7 +257,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     if not results.measures:
         return _experiment_verdicts(results, options)
     subjects = _subjects(results, options)
-    stated = read_requirements(options.required, results)
+    stated = purposes.read_requirements(options.required, results)
     joint = [d for key in OF_PANEL if key in stated and (d := stated.pop(key)) is not None]
     only_joint = joint and not stated and not options.purpose
     made: list[tuple[str, Subject, Sequence[tuple[Demand, Measure | None]]]] = []
@@ -281,14 +273,14 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
         if "cutoff_exists" in stated or purpose == "cutoff":  # rates of the cut-off
             asked = {k: d for k, d in stated.items() if kind != "scores" or k not in {"tpr", "tnr"}}
         scored = purpose in {"compare", "rank"} and kind != "pairs"
-        demands = demands_of(purpose, asked, chosen=bool(options.purpose), scored=scored)
+        demands = purposes.demands_of(purpose, asked, chosen=bool(options.purpose), scored=scored)
         if not any(d.kind == "required" for d in demands):
             raise InputError(_no_difference(own.get("mdd")))
         made.append((purpose, subject, [(d, _measured(results, subject, d, own)) for d in demands]))
     repeated = any(m.key in REPEATED for m in results.measures)
     panel = {} if repeated else by_label.get(PANEL, {})
     if panel and not options.required and not options.purpose:
-        joint = list(PURPOSES["panel"].demands)
+        joint = list(purposes.PURPOSES["panel"].demands)
     if joint:
         subject = Subject(label=f"the {len(subjects)} judges")
         made.insert(0, ("panel", subject, [(d, panel.get(d.key)) for d in joint]))
@@ -301,7 +293,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
 
 def _experiment_verdicts(results: Results, options: DecisionOptions) -> tuple[Verdict, ...]:
     """Verdicts on robustness, else on what an experiment contrasts, or on what is required."""
-    stated = read_requirements(options.required, results)
+    stated = purposes.read_requirements(options.required, results)
     robust = perturbation_rows(results)
     if not stated and not robust:
         return contrast_verdicts(results) if results.kind == "experiment" else ()
@@ -392,7 +384,7 @@ def _measured(
         return replace(
             sem, key=key, estimate=k * sem.estimate, low=k * sem.low, high=k * sem.high
         )  # fmt: skip
-    if key in own or key in QUANTITIES:
+    if key in own or key in purposes.QUANTITIES:
         return own.get(key)
     still = subject.condition.get("temperature") == 0
     for row in results.rows:
@@ -610,7 +602,8 @@ def _decided(
     named = replace(
         verdict,
         requirements=tuple(
-            _label_requirement(r, decided_of(r.key, results), own) for r in verdict.requirements
+            _label_requirement(r, purposes.decided_of(r.key, results), own)
+            for r in verdict.requirements
         ),
     )
     flips = own["flip_rate"].estimate if "flip_rate" in own else math.nan
@@ -631,7 +624,7 @@ def _decided(
 
 
 def _label_requirement(
-    requirement: Requirement, quantity: Decided, own: Mapping[str, Measure]
+    requirement: Requirement, quantity: purposes.Decided, own: Mapping[str, Measure]
 ) -> Requirement:
     """The requirement with its label, and why it is not measured."""
     reason = requirement.reason
@@ -644,7 +637,7 @@ def _sentence(verdict: Verdict, results: Results, flips: float) -> str:
     """The reason; where requirements are not measured, all of what is missing."""
     decisive = verdict.decisive
     if decisive is None or decisive.status != "not_measured":
-        return reason_of(decisive, results, flips=flips)
+        return purposes.reason_of(decisive, results, flips=flips)
     missing = [r for r in verdict.requirements if r.status == "not_measured"]
     reasons = dict.fromkeys(r.reason for r in missing)
     return f"{', and '.join(reasons)}."

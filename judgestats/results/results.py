@@ -9,26 +9,9 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from judgestats.errors import InputError
+from judgestats.results import records
 from judgestats.results.quantities import kind_of_test, quantity_of
-from judgestats.results.records import (
-    AnyRecord,
-    Comparison,
-    Condition,
-    Drawing,
-    Estimate,
-    Family,
-    Figure,
-    Headline,
-    Note,
-    Number,
-    Part,
-    Plain,
-    Record,
-    ResultSet,
-    Row,
-    Table,
-    Test,
-)
+from judgestats.results.records import Estimate
 from judgestats.results.verdict import Measure, Verdict
 
 VERSION = 2
@@ -37,11 +20,11 @@ VERSION = 2
 CONDITIONS = "conditions"
 """Id of the table that describes the conditions, one row each, at full precision."""
 
-Kind = TypeVar("Kind", bound=Record)
+Kind = TypeVar("Kind", bound=records.Record)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results(Part):
+class Results(records.Part):
     """Everything an analysis found, as data.
 
     Attributes
@@ -83,31 +66,31 @@ class Results(Part):
 
     experiment: str
     question: str
-    results: tuple[AnyRecord, ...]
-    families: tuple[Family, ...] = ()
-    headlines: tuple[Headline, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    rows: tuple[Row, ...] = ()
-    limitations: tuple[Note, ...] = ()
+    results: tuple[records.AnyRecord, ...]
+    families: tuple[records.Family, ...] = ()
+    headlines: tuple[records.Headline, ...] = ()
+    conditions: tuple[records.Condition, ...] = ()
+    rows: tuple[records.Row, ...] = ()
+    limitations: tuple[records.Note, ...] = ()
     measures: tuple[Measure, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    decisions: tuple[Plain, ...] = ()
+    decisions: tuple[records.Plain, ...] = ()
     finding: str = ""
     care: tuple[str, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    drawing: Drawing | None = None
-    metrics: Mapping[str, Number] = field(default_factory=dict)
-    condition_metrics: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
+    figures: tuple[records.Figure, ...] = ()
+    drawing: records.Drawing | None = None
+    metrics: Mapping[str, records.Number] = field(default_factory=dict)
+    condition_metrics: Mapping[str, Mapping[str, records.Number]] = field(default_factory=dict)
     title: str = ""
     kind: Literal["experiment", "audit", "drift", "comparison", "replication"] = "experiment"
-    facts: Mapping[str, Plain] = field(default_factory=dict)
+    facts: Mapping[str, records.Plain] = field(default_factory=dict)
     version: Literal[2] = 2
 
     @cached_property
-    def _record_index(self) -> dict[str, Record]:
+    def _record_index(self) -> dict[str, records.Record]:
         return {record.id: record for record in self.results}
 
-    def __getitem__(self, result_id: str) -> Record:
+    def __getitem__(self, result_id: str) -> records.Record:
         """The result of this id."""
         try:
             return self._record_index[result_id]
@@ -116,7 +99,7 @@ class Results(Part):
                 f"no result is called {result_id!r}. There are: {', '.join(self._record_index)}"
             ) from None
 
-    def _judge_facts(self) -> list[Mapping[str, Plain]]:
+    def _judge_facts(self) -> list[Mapping[str, records.Plain]]:
         listed = (self.facts.get(key) for key in ("judges", "stage_judges"))
         every = [j for judges in listed if isinstance(judges, (list, tuple)) for j in judges]
         return [judge for judge in every if isinstance(judge, Mapping)]
@@ -158,7 +141,7 @@ class Results(Part):
             if headline.id == claim:
                 return headline.p_adjusted
         for test in [self[claim]] if claim in self else []:
-            if isinstance(test, (Test, Comparison)):
+            if isinstance(test, (records.Test, records.Comparison)):
                 return test.p_adjusted if test.family else test.p
         return math.nan
 
@@ -204,29 +187,29 @@ class Results(Part):
                 continue
             yield record  # type: ignore[misc]
 
-    def members(self, whole: ResultSet | Family) -> tuple[Record, ...]:
+    def members(self, whole: records.ResultSet | records.Family) -> tuple[records.Record, ...]:
         """The results of a set or family, in order."""
         return tuple(self[i] for i in whole.members)
 
-    def effects(self, test: Test | Comparison) -> tuple[Estimate, ...]:
+    def effects(self, test: records.Test | records.Comparison) -> tuple[Estimate, ...]:
         """The effect sizes of a test, the main one first."""
         return tuple(self.get(i, Estimate) for i in test.effects)
 
-    def family(self, family_id: str) -> Family:
+    def family(self, family_id: str) -> records.Family:
         """The family of this id."""
         for family in self.families:
             if family.id == family_id:
                 return family
         raise KeyError(f"no family is called {family_id!r}")
 
-    def condition(self, label: str) -> Condition:
+    def condition(self, label: str) -> records.Condition:
         """The condition of this label."""
         for condition in self.conditions:
             if condition.label == label:
                 return condition
         raise KeyError(f"no condition is called {label!r}")
 
-    def notes(self) -> Iterator[tuple[Record, Note]]:
+    def notes(self) -> Iterator[tuple[records.Record, records.Note]]:
         """All warnings with the results they belong to."""
         for record in self.results:
             for note in record.notes:
@@ -257,24 +240,24 @@ def inconsistency(results: Results) -> str:
     places = []
     for i, record in enumerate(results.results):
         try:
-            if isinstance(record, (Estimate, Comparison)):
+            if isinstance(record, (Estimate, records.Comparison)):
                 quantity_of(record.estimand)
-            elif isinstance(record, Test):
+            elif isinstance(record, records.Test):
                 kind_of_test(record.test)
         except InputError as error:
-            field_name = "test" if isinstance(record, Test) else "estimand"
+            field_name = "test" if isinstance(record, records.Test) else "estimand"
             return f"results[{i}].{field_name}: {error}".rstrip(".")
         whole = (record.part_of,) if record.part_of else ()
         places.append((f"results[{i}].part_of", whole))
-        if isinstance(record, ResultSet):
+        if isinstance(record, records.ResultSet):
             places.append((f"results[{i}].members", record.members))
-        if isinstance(record, (Test, Comparison)):
+        if isinstance(record, (records.Test, records.Comparison)):
             places.append((f"results[{i}].effects", record.effects))
             if record.family and record.id not in getattr(
                 families.get(record.family), "members", ()
             ):
                 return f"results[{i}].family: {record.family!r} does not hold {record.id!r}"
-            claim = record.held_to if isinstance(record, Comparison) else ""
+            claim = record.held_to if isinstance(record, records.Comparison) else ""
             least = results.claimed_p(claim) if claim else 0.0
             if math.isnan(least):
                 return f"results[{i}].held_to: there is no claim {claim!r}"
@@ -282,7 +265,7 @@ def inconsistency(results: Results) -> str:
                 return f"results[{i}].p_adjusted: {record.p_adjusted} is below that of {claim!r}"
             if record.p_adjusted < record.p * (1 - 1e-9):
                 return f"results[{i}].p_adjusted: {record.p_adjusted} is below p, {record.p}"
-        if isinstance(record, Table):
+        if isinstance(record, records.Table):
             wide = [j for j, row in enumerate(record.rows) if len(row) != len(record.columns)]
             if wide:
                 return f"results[{i}].rows[{wide[0]}]: not as long as the columns"

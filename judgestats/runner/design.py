@@ -19,23 +19,8 @@ from judgestats.protocols.base import JudgingProtocol
 from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.probes import ProbedPairwise
 from judgestats.protocols.template import PromptTemplate
-from judgestats.runner.common_parameters import (
-    CommonParameters,
-    OwnReasoning,
-    RunParameters,
-    own_reasoning,
-    settings_of,
-)
-from judgestats.runner.parameter_types import (
-    ChoiceParam,
-    IntParam,
-    Parameter,
-    ParameterModel,
-    ParsedParam,
-    parameter,
-    parameters_of,
-    read_names,
-)
+from judgestats.runner import common_parameters, parameter_types
+from judgestats.runner.parameter_types import parameter
 
 
 class ParameterLookup(Protocol):
@@ -154,7 +139,9 @@ def _format_value(value: Any) -> str:
     return f"{names!r} alone"
 
 
-def crossed(parameters: CommonParameters, **factors: Sequence[str]) -> tuple[Condition, ...]:
+def crossed(
+    parameters: common_parameters.CommonParameters, **factors: Sequence[str]
+) -> tuple[Condition, ...]:
     """Every judge at every temperature, with every level of what ``vary`` names, and of `factors`.
 
     Parameters
@@ -175,7 +162,7 @@ def crossed(parameters: CommonParameters, **factors: Sequence[str]) -> tuple[Con
     """
     vary = parameters.vary if isinstance(parameters, VaryParameters) else {}
     for name in vary:
-        if name in settings_of(parameters):
+        if name in common_parameters.settings_of(parameters):
             raise InputError(f"{name}: it is fixed and varied at once. Leave one out.")
     return tuple(
         Condition(
@@ -246,38 +233,44 @@ def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:
             )
         if field == "temperature":
             raise InputError(f"{name}: temperatures are varied by temperatures=0,0.5,1.")
-        levels = {as_text(v): v for v in map(field_of(field).read, read_names(field, listed))}
+        levels = {
+            as_text(v): v
+            for v in map(field_of(field).read, parameter_types.read_names(field, listed))
+        }
         if len(levels) < 2 or field in varied:
             raise InputError(f"{name}: give {field} once, with at least two levels.")
         varied[field] = tuple(levels[w] for w in sort_levels(field, levels) or levels)
     return varied
 
 
-class VaryParameters(CommonParameters):
+class VaryParameters(common_parameters.CommonParameters):
     """Of an experiment that may compare levels of any field of the request."""
 
-    vary: Annotated[Mapping[str, tuple[Any, ...]], ParsedParam(read_vary)] = parameter(
-        "", "More request fields to compare, e.g. reasoning_effort:low,medium,high"
+    vary: Annotated[Mapping[str, tuple[Any, ...]], parameter_types.ParsedParam(read_vary)] = (
+        parameter("", "More request fields to compare, e.g. reasoning_effort:low,medium,high")
     )
 
 
-P = TypeVar("P", bound=CommonParameters)
+P = TypeVar("P", bound=common_parameters.CommonParameters)
 
 
 class _Declared:
     """What is declared of an entry point's parameters."""
 
-    parameters: type[ParameterModel]
+    parameters: type[parameter_types.ParameterModel]
 
     @property
-    def all_parameters(self) -> tuple[Parameter, ...]:
+    def all_parameters(self) -> tuple[parameter_types.Parameter, ...]:
         """Everything that the entry point takes."""
-        return parameters_of(self.parameters)
+        return parameter_types.parameters_of(self.parameters)
 
     @property
-    def own_parameters(self) -> tuple[Parameter, ...]:
+    def own_parameters(self) -> tuple[parameter_types.Parameter, ...]:
         """Those that add to the parameters of every experiment, or replace them."""
-        shared = (*parameters_of(CommonParameters), *parameters_of(RunParameters))
+        shared = (
+            *parameter_types.parameters_of(common_parameters.CommonParameters),
+            *parameter_types.parameters_of(common_parameters.RunParameters),
+        )
         return tuple(p for p in self.all_parameters if p not in shared)
 
 
@@ -338,7 +331,7 @@ class Design(_Declared, Generic[P]):
     question: str
     protocol: Callable[[P, Condition], JudgingProtocol]
     analysis: str
-    parameters: type[P] = CommonParameters  # type: ignore[assignment]  # where it has none of its own
+    parameters: type[P] = common_parameters.CommonParameters  # type: ignore[assignment]  # where it has none of its own
     conditions: Callable[[P], tuple[Condition, ...]] = crossed
     defaults: Mapping[str, str] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -354,7 +347,7 @@ class Design(_Declared, Generic[P]):
     may_lack: bool = False
 
 
-class ReplicationParameters(RunParameters):
+class ReplicationParameters(common_parameters.RunParameters):
     """What an entry point takes that re-examines a study."""
 
     study: str
@@ -450,21 +443,22 @@ _BUNDLED = {"scores": "pointwise", "pairs": "pairwise"}
 _SHIPPED = 8
 
 
-class WordingParameters(OwnReasoning):
+class WordingParameters(common_parameters.OwnReasoning):
     """Which wordings, and of what."""
 
-    asks: Annotated[str, ChoiceParam(*_BUNDLED)] = parameter(
+    asks: Annotated[str, parameter_types.ChoiceParam(*_BUNDLED)] = parameter(
         "scores", "Task: scores (single answers) or pairs (two answers, in both orders)"
     )
-    prompts: Annotated[tuple[str, ...], ParsedParam(read_names, or_word="", instead=())] = (
-        parameter(
-            "",
-            "Prompts that ask for the same, comma-separated: bundled names or text files; by "
-            "default the eight bundled ones",
-            group="Judges",
-        )
+    prompts: Annotated[
+        tuple[str, ...],
+        parameter_types.ParsedParam(parameter_types.read_names, or_word="", instead=()),
+    ] = parameter(
+        "",
+        "Prompts that ask for the same, comma-separated: bundled names or text files; by "
+        "default the eight bundled ones",
+        group="Judges",
     )
-    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
+    pairs: Annotated[int | None, parameter_types.IntParam(4, or_word="all")] = parameter(
         "32", "Pairs to compare with asks=pairs (sampled by seed), or all", group="Data"
     )
 
@@ -506,7 +500,7 @@ def wording_protocol(parameters: WordingParameters, wording: str) -> JudgingProt
     """
     named = wordings(parameters)[wording]
     template = PromptTemplate.load(named, append=parameters.reply_instruction != "none")
-    reasoning = own_reasoning(parameters, template, "none")
+    reasoning = common_parameters.own_reasoning(parameters, template, "none")
     if parameters.asks == "pairs":
         return ProbedPairwise(
             template=template, reasoning=reasoning, pairs=parameters.pairs,

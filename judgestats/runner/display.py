@@ -18,20 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from judgestats.errors import printable
-from judgestats.results import Results, plain, to_plain
+from judgestats.results import Results, plain, screen, to_plain
 from judgestats.results.change_screen import change_screen, outcome_lines, study_screen
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.purposes import read_requirements
-from judgestats.results.screen import (
-    HEIGHT,
-    WIDTH,
-    Lines,
-    brief_of,
-    full_text,
-    next_line,
-    reliability_lines,
-    reliability_rows,
-)
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.results.verdict_screen import finding_of, verdict_screen
 from judgestats.terminal import as_typed, can_show, emit, is_terminal
@@ -461,11 +451,11 @@ def show(
     chosen = output_options()
     results = _required(results)
     if chosen.form == "full":
-        print_result(*first, *outcome_lines(results), "", full_text(results))
+        print_result(*first, *outcome_lines(results), "", screen.full_text(results))
     elif chosen.form == "screen" and results.verdicts:
         width = screen_size()[0]
-        reliability = reliability_lines(results)
-        closing = max(len(next_line(following, width)), 2) + len(reliability)
+        reliability = screen.reliability_lines(results)
+        closing = max(len(screen.next_line(following, width)), 2) + len(reliability)
         shown = verdict_screen(results, width=width, closing=closing, more=more)
         print_lines([*shown, *reliability])
     elif chosen.form == "screen" and results.kind == "drift":
@@ -517,7 +507,7 @@ def finish(
     if links is not None and results is not None and results.all_simulated:
         parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
     if parts:
-        print_lines(next_line(parts, screen_size()[0]))
+        print_lines(screen.next_line(parts, screen_size()[0]))
 
 
 def _json(results: Results, links: Links | None, further: Mapping[str, Any]) -> None:
@@ -527,8 +517,8 @@ def _json(results: Results, links: Links | None, further: Mapping[str, Any]) -> 
         "schema": SCHEMA,
         "verdicts": plain(results.verdicts),
         "summary": plain(summary_of(results.verdicts, finding_of(results))),
-        "brief": plain(brief_of(results)),
-        "reliability": plain([row._asdict() for row in reliability_rows(results)]),
+        "brief": plain(screen.brief_of(results)),
+        "reliability": plain([row._asdict() for row in screen.reliability_rows(results)]),
         "results": to_plain(results),
     }
     if links is not None:
@@ -549,11 +539,13 @@ def write_json(document: Mapping[str, Any]) -> None:
 def screen_size() -> tuple[int, int]:
     """Columns and lines of the screen; what is piped is as wide as COLUMNS says, or may be."""
     if not is_terminal() and not os.environ.get("COLUMNS"):
-        return WIDTH, HEIGHT
-    return min(WIDTH, shutil.get_terminal_size((WIDTH, HEIGHT)).columns), HEIGHT
+        return screen.WIDTH, screen.HEIGHT
+    return min(
+        screen.WIDTH, shutil.get_terminal_size((screen.WIDTH, screen.HEIGHT)).columns
+    ), screen.HEIGHT
 
 
-def print_lines(lines: Lines) -> None:
+def print_lines(lines: screen.Lines) -> None:
     """Print styled lines; colours only on a terminal."""
     colour = (
         is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"

@@ -12,18 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from judgestats.analysis import text_checks
 from judgestats.analysis.families import (
     REQUEST_ORDER,
     AnalysisPlan,
     recorded_order,
     with_omega_model,
-)
-from judgestats.analysis.text_checks import (
-    Copies,
-    apply_copy_policy,
-    find_copies,
-    handled_copies,
-    with_texts,
 )
 from judgestats.analysis.validity import texts_of
 from judgestats.collection.answers import AnswerPlan, foreseen_answers
@@ -48,6 +42,7 @@ from judgestats.items.item_sets import GIVEN, layout_of
 from judgestats.items.records import Item
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit
 from judgestats.protocols.strategies import Strategy
+from judgestats.runner import study_prompts
 from judgestats.runner.answers import RunAnswers, answer_plan
 from judgestats.runner.common_parameters import (
     CommonParameters,
@@ -57,16 +52,7 @@ from judgestats.runner.common_parameters import (
 )
 from judgestats.runner.design import Design, apply_judge_settings, check_levels, project_folder
 from judgestats.runner.sources import STAGE_JUDGES, one_source, source_name
-from judgestats.runner.study_prompts import (
-    StudyWording,
-    first_requests,
-    in_wording,
-    original_protocol,
-    own_protocol,
-    reworded,
-    study_wording,
-    wording_statement,
-)
+from judgestats.runner.study_prompts import wording_statement
 from judgestats.studies.texts import StudyRequest
 
 if TYPE_CHECKING:
@@ -299,13 +285,13 @@ class Prepared:
     notices: tuple[str, ...] = ()
     answers: RunAnswers | None = None
     stage_judges: Mapping[str, JudgeSpec] = field(default_factory=dict)
-    wording: StudyWording = field(default_factory=StudyWording)
+    wording: study_prompts.StudyWording = field(default_factory=study_prompts.StudyWording)
     prices: PriceTable | None = None
 
     @property
     def requests(self) -> Mapping[Condition, StudyRequest]:
         """The study's own request for the first item of every condition; none of ours."""
-        return first_requests(self.protocols, self.units)
+        return study_prompts.first_requests(self.protocols, self.units)
 
     @property
     def wording_statement(self) -> str:
@@ -368,7 +354,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         environ=environ,
     )
     parameters = parameters.changed(judges=tuple(judges))
-    wording = study_wording(design.study, given, parameters)
+    wording = study_prompts.study_wording(design.study, given, parameters)
     parameters = parameters.changed(wording=wording.kind)
     if wording.texts is not None:
         parameters = parameters.changed(reply=wording.reply, wire=wording.wire)
@@ -400,14 +386,16 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         items = _joined(design, questions, foreseen_answers(questions, answering, journal=journal))
     own = {name: spec.settings for name, spec in judges.items() if spec.settings}
     conditions = apply_judge_settings(design.conditions(parameters), own)
-    conditions = reworded(design.name, wording, conditions)
+    conditions = study_prompts.reworded(design.name, wording, conditions)
 
     def protocol_of(condition: Condition) -> JudgingProtocol:
         def build(asked: CommonParameters) -> JudgingProtocol:
             return design.protocol(asked, condition)
 
-        own = own_protocol(build, in_wording(parameters, wording, condition), items)
-        return original_protocol(own, wording, condition.factors)
+        own = study_prompts.own_protocol(
+            build, study_prompts.in_wording(parameters, wording, condition), items
+        )
+        return study_prompts.original_protocol(own, wording, condition.factors)
 
     protocols = {c: protocol_of(c) for c in conditions}
     units = _units(design, parameters, protocols, items)
@@ -603,14 +591,14 @@ def check_prices(prepared: Prepared) -> None:
         raise unknown_price(unknown)
 
 
-def judgments_of(prepared: Prepared, raw: pd.DataFrame) -> tuple[pd.DataFrame, Copies]:
+def judgments_of(prepared: Prepared, raw: pd.DataFrame) -> tuple[pd.DataFrame, text_checks.Copies]:
     """Judgments read, with their order of requests, and copies handled."""
     frame = _parsed(prepared, raw)
     if prepared.staging is None:
         frame[REQUEST_ORDER] = recorded_order(frame)
-    copies = find_copies(with_texts(frame, texts_of(prepared.items)))
-    copies = handled_copies(copies, prepared.parameters.duplicates)
-    return apply_copy_policy(frame, copies), copies
+    copies = text_checks.find_copies(text_checks.with_texts(frame, texts_of(prepared.items)))
+    copies = text_checks.handled_copies(copies, prepared.parameters.duplicates)
+    return text_checks.apply_copy_policy(frame, copies), copies
 
 
 def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:

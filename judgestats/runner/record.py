@@ -52,15 +52,8 @@ from judgestats.results.verdict_screen import finding_of
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, output_parameters, print_result
 from judgestats.sinks import csv_text
-from judgestats.tracking.runs import (
-    INCOMPLETE,
-    MOST_CHILDREN,
-    RunWriter,
-    artifact_path,
-    key,
-    last_card,
-    metrics_of,
-)
+from judgestats.tracking import runs
+from judgestats.tracking.runs import key
 from judgestats.tracking.traces import Call, TraceWriter
 from judgestats.version import __version__
 
@@ -263,7 +256,9 @@ def write_files(
     write_manifest(folder, facts["design"]["scale"])
 
 
-def log_results(prepared: Prepared, run: RunWriter, analysis: Analysis, results: Results) -> None:
+def log_results(
+    prepared: Prepared, run: runs.RunWriter, analysis: Analysis, results: Results
+) -> None:
     """Log the answer, the numbers, and a child run per condition.
 
     Parameters
@@ -276,7 +271,7 @@ def log_results(prepared: Prepared, run: RunWriter, analysis: Analysis, results:
     """
     run.answered(results)
     if not results.facts["complete"]:
-        run.tags({INCOMPLETE: "true"})
+        run.tags({runs.INCOMPLETE: "true"})
     run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
     log_children(prepared, run, results)
 
@@ -444,7 +439,7 @@ def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
+def log_children(prepared: Prepared, run: runs.RunWriter, results: Results) -> None:
     """One child run per condition, so that MLflow's comparison page has rows to compare.
 
     Parameters
@@ -455,8 +450,8 @@ def log_children(prepared: Prepared, run: RunWriter, results: Results) -> None:
     results : Results
     """
     by_label = {c.label: c for c in prepared.conditions}
-    numbers = metrics_of(results)
-    if len(by_label) > MOST_CHILDREN:
+    numbers = runs.metrics_of(results)
+    if len(by_label) > runs.MOST_CHILDREN:
         run.conditions(results)
         return
     for label in (c.label for c in results.conditions):
@@ -554,7 +549,7 @@ def _templates(prepared: Prepared) -> dict[str, str]:
     return {t.sha: t.text for protocol in protocols for t in templates_of(protocol)}
 
 
-def log_plan(prepared: Prepared, run: RunWriter, folder: Path) -> None:
+def log_plan(prepared: Prepared, run: runs.RunWriter, folder: Path) -> None:
     """Log what `write_plan` wrote, with the endpoint cards of the judges.
 
     Parameters
@@ -606,11 +601,11 @@ def log_plan(prepared: Prepared, run: RunWriter, folder: Path) -> None:
     )
 
 
-def _cards(prepared: Prepared, run: RunWriter, folder: Path) -> dict[str, str]:
+def _cards(prepared: Prepared, run: runs.RunWriter, folder: Path) -> dict[str, str]:
     """Put the newest endpoint card of every judge next to the judgments; tags say of which day."""
     tags = {}
     for name, spec in prepared.models.items():
-        card = None if spec.in_process else last_card(run.store, *spec.address)
+        card = None if spec.in_process else runs.last_card(run.store, *spec.address)
         if card is not None:
             write_json(folder / "endpoints" / f"{file_name(name)}.json", card)
             tags[f"judgestats.endpoint.{key(name)}"] = str(card.get("asked_at", ""))
@@ -715,7 +710,7 @@ def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return (row["condition"], row["item_id"], row["order"], row["stage"], row["replicate"])
 
 
-Attach = Callable[["RunWriter"], dict[str, Path | str]]
+Attach = Callable[[runs.RunWriter], dict[str, Path | str]]
 """Waits for the report, attaches it to a run, and says where it is.
 
 By format: a local path where the artifacts are local, else the artifact's name. Empty where no
@@ -783,13 +778,13 @@ def write_explorer(folder: Path, *, texts: bool = True) -> None:
         console.print_status(f"No interactive page was made: {error}")
 
 
-def _nothing(run: RunWriter) -> dict[str, Path | str]:
+def _nothing(run: runs.RunWriter) -> dict[str, Path | str]:
     del run
     return {}
 
 
 def _attach(
-    publish: Publish | RenderError | OSError, scratch: Path, run: RunWriter
+    publish: Publish | RenderError | OSError, scratch: Path, run: runs.RunWriter
 ) -> dict[str, Path | str]:
     with announce_progress("Rendering the report"):
         try:
@@ -806,7 +801,7 @@ def _attach(
             )
             return {}
     run.artifacts(scratch)
-    place = artifact_path(run.store, run.run_id)
+    place = runs.artifact_path(run.store, run.run_id)
     return {
         kind: place / path.name if isinstance(place, Path) else f"{place}/{path.name}"
         for kind, path in paths.items()

@@ -13,14 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from judgestats.analysis import validity
 from judgestats.analysis.agreement import passes_of_items
-from judgestats.analysis.validity import (
-    CHANCE_OF_PASSING,
-    CONFIDENCE,
-    is_of_verdict,
-    to_pass_fail,
-    tuning_digest,
-)
 from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
@@ -523,9 +517,9 @@ def item_judgments(frame: pd.DataFrame) -> list[ItemJudgments]:
     list of ItemJudgments
     """
     out = []
-    tuned = bool(tuning_digest([frame]))
+    tuned = bool(validity.tuning_digest([frame]))
     for name, own in frame.groupby("condition", sort=False):
-        read = to_pass_fail(own)
+        read = validity.to_pass_fail(own)
         each = read.groupby("item_id", sort=False)
         items = pd.Index(each.size().index)
         coded = read["choice"].map(_CODES).groupby(read["item_id"], sort=False)
@@ -569,14 +563,14 @@ def _label_scores(read: pd.DataFrame, column: str) -> pd.Series:
 def _stated_confidence(read: pd.DataFrame) -> tuple[pd.Series, Source]:
     """Confidence of each judgment in its own verdict, and where it is from."""
     of_file = (read["experiment"] == "read").all()
-    for column in (CONFIDENCE, "confidence_rank", CHANCE_OF_PASSING):
+    for column in (validity.CONFIDENCE, "confidence_rank", validity.CHANCE_OF_PASSING):
         if column not in read or not read[column].notna().any():
             continue
         sure = pd.to_numeric(read[column], errors="coerce")
-        if column == CHANCE_OF_PASSING and not is_of_verdict(read):
+        if column == validity.CHANCE_OF_PASSING and not validity.is_of_verdict(read):
             sure = sure.where(read["choice"] != "fail", 1 - sure)
         if "logprob" in read or "logprob_pass" in read or (
-            column == CHANCE_OF_PASSING and not of_file
+            column == validity.CHANCE_OF_PASSING and not of_file
         ):  # fmt: skip
             return sure, "logprob"
         return sure, "mapped" if of_file else "stated"

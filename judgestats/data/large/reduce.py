@@ -11,24 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judgestats.data.large.dataset import (
-    FIRST_VALUE,
-    UNREAD,
-    Codes,
-    Column,
-    ParquetJudgments,
-    ReducedJudgments,
-    VerdictCode,
-    column_codes,
-    columns_by_label,
-    grown,
-    joined,
-    leave_out_repeated,
-    open_parquet,
-    read_kind,
-    text_of,
-    understood_columns,
-)
+from judgestats.data.large import dataset
+from judgestats.data.large.dataset import leave_out_repeated
 from judgestats.data.readers.checks import repeated_note
 from judgestats.data.readers.columns import VERDICTS, label_note
 from judgestats.data.readers.frame import reading_key
@@ -57,19 +41,21 @@ class RowCoder:
         What its cells say.
     """
 
-    def __init__(self, opened: ParquetJudgments, *, role: str, code: VerdictCode) -> None:
+    def __init__(
+        self, opened: dataset.ParquetJudgments, *, role: str, code: dataset.VerdictCode
+    ) -> None:
         self.opened = opened
         self.names = opened.names
         self.role = role
         self.code = code
-        self.items, self.clusters = Codes(), Codes()
+        self.items, self.clusters = dataset.Codes(), dataset.Codes()
         self.facets = {
-            name: Codes(_number if name == "temperature" else text_of)
+            name: dataset.Codes(_number if name == "temperature" else dataset.text_of)
             for name in ("judge", "temperature", "order", *opened.factors)
         }
-        self.columns: Codes = Codes(lambda v: v)
-        self.values: Codes = Codes(lambda v: v)
-        self.replicates: Codes = Codes(lambda v: v)
+        self.columns: dataset.Codes = dataset.Codes(lambda v: v)
+        self.values: dataset.Codes = dataset.Codes(lambda v: v)
+        self.replicates: dataset.Codes = dataset.Codes(lambda v: v)
         self.cluster_of: NDArray[np.int64] = np.full(1024, -1, dtype=np.int64)
 
     def column(self, batch: Any, ours: str) -> Any:
@@ -142,7 +128,7 @@ class RowCoder:
 
     def value_of(self, batch: Any) -> NDArray[np.int64]:
         """Code of each verdict; below 0 where there is none, by `NO_VERDICT` (-1: unparsed)."""
-        indices, codes = column_codes(self.column(batch, self.role))
+        indices, codes = dataset.column_codes(self.column(batch, self.role))
         used = np.bincount(indices, minlength=len(codes)).nonzero()[0]
         lookup: NDArray[np.int64] = np.full(max(len(codes), 1), -1, dtype=np.int64)
         for place, cell in zip(used.tolist(), codes.take(used).to_pylist(), strict=True):
@@ -186,7 +172,9 @@ def _number(value: Any) -> float | None:
     try:
         number = math.nan if value is None else float(value)
     except ValueError:
-        raise InputError(f"the temperature {text_of(value)[:40]!r} is not a number.") from None
+        raise InputError(
+            f"the temperature {dataset.text_of(value)[:40]!r} is not a number."
+        ) from None
     return None if math.isnan(number) else number
 
 
@@ -199,7 +187,7 @@ _STATUSES = tuple(s.value for s in Status)
 
 def reduce_parquet(
     path: str | Path, *, board_bytes: int = BOARD_BYTES, batch_rows: int = BATCH, **said: Any
-) -> ReducedJudgments:
+) -> dataset.ReducedJudgments:
     """Reduce judgments in Parquet to counts, in one pass and bounded memory.
 
     Parameters
@@ -238,19 +226,19 @@ def reduce_parquet(
         (options.human, False),
         *((text, True) for text in (options.judge_rows, *options.rows)),
     ]
-    opened = open_parquet(
+    opened = dataset.open_parquet(
         Path(path),
         mapping=options.mapping,
         factors=options.factors,
         rows=[pair for pair in stated if pair[0]],
     )
-    unused = understood_columns(opened, options)
+    unused = dataset.understood_columns(opened, options)
     unused += [f"labels are rows of {options.human}"] if options.human else []
     unused += [f"judge's rows: {options.judge_rows}"] if options.judge_rows else []
     unused += [f"rows: {text}" for text in options.rows]
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
-        code = read_kind(opened, role, options, batch_rows=batch_rows)
+        code = dataset.read_kind(opened, role, options, batch_rows=batch_rows)
         if code is None or not code.verdicts:
             continue
         made = _Pass(opened, role=role, code=code, judge=options.judge, board_bytes=board_bytes)
@@ -267,10 +255,10 @@ class _Pass:
 
     def __init__(
         self,
-        opened: ParquetJudgments,
+        opened: dataset.ParquetJudgments,
         *,
         role: str,
-        code: VerdictCode,
+        code: dataset.VerdictCode,
         judge: str,
         board_bytes: int,
     ) -> None:
@@ -280,7 +268,7 @@ class _Pass:
         self.role, self.is_score = role, code.is_score
         self.judge = judge
         self.board_bytes = board_bytes
-        self.statuses = Codes(lambda v: text_of(v).strip().lower())
+        self.statuses = dataset.Codes(lambda v: dataset.text_of(v).strip().lower())
         self.counts: NDArray[np.uint16] = np.zeros((1024, 1, 8), dtype=np.uint16)
         self.board: NDArray[np.uint8] | None = np.zeros((1024, 1, 1), dtype=np.uint8)
         self.board_reason = ""
@@ -308,7 +296,7 @@ class _Pass:
         size = batch.num_rows
         item = self.coder.items.encode(self.coder.column(batch, "item_id"))
         column = self.coder.column_of(batch, size)
-        self.asked = grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
+        self.asked = dataset.grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
         cell = item * self.asked.shape[1] + column
         replicate = self.coder.replicate_of(batch, cell, self.asked)
         np.add.at(self.asked.reshape(-1), cell, np.int32(1))
@@ -323,7 +311,7 @@ class _Pass:
         np.add.at(flat, cell[read] * self.counts.shape[2] + value[read], np.uint16(1))
         if self.board is not None:
             place = (item * self.board.shape[1] + column) * self.board.shape[2] + replicate
-            coded = np.where(read, value + FIRST_VALUE, UNREAD).astype(np.uint8)
+            coded = np.where(read, value + dataset.FIRST_VALUE, dataset.UNREAD).astype(np.uint8)
             self.board.reshape(-1)[place] = coded
         self.rows += size
 
@@ -335,7 +323,7 @@ class _Pass:
                 f"{n} items x {k} conditions x {shape[2]} values need more than "
                 f"{COUNT_BYTES >> 30} GiB of counts. Analyse fewer conditions at a time"
             )
-        self.counts = grown(self.counts, shape)
+        self.counts = dataset.grown(self.counts, shape)
         if self.board is not None:
             board = (n, k, len(self.coder.replicates))
             if math.prod(board) > self.board_bytes:
@@ -345,17 +333,19 @@ class _Pass:
                     f"{self.board_bytes / 2**30:.3g} GiB allowed for distinguishing repeats"
                 )
             else:
-                self.board = grown(self.board, board)
-        self.by_status = grown(self.by_status, (k, len(_STATUSES)))
-        self.sums = grown(self.sums, (k, 6))
+                self.board = dataset.grown(self.board, board)
+        self.by_status = dataset.grown(self.by_status, (k, len(_STATUSES)))
+        self.sums = dataset.grown(self.sums, (k, 6))
 
     def count_statuses(
         self, batch: Any, column: NDArray[np.int64], value: NDArray[np.int64]
     ) -> None:
         has_verdict = value >= 0
         if self.role == "score" and "choice" in self.names:
-            indices, choices = column_codes(self.coder.column(batch, "choice"))
-            filled = np.array([bool(text_of(v).strip()) for v in choices.to_pylist()] or [False])
+            indices, choices = dataset.column_codes(self.coder.column(batch, "choice"))
+            filled = np.array(
+                [bool(dataset.text_of(v).strip()) for v in choices.to_pylist()] or [False]
+            )
             has_verdict = has_verdict | filled[indices]
         ok, unread = _STATUSES.index("ok"), _STATUSES.index("unparseable")
         status: NDArray[np.int64] = np.where(has_verdict, ok, unread).astype(np.int64)
@@ -427,7 +417,7 @@ class _Pass:
         if self.board is not None:
             self.board = self.board[:, :, : self.n_replicates]
 
-    def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
+    def reduced(self, unused: Sequence[str]) -> dataset.ReducedJudgments:
         n, k = len(self.coder.items), len(self.coder.columns)
         raw = self.coder.values.values
         order = sorted(range(len(raw)), key=lambda i: raw[i])
@@ -436,21 +426,21 @@ class _Pass:
         groups = [[c] for c in sorted(range(k), key=lambda c: reading_key(labels[c]))]
         if self.is_score:  # an item's scores stand in one cell, whatever order it came in
             scored = np.asarray(counts.any(axis=(0, 2)), dtype=np.bool_)
-            groups = columns_by_label(labels, asked, scored)
-        counts, asked = joined(counts, groups), joined(asked, groups)
+            groups = dataset.columns_by_label(labels, asked, scored)
+        counts, asked = dataset.joined(counts, groups), dataset.joined(asked, groups)
         board = None
         if self.board is not None:
             named = self.coder.replicates.values[: self.n_replicates]
             by_number = sorted(range(len(named)), key=lambda i: named[i])
-            board = joined(self.board[:n, :k, : len(named)], groups, np.maximum)
+            board = dataset.joined(self.board[:n, :k, : len(named)], groups, np.maximum)
             place = np.zeros(256, dtype=np.uint8)
-            place[UNREAD] = UNREAD
+            place[dataset.UNREAD] = dataset.UNREAD
             for new, old in enumerate(order):
-                place[FIRST_VALUE + old] = FIRST_VALUE + new
+                place[dataset.FIRST_VALUE + old] = dataset.FIRST_VALUE + new
             same = by_number == list(range(len(named))) and order == list(range(len(raw)))
             if not same:
                 board = np.take(place, board[:, :, by_number])
-        return ReducedJudgments(
+        return dataset.ReducedJudgments(
             items=self.coder.items.values,
             cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
             n_clusters=len(self.coder.clusters) if "cluster" in self.names else n,
@@ -487,7 +477,7 @@ class _Pass:
         people = [label_note(names["label"])] if "label" in names else []
         return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
 
-    def described(self, group: list[int]) -> Column:
+    def described(self, group: list[int]) -> dataset.Column:
         key = dict(self.coder.columns.values[group[0]])
         judge = printable(key.get("judge", self.judge or "judge"), one_line=True)
         temperature = key.get("temperature")
@@ -501,7 +491,7 @@ class _Pass:
         }
         n = sum(statuses.values())
         cost, priced, read, n_read, wrote, n_wrote = self.sums[group].sum(axis=0).tolist()
-        return Column(
+        return dataset.Column(
             label=label,
             order=key.get("order", "") if len(group) == 1 else "",
             judge=judge,

@@ -21,25 +21,8 @@ from judgestats.data.readers.columns import Remark
 from judgestats.data.readers.frame import DEFAULTS, TOLD, condition_labels, parsed_frame
 from judgestats.data.readers.json_paths import projected
 from judgestats.errors import InputError
-from judgestats.files.guarded import (
-    LIMITS,
-    Meter,
-    NoTableError,
-    Records,
-    base_name,
-    head,
-    json_document,
-    json_value,
-    lines,
-    records,
-)
-from judgestats.files.tables import (
-    Choice,
-    parquet_table,
-    separated_table,
-    sqlite_table,
-    workbook_table,
-)
+from judgestats.files import guarded, tables
+from judgestats.files.guarded import records
 from judgestats.files.text import shorten_text, text
 from judgestats.results.numbers import count_noun
 
@@ -67,7 +50,7 @@ class Log:
         """Whether the first record has all of these keys."""
         return set(names) <= set(self.first)
 
-    def records(self) -> Records:
+    def records(self) -> guarded.Records:
         """All records: lines, or the objects of a list."""
         if self.kind == "jsonl":
             yield from records(self.path)
@@ -142,7 +125,7 @@ def open_log(path: Path, *, judge: str = "") -> Log:
     InputError
         The file cannot be read.
     """
-    start = head(path)
+    start = guarded.head(path)
     if start.startswith(b"PK\x03\x04"):
         return Log(path=path, kind="zip", judge=judge)
     if start.startswith(b"SQLite format 3\x00"):
@@ -153,7 +136,7 @@ def open_log(path: Path, *, judge: str = "") -> Log:
         if line is not None:
             return Log(path=path, kind="jsonl", first=line, judge=judge)
     if opening in {b"{", b"["}:
-        document = json_document(path)
+        document = guarded.json_document(path)
         first = document[0] if isinstance(document, list) and document else document
         return Log(
             path=path,
@@ -169,7 +152,7 @@ def _first_line(path: Path) -> dict[str, Any] | None:
     """The first line as an object, where more lines follow or the name says JSON lines."""
     told = ".jsonl" in path.name.lower()
     try:
-        first = [raw for _, raw in islice(lines(path), 2)]
+        first = [raw for _, raw in islice(guarded.lines(path), 2)]
     except InputError:
         if told:
             raise
@@ -177,7 +160,7 @@ def _first_line(path: Path) -> dict[str, Any] | None:
     if len(first) < 2 and not (told and first):
         return None
     try:
-        value = json_value(first[0], str(path))
+        value = guarded.json_value(first[0], str(path))
     except InputError:
         return None  # not a record a line: a document over several lines, which is read next
     return value if isinstance(value, dict) else None
@@ -199,9 +182,9 @@ class Rows:
     def add(self, **values: Any) -> None:
         """Add a judgment; what is not given is missing."""
         n, columns, shared = self._n, self._columns, self._shared
-        if n >= LIMITS.rows:
+        if n >= guarded.LIMITS.rows:
             raise InputError(
-                f"{self.path} holds more than {LIMITS.rows:,} judgments. Split the file."
+                f"{self.path} holds more than {guarded.LIMITS.rows:,} judgments. Split the file."
             )
         for name, given in values.items():
             column = columns.get(name)
@@ -455,11 +438,11 @@ _SHARED_KEYS = 0.6
 
 def table_of(
     path: Path,
-    names: Choice,
+    names: tables.Choice,
     *,
     table: str = "",
     paths: Sequence[str] = (),
-    verdicts: Choice = lambda _: (),
+    verdicts: tables.Choice = lambda _: (),
 ) -> pd.DataFrame:
     """Read a table, by what the file holds; where that does not tell, by its ending.
 
@@ -483,14 +466,14 @@ def table_of(
     InputError
         The file is damaged, too large, not UTF-8, or no table.
     """
-    start = head(path)
-    name = base_name(path)
+    start = guarded.head(path)
+    name = guarded.base_name(path)
     if start.startswith(b"PAR1"):
-        return parquet_table(path)
+        return tables.parquet_table(path)
     if start.startswith(b"SQLite format 3\x00"):
-        return sqlite_table(path, table)
+        return tables.sqlite_table(path, table)
     if start.startswith(b"PK\x03\x04"):
-        return workbook_table(path, table)
+        return tables.workbook_table(path, table)
     if table:
         raise InputError(f"{path} is neither a database nor a workbook: leave --table out.")
     _refuse_others(path, start)
@@ -499,30 +482,32 @@ def table_of(
         raise InputError(f"{path}: the file cannot be read (it is not a Parquet file, or was cut).")
     if name.endswith((".csv", ".tsv", ".txt")) or not name.endswith(ENDINGS):
         if not name.endswith((".csv", ".tsv", ".txt")) and opening not in {b"{", b"["}:
-            raise NoTableError(
+            raise guarded.NoTableError(
                 f"{path}: the ending is not one of {', '.join(ENDINGS)} (text forms may end in "
                 ".gz). Rename the file, or name a reader with --reader."
             )
         if opening not in {b"{", b"["}:
-            return separated_table(path, "\t" if name.endswith(".tsv") else ",", names, verdicts)
+            return tables.separated_table(
+                path, "\t" if name.endswith(".tsv") else ",", names, verdicts
+            )
     if name.endswith((".jsonl", ".ndjson")) or (opening == b"{" and open_log(path).kind == "jsonl"):
         if any("[]" in p for p in paths):
             return pd.DataFrame(projected([row for _, row in records(path)], paths))
         return _frame(path, (row for _, row in records(path)))
-    value = json_document(path)
+    value = guarded.json_document(path)
     if any("[]" in p for p in paths):
         return pd.DataFrame(projected(value, paths))
     if isinstance(value, dict) and _is_columns(value):
         return pd.DataFrame(value)
     value = _unpack_records(value)
     if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
-        raise NoTableError(f"{path}: expected a JSON list of objects, one per judgment.")
+        raise guarded.NoTableError(f"{path}: expected a JSON list of objects, one per judgment.")
     return _frame(path, value)
 
 
 def _frame(path: Path, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Objects of JSON as a table, its columns and cells counted before it is made."""
-    meter = Meter(path, "JSON")
+    meter = guarded.Meter(path, "JSON")
     cells: list[dict[str, Any]] = []
     names: set[str] = set()
     for row in rows:

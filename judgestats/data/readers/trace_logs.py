@@ -9,17 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.readers import logs
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
 from judgestats.data.readers.json_paths import json_list
-from judgestats.data.readers.logs import (
-    Log,
-    Reader,
-    Rows,
-    digest,
-    is_missing,
-    named_text,
-    object_of,
-)
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json, number, text
 
@@ -28,13 +20,13 @@ _META = "mlflow.assessment."
 _RAW = "Raw output:"
 
 
-def _fits(log: Log) -> bool:
+def _fits(log: logs.Log) -> bool:
     if log.has("info") and isinstance(log.first["info"], dict):
         return "trace_id" in log.first["info"] or "request_id" in log.first["info"]
     return log.has("trace_id", "assessments")
 
 
-def _read_log(log: Log) -> pd.DataFrame:
+def _read_log(log: logs.Log) -> pd.DataFrame:
     return trace_frame((r for _, r in log.records()), path=log.path, judge=log.judge)
 
 
@@ -55,19 +47,19 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
     DataFrame
         The parsed frame, not yet validated.
     """
-    rows = Rows(path)
+    rows = logs.Rows(path)
     kept: list[tuple[str, str, str, Sequence[Mapping[str, Any]]]] = []
     judges: dict[str, str] = {}
     for trace in traces:
-        info = object_of(trace.get("info")) or trace
+        info = logs.object_of(trace.get("info")) or trace
         assessments = [
             a
-            for a in map(object_of, json_list(info.get("assessments")) or [])
+            for a in map(logs.object_of, json_list(info.get("assessments")) or [])
             if a.get("valid") is not False
             and (a.get("feedback") is not None or a.get("expectation"))
         ]
         for a in assessments:
-            source = object_of(a.get("source"))
+            source = logs.object_of(a.get("source"))
             if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
                 judges[_name(a)] = text(source.get("source_id"), 200)
         trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
@@ -96,18 +88,18 @@ def _name(assessment: Mapping[str, Any]) -> str:
 
 def _trace_texts(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
     """What went in and what came out: from the root span, else from the trace's own record."""
-    metadata = object_of(info.get("trace_metadata"))
-    data = object_of(trace.get("data"))
+    metadata = logs.object_of(info.get("trace_metadata"))
+    data = logs.object_of(trace.get("data"))
     spans = data.get("spans", trace.get("spans"))
     root = next(
         (
             s
-            for s in map(object_of, spans if isinstance(spans, list) else [])
+            for s in map(logs.object_of, spans if isinstance(spans, list) else [])
             if not s.get("parent_span_id")
         ),
         {},
     )
-    attributes = object_of(root.get("attributes"))
+    attributes = logs.object_of(root.get("attributes"))
     asked = (
         attributes.get("mlflow.spanInputs")
         or metadata.get("mlflow.traceInputs")
@@ -138,7 +130,7 @@ def _plain(value: object) -> str:
 
 
 def _add_trace(
-    rows: Rows,
+    rows: logs.Rows,
     trace_id: str,
     asked: str,
     answered: str,
@@ -148,34 +140,34 @@ def _add_trace(
     named: str,
 ) -> set[str]:
     """Add what judges said of a trace; gives the names under which people said something."""
-    cluster = named_text(asked) or "(no input)"
+    cluster = logs.named_text(asked) or "(no input)"
     labels: dict[str, str] = {}
     for a in words:
-        if object_of(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
-            content = object_of(a.get("feedback") or a.get("expectation")).get("value")
+        if logs.object_of(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
+            content = logs.object_of(a.get("feedback") or a.get("expectation")).get("value")
             labels[_name(a)] = _word(content)
     for a in words:
-        source = text(object_of(a.get("source")).get("source_type"), 40)
+        source = text(logs.object_of(a.get("source")).get("source_type"), 40)
         name = _name(a)
         if source == "HUMAN" or a.get("feedback") is None:
             continue
         if name not in judges:
             rules.add(name)
             continue
-        metadata = object_of(a.get("metadata"))
+        metadata = logs.object_of(a.get("metadata"))
         rationale = text(a.get("rationale"))
         rows.add(
-            **_feedback(object_of(a.get("feedback")), rationale),
+            **_feedback(logs.object_of(a.get("feedback")), rationale),
             judge=judges[name] or named or name,
             scorer=name,
             cluster=cluster,
-            item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
+            item_id=f"{cluster}/{logs.digest(answered)[:8]}" if answered else cluster,
             replicate=-1,
             label=labels.get(name, ""),
             raw_text=rationale,
             explanation=rationale,
             prompt_sha=text(metadata.get("judgestats.prompt_sha"), 40)
-            or digest(text(metadata.get("guideline"))),
+            or logs.digest(text(metadata.get("guideline"))),
             tokens_in=number(metadata.get(f"{_META}judgeInputTokens")),
             tokens_out=number(metadata.get(f"{_META}judgeOutputTokens")),
             cost_usd=number(metadata.get(f"{_META}judgeCost")),
@@ -191,8 +183,8 @@ def _word(value: object) -> str:
 
 def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
     error = feedback.get("error")
-    if error is not None and is_missing(feedback.get("value")):
-        content = object_of(error)
+    if error is not None and logs.is_missing(feedback.get("value")):
+        content = logs.object_of(error)
         why = text(content.get("error_message") or content.get("error_code") or error, 300)
         if content.get("error_code") == "FAILED" or any(m in why.lower() for m in _CALL_FAILED):
             return failed(why)
@@ -200,7 +192,7 @@ def _feedback(feedback: Mapping[str, Any], rationale: str) -> dict[str, Any]:
     return grade(feedback.get("value"), raw=rationale)
 
 
-def _fits_table(log: Log) -> bool:
+def _fits_table(log: logs.Log) -> bool:
     columns = log.first.get("columns")
     return (
         log.kind == "json"
@@ -210,8 +202,8 @@ def _fits_table(log: Log) -> bool:
     )
 
 
-def _read_table(log: Log) -> pd.DataFrame:
-    rows = Rows(log.path)
+def _read_table(log: logs.Log) -> pd.DataFrame:
+    rows = logs.Rows(log.path)
     columns = [text(c, 300) for c in log.first["columns"]]
     data = log.first["data"]
     if not isinstance(data, list):
@@ -244,15 +236,15 @@ def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[di
     answered = next(
         (_plain(words[c]) for c in ("outputs", "predictions", "response") if c in words), ""
     )
-    cluster = named_text(asked) or f"row {i}"
-    item = f"{cluster}/{digest(answered)[:8]}" if answered and asked else cluster
+    cluster = logs.named_text(asked) or f"row {i}"
+    item = f"{cluster}/{logs.digest(answered)[:8]}" if answered and asked else cluster
     for metric in metrics:
         reply = text(words.get(f"{metric}/justification"))
         score = words.get(f"{metric}/score")
         raw = reply.split(_RAW, 1)[1].strip() if _RAW in reply else reply
-        if is_missing(score) and "Failed to score model on payload" in reply:
+        if logs.is_missing(score) and "Failed to score model on payload" in reply:
             failure = failed(reply)
-        elif is_missing(score):
+        elif logs.is_missing(score):
             failure = unparsed_fields(
                 raw, reply.split(_RAW, 1)[0].strip() or "no score in the table"
             )
@@ -270,7 +262,7 @@ def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[di
         }
 
 
-MLFLOW = Reader(
+MLFLOW = logs.Reader(
     name="mlflow",
     layout="mlflow-traces",
     about="MLflow traces with assessments: Trace.to_json() a line, or rows of search_traces()",
@@ -285,7 +277,7 @@ MLFLOW = Reader(
     fits=_fits,
     read=_read_log,
 )
-MLFLOW_TABLE = Reader(
+MLFLOW_TABLE = logs.Reader(
     name="mlflow-table",
     about="MLflow eval_results_table.json (columns NAME/score and NAME/justification)",
     item="input / output; cluster: the input",
@@ -298,13 +290,13 @@ MLFLOW_TABLE = Reader(
 _KINDS = ("rating", "number", "choices")
 
 
-def _label_studio_fits(log: Log) -> bool:
+def _label_studio_fits(log: logs.Log) -> bool:
     return log.has("id", "data", "annotations") and isinstance(log.first["annotations"], list)
 
 
-def _label_studio_read(log: Log) -> pd.DataFrame:
+def _label_studio_read(log: logs.Log) -> pd.DataFrame:
     tasks = [record for _, record in log.records()]
-    rows = Rows(log.path)
+    rows = logs.Rows(log.path)
     judged = any(
         _values(p) for task in tasks for p in _label_studio_listed(task.get("predictions"))
     )
@@ -373,7 +365,7 @@ def _most(text: Counter[str] | None) -> str:
     return "" if len(best) == 2 and best[0][1] == best[1][1] else best[0][0]
 
 
-LABEL_STUDIO = Reader(
+LABEL_STUDIO = logs.Reader(
     name="label-studio",
     about="Label Studio's JSON export: tasks with annotations (and predictions)",
     item="task",

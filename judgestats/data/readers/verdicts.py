@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.arrays import LARGEST
+from judgestats.data import vocabulary
 from judgestats.data.readers.columns import (
     SIDES,
     VERDICTS,
@@ -35,17 +36,6 @@ from judgestats.data.verdict_kinds import (
     kind_of,
     normalize_value,
     numbers_of,
-)
-from judgestats.data.vocabulary import (
-    FAIL,
-    PASS,
-    STATUS_OF,
-    family,
-    not_understood,
-    pass_fail_words,
-    stated_meaning,
-    stated_words,
-    status_word,
 )
 from judgestats.errors import InputError
 from judgestats.protocols.base import Scale, Status
@@ -190,7 +180,7 @@ def kind_of_column(
             kind=options.kind,
             passes=options.passes,
             fails=options.fails,
-            stated=stated_words(options.values, "verdict"),
+            stated=vocabulary.stated_words(options.values, "verdict"),
             rows=rows,
             scale=options.scale,
             read=_score_in,
@@ -282,7 +272,8 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     at = values.index
     became = [
-        STATUS_OF[kind.statuses.get(s, "unparsed" if s else "missing")].value for s in spelled
+        vocabulary.STATUS_OF[kind.statuses.get(s, "unparsed" if s else "missing")].value
+        for s in spelled
     ]
     return (
         pd.Series(read[codes], index=at, dtype=float),
@@ -318,21 +309,21 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
     >>> found["choice"].tolist(), found["status"].tolist()
     (['pass', 'fail', '', ''], ['ok', 'ok', 'failed', 'ok'])
     """
-    stated = stated_words(values or {}, "verdict")
+    stated = vocabulary.stated_words(values or {}, "verdict")
     words = frame["choice"].where(frame["choice"] != "", None)
     counts = counted_words(words)
-    told = any(stated_meaning(w, stated) for w in counts)
+    told = any(vocabulary.stated_meaning(w, stated) for w in counts)
     if not told:
         category = "verdict_kind" in frame and frame["verdict_kind"].eq("category").any()
-        found = pass_fail_words(counts)
+        found = vocabulary.pass_fail_words(counts)
         if (
             category
             or not found.is_binary
-            or set(counts) <= {PASS, FAIL, *PREFERENCES} - {"1", "0"}
+            or set(counts) <= {vocabulary.PASS, vocabulary.FAIL, *PREFERENCES} - {"1", "0"}
         ):
             return frame
         if found.unknown:
-            raise not_understood("verdict", found.unknown)
+            raise vocabulary.not_understood("verdict", found.unknown)
     kind = kind_of(words, column="verdict", kind="" if told else "pass-fail", stated=stated)
     numbers, choice, why, became = coded(words, kind)
     lost = (frame["choice"] != "") & (choice == "") & numbers.isna()
@@ -614,7 +605,7 @@ def side_lengths(table: pd.DataFrame) -> tuple[pd.Series, pd.Series] | None:
 
 
 def _no_verdict(word: str) -> str:
-    return "yes" if not word or status_word(word) else ""
+    return "yes" if not word or vocabulary.status_word(word) else ""
 
 
 def map_model_names(
@@ -641,7 +632,7 @@ def map_model_names(
     (['a', 'b'], 'winner names models: a is the one of model_a, b the one of model_b')
     """
     sides = side_columns(table)
-    told = any(family(m) == "preference" for m in options.values.values())
+    told = any(vocabulary.family(m) == "preference" for m in options.values.values())
     if sides is None or told or options.passes or options.kind not in {"", "preference"}:
         return table, ""
     a, b = (each_distinct(table[c], normalize_value) for c in sides)

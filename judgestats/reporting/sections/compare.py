@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.reporting import plots
+from judgestats.reporting import plots, tables
 from judgestats.reporting.document import current_output, verbatim
 from judgestats.reporting.numbers import (
     NOTHING,
@@ -25,15 +25,6 @@ from judgestats.reporting.numbers import (
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.conditions import COEFFICIENTS, LOST, any_of, heading, measured
 from judgestats.reporting.sections.summary import changes, number_at
-from judgestats.reporting.tables import (
-    Captioned,
-    Column,
-    Markdown,
-    Showable,
-    Table,
-    filled,
-    with_next,
-)
 from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test, write_results
 from judgestats.results.screen import NOT_GIVEN, differing_parameters
 from judgestats.sinks import escape_markdown
@@ -142,7 +133,7 @@ class Pair:
         return f"{self.title}: {self.comparison.finding}"
 
     @property
-    def table(self) -> Table:
+    def table(self) -> tables.Table:
         """The comparison, a row per condition."""
         if self.comparison is None:
             raise InputError(f"{self.title} has no table: {self.refused}")
@@ -185,7 +176,7 @@ def pairs(runs: Sequence[Run], *, n_resamples: int = 999, seed: int = 0) -> list
     return held
 
 
-def comparison_summary(held: Sequence[Pair]) -> list[Showable]:
+def comparison_summary(held: Sequence[Pair]) -> list[tables.Showable]:
     """What became of each comparison, and the shifts as dots with intervals."""
     parts = []
     for pair in held:
@@ -198,29 +189,29 @@ def comparison_summary(held: Sequence[Pair]) -> list[Showable]:
         found = AddressedText(((pair.comparison.finding, "#finding"),)).with_file(pair.file)
         parts.append(found.markdown)
     text = "::: {.answer}\n\n" + "\n\n".join(parts) + "\n\n:::"
-    return [Markdown(text), shifts(held)]
+    return [tables.Markdown(text), shifts(held)]
 
 
-def paired(held: Sequence[Pair]) -> list[Showable]:
+def paired(held: Sequence[Pair]) -> list[tables.Showable]:
     """Every later run against the first as `pairs` found it: a table each."""
     return [pair.table for pair in held if pair.comparison is not None]
 
 
-def files(held: Sequence[Pair]) -> Markdown:
+def files(held: Sequence[Pair]) -> tables.Markdown:
     """The records of each comparison as a results file next to the page, with links."""
     made = {f"tables/{p.file}.json": p.comparison for p in held if p.comparison is not None}
     for name, comparison in made.items():
         write_results(current_output().path(name), comparison)
     lines = "\n".join(f"- [{name}]({name}): all records" for name in made)
-    return Markdown(f"::: {{.files}}\n\n{lines}\n\n:::" if made else "")
+    return tables.Markdown(f"::: {{.files}}\n\n{lines}\n\n:::" if made else "")
 
 
-def shifts(held: Sequence[Pair]) -> Captioned | None:
+def shifts(held: Sequence[Pair]) -> tables.Captioned | None:
     """The shifts of the mean with intervals; None where there are fewer than three to draw."""
     rows = [row for pair in held for row in _shift_rows(pair)]
     if len(rows) < _FEWEST_DRAWN:
         return None
-    return Captioned(
+    return tables.Captioned(
         figure=plots.Forest(
             rows=tuple(rows), x_label="Shift of the mean score (points of the scale)"
         ),
@@ -285,7 +276,7 @@ def _run_name(run: Run) -> str:
     return ", ".join(p for p in parts if p)
 
 
-def summary(runs: Sequence[Run]) -> Table:
+def summary(runs: Sequence[Run]) -> tables.Table:
     """The runs: what each asked, when, and of how many items."""
     rows = [
         {
@@ -300,30 +291,30 @@ def summary(runs: Sequence[Run]) -> Table:
         for name, run in zip(names_of(runs), runs, strict=True)
     ]
     columns = (
-        Column(key="run", label="Run"),
-        Column(key="name", label="Name"),
-        Column(key="title", label="Title"),
-        Column(key="when", label="Judged until"),
-        Column(key="items", label="Items", align="right"),
+        tables.Column(key="run", label="Run"),
+        tables.Column(key="name", label="Name"),
+        tables.Column(key="title", label="Title"),
+        tables.Column(key="when", label="Judged until"),
+        tables.Column(key="items", label="Items", align="right"),
     )
-    return Table(
-        columns=tuple(filled(columns, rows)),
+    return tables.Table(
+        columns=tuple(tables.filled(columns, rows)),
         rows=tuple(rows),
         caption="The runs compared.",
         label="tbl-runs",
     )
 
 
-def commands(runs: Sequence[Run]) -> Markdown:
+def commands(runs: Sequence[Run]) -> tables.Markdown:
     """The command that repeats each run."""
     parts = []
     for name, run in zip(names_of(runs), runs, strict=True):
         text = str(run.facts.get("command") or run.session.get("command") or "")
         parts.append(f"{name_reliability(f'{name}:')}\n\n{verbatim(text or 'not recorded')}")
-    return Markdown("\n\n".join(parts))
+    return tables.Markdown("\n\n".join(parts))
 
 
-def limits(runs: Sequence[Run]) -> Markdown:
+def limits(runs: Sequence[Run]) -> tables.Markdown:
     """What limits a comparison of these runs."""
     few = [
         f"{name_reliability(name)} ({_questions(run).with_file(_file(name)).markdown})"
@@ -335,14 +326,14 @@ def limits(runs: Sequence[Run]) -> Markdown:
         "change a model under the same name."
     )
     shown = [f"- Few questions: {', '.join(few)}."] if few else []
-    return Markdown("\n".join([*shown, f"- {escape_markdown(always)}"]))
+    return tables.Markdown("\n".join([*shown, f"- {escape_markdown(always)}"]))
 
 
 def _questions(run: Run) -> AddressedText:
     return count(run.records, "facts.design.clusters")
 
 
-def differences(runs: Sequence[Run]) -> Table | Markdown:
+def differences(runs: Sequence[Run]) -> tables.Table | tables.Markdown:
     """Every parameter in which the runs differ, and what else they recorded of their making."""
     names = names_of(runs)
     recorded = all(run.facts.get("parameters") for run in runs)
@@ -358,12 +349,12 @@ def differences(runs: Sequence[Run]) -> Table | Markdown:
     differing = [k for k in keys if len({str(fact.get(k, NOT_GIVEN)) for fact in facts}) > 1]
     if not differing:
         if recorded:
-            return Markdown(f"The runs were made with the same parameters. {_ENVIRONMENT}")
-        return Markdown(f"No difference in parameters was recorded. {_UNKNOWN}")
-    return Table(
+            return tables.Markdown(f"The runs were made with the same parameters. {_ENVIRONMENT}")
+        return tables.Markdown(f"No difference in parameters was recorded. {_UNKNOWN}")
+    return tables.Table(
         columns=(
-            Column(key="what", label="Parameter"),
-            *(Column(key=name, label=name) for name in names),
+            tables.Column(key="what", label="Parameter"),
+            *(tables.Column(key=name, label=name) for name in names),
         ),
         rows=tuple(
             {
@@ -438,17 +429,17 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def own_items() -> Markdown:
+def own_items() -> tables.Markdown:
     """Before the table of conditions: that rows of several runs mix judges with items."""
-    return Markdown(
-        with_next(
+    return tables.Markdown(
+        tables.with_next(
             "Each run is described on its own items. Where runs judged different items, "
             "differences between their rows mix judges with items."
         )
     )
 
 
-def conditions(runs: Sequence[Run]) -> Table | None:
+def conditions(runs: Sequence[Run]) -> tables.Table | None:
     """Results side by side, a row per run and condition: what the screen shows of them."""
     names = names_of(runs)
     rows: list[dict[str, Any]] = []
@@ -476,18 +467,18 @@ def conditions(runs: Sequence[Run]) -> Table | None:
         shown = [(heading(k), [measured(r["run"], r["at"], k) for r in rows]) for k in keys]
     lost = [key for key in LOST if any(any_of(run, key) for run in runs)]
     columns = [
-        Column(key="what", label="Condition"),
-        *(Column(key=key, label=heading(key), align="right") for key in lost),
+        tables.Column(key="what", label="Condition"),
+        *(tables.Column(key=key, label=heading(key), align="right") for key in lost),
     ]
     for short, values in shown:
         head = f"{short[:1].upper()}{short[1:]}"
-        columns.append(Column(key=f"c{len(columns)}", label=head, align="right"))
+        columns.append(tables.Column(key=f"c{len(columns)}", label=head, align="right"))
         for row, text in zip(rows, column(values), strict=True):
             row[columns[-1].key] = text.with_file(row["file"])
-    kept = filled(columns, rows)
+    kept = tables.filled(columns, rows)
     if len(kept) < 2:
         return None
-    return Table(
+    return tables.Table(
         columns=tuple(kept),
         rows=tuple(rows),
         group="group",

@@ -7,18 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from judgestats.reporting import plots
-from judgestats.reporting.numbers import (
-    DASH,
-    AddressedText,
-    address,
-    integer,
-    interval,
-    is_missing,
-    label,
-    money,
-    number,
-)
+from judgestats.reporting import numbers, plots
+from judgestats.reporting.numbers import number
 from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.conditions import MOST_ROWS
 from judgestats.reporting.sections.results import results_tables
@@ -149,7 +139,7 @@ def _blocked(identity: str, levels: str, results: Results) -> Record | None:
     return next((results[name] for name in names if name in results), None)
 
 
-def _p(record: Record | None, field: str, results: Results) -> AddressedText | str:
+def _p(record: Record | None, field: str, results: Results) -> numbers.AddressedText | str:
     """A p-value; the one before adjustment where no other test was of its family."""
     if not isinstance(record, Test | Comparison):
         return ""
@@ -157,12 +147,12 @@ def _p(record: Record | None, field: str, results: Results) -> AddressedText | s
     if math.isnan(record.p):
         return ""
     bound = isinstance(record, Test) and record.p_bound
-    return label(results, address(record.id, field), p=True, bound=bound)
+    return numbers.label(results, numbers.address(record.id, field), p=True, bound=bound)
 
 
 def _effect(
     pair: _Pair, of: Record, blocked: Record | None, results: Results
-) -> AddressedText | str:
+) -> numbers.AddressedText | str:
     """Effect size: that of the test, the ratio of the blocked test, or the critical difference."""
     record = results.estimate(f"{of.id}/{pair.effect}")
     if pair.effect == "critical_difference":
@@ -170,15 +160,17 @@ def _effect(
         value = results[whole].details.get(pair.effect) if whole else None
         if value is None:
             return ""
-        place = address(whole, f"details.{pair.effect}")
-        return AddressedText(((f"{pair.symbol} = ", ""), (apa_number(float(value)), place)))
+        place = numbers.address(whole, f"details.{pair.effect}")
+        return numbers.AddressedText(((f"{pair.symbol} = ", ""), (apa_number(float(value)), place)))
     if pair.effect == "variance_ratio" and isinstance(blocked, Comparison):
-        number, place = apa_number(blocked.estimate), address(blocked.id, "estimate")
-        return AddressedText(((f"{pair.symbol} = ", ""), (number, place)))
+        number, place = apa_number(blocked.estimate), numbers.address(blocked.id, "estimate")
+        return numbers.AddressedText(((f"{pair.symbol} = ", ""), (number, place)))
     if record is None or math.isnan(record.estimate):
         return ""
     number = apa_number(record.estimate, bounded=True)
-    return AddressedText(((f"{pair.symbol} = ", ""), (number, address(record.id, "estimate"))))
+    return numbers.AddressedText(
+        ((f"{pair.symbol} = ", ""), (number, numbers.address(record.id, "estimate")))
+    )
 
 
 def _claims(run: Run) -> list[dict[str, Any]]:
@@ -283,7 +275,7 @@ def _who(run: Run, row: Mapping[str, Any]) -> str:
     if temperatures is None or temperatures.nunique(dropna=False) < 2:
         return str(row["judge"])
     asked = row.get("temperature")
-    return f"{row['judge']} at T={'default' if is_missing(asked) else f'{asked:g}'}"
+    return f"{row['judge']} at T={'default' if numbers.is_missing(asked) else f'{asked:g}'}"
 
 
 def strategies(run: Run) -> Table | None:
@@ -373,7 +365,7 @@ def costs(run: Run) -> Table | None:
     for table in run.select_kind("cost"):
         judge = table.id.partition(".")[2]
         for row in rows_of_table(table):
-            bounds = interval(
+            bounds = numbers.interval(
                 number_of(row.get("gain_low")), number_of(row.get("gain_high")), digits=1
             )
             rows.append(
@@ -382,8 +374,8 @@ def costs(run: Run) -> Table | None:
                     "strategy": row.get("strategy"),
                     "gain": f"{number(row.get('gain'), digits=1)} {bounds}",
                     "tokens": number_of(row.get("tokens")),
-                    "tokens_per_point": _per_point(row, "tokens", integer),
-                    "usd_per_point": _per_point(row, "usd", money),
+                    "tokens_per_point": _per_point(row, "tokens", numbers.integer),
+                    "usd_per_point": _per_point(row, "usd", numbers.money),
                     "paid": number_of(row.get("usd_per_point")) > 0,
                 }
             )
@@ -414,18 +406,20 @@ def _per_point(row: Mapping[str, Any], what: str, form: Callable[[Any], str]) ->
     price, low, high = (
         number_of(row.get(f"{what}_per_point{end}")) for end in ("", "_low", "_high")
     )
-    if is_missing(price):
-        return DASH
-    return form(price) if is_missing(low) else f"{form(price)} [{form(low)}, {form(high)}]"
+    if numbers.is_missing(price):
+        return numbers.DASH
+    return form(price) if numbers.is_missing(low) else f"{form(price)} [{form(low)}, {form(high)}]"
 
 
 def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
     value = number_of(row.get(key))
     low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
     if math.isnan(value):
-        return DASH
+        return numbers.DASH
     text = f"{100 * value:.1f}%"
-    return text if math.isnan(low) else f"{text} {interval(100 * low, 100 * high, digits=0)}"
+    return (
+        text if math.isnan(low) else f"{text} {numbers.interval(100 * low, 100 * high, digits=0)}"
+    )
 
 
 def scaling(run: Run) -> list[Showable]:

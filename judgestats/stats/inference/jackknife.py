@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.results.text import FEW_CLUSTERS
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import (
-    BEYOND,
-    cluster_note,
-    is_too_wide,
-    not_estimable,
-    on_scale,
-    undefined_interval,
-)
+from judgestats.stats.inference import bootstrap, distributions
 from judgestats.stats.inference.result import Interval, Note
 
 MIN_CLUSTERS = 2
@@ -211,15 +203,15 @@ def useful_ratio(
     """
     if interval is None:
         if ratio.lacks_clusters:
-            return None, (not_estimable(f"{ratio.held} Judge more items.", of=of),)
+            return None, (bootstrap.not_estimable(f"{ratio.held} Judge more items.", of=of),)
         named = f" for {of}" if of else ""
         note = Note(code="no_interval", message=f"No interval{named}: {ratio.reason}.")
         return None, (note,) if ratio.reason else ()
     value, low, high = math.exp(ratio.log), interval.low, interval.high
-    if not is_too_wide(value, low, high, degree=degree, compared=compared):
+    if not bootstrap.is_too_wide(value, low, high, degree=degree, compared=compared):
         return interval, notes
-    why = f"{ratio.held} An end would be over {BEYOND**degree:.0f} times the estimate."
-    return None, (not_estimable(f"{why} Judge more items.", of=of),)
+    why = f"{ratio.held} An end would be over {bootstrap.BEYOND**degree:.0f} times the estimate."
+    return None, (bootstrap.not_estimable(f"{why} Judge more items.", of=of),)
 
 
 def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
@@ -251,7 +243,7 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
         return LogRatio(log=log, reason="a pooled sum is 0")
     n = sums.shape[0]
     most = min(sums.T, key=effective_clusters)
-    effective, held = effective_clusters(most), cluster_note(most)
+    effective, held = effective_clusters(most), bootstrap.cluster_note(most)
     left = totals - sums
     if n < MIN_CLUSTERS or np.any(left <= 1e-12 * totals):
         reason = "all of a pooled variance comes from one cluster"
@@ -317,7 +309,7 @@ def log_jackknife(values: Floats, weights: Floats, sizes: Floats) -> LogRatio:
         reason = "no score varies within items" if count > 0 else "no item has two scores"
         log = -math.inf if count > 0 else math.nan
         return LogRatio(log=log, reason=reason)
-    effective, held = effective_clusters(values), cluster_note(values)
+    effective, held = effective_clusters(values), bootstrap.cluster_note(values)
     found = LogRatio(log=math.log(total / count), effective_clusters=effective, held=held)
     left, n_left = total - values, count - weights
     few = few_questions(sizes)
@@ -464,13 +456,13 @@ def interval_of_left_out(
     >>> round(out.std_error, 4)
     0.1155
     """
-    forward, backward = on_scale(transform, where="interval_of_left_out")
+    forward, backward = bootstrap.on_scale(transform, where="interval_of_left_out")
     n_clusters = len(sizes)
     title = f"jackknife over {'clusters' if n_clusters < np.sum(sizes) else 'items'}, t"
     if len(set(np.asarray(sizes).tolist())) > 1:
         title += f" with {max(effective_clusters(sizes) - 1, 1):.1f} effective df"
     title += "" if transform == "identity" else f", {transform} scale"
-    undefined = undefined_interval(level=level, method=title)
+    undefined = bootstrap.undefined_interval(level=level, method=title)
     empty = np.empty(0)
 
     def undefined_result(code: str, message: str, values: Floats) -> JackknifeResult:

@@ -12,15 +12,8 @@ import pandas as pd
 
 from judgestats.arrays import Bools, Ints
 from judgestats.errors import InputError
-from judgestats.results.numbers import (
-    adjusted_p,
-    apa_estimate,
-    apa_p,
-    format_number,
-    format_p,
-    printed_p,
-    with_bounds,
-)
+from judgestats.results import numbers
+from judgestats.results.numbers import with_bounds
 from judgestats.results.quantities import name_of, omits_zero, symbol_of
 from judgestats.results.records import LOST, NOT_ESTIMABLE, plain
 from judgestats.results.text import (
@@ -57,7 +50,7 @@ class Interval:
         """
         largest = max(abs(self.low), abs(self.high))
         if not 1e-4 <= largest < 1e5:  # zero, not finite, or in need of an exponent
-            return f"[{format_number(self.low)}, {format_number(self.high)}]"
+            return f"[{numbers.format_number(self.low)}, {numbers.format_number(self.high)}]"
         decimals = max(0, 3 - math.floor(math.log10(largest)))
         return f"[{self.low:.{decimals}f}, {self.high:.{decimals}f}]"
 
@@ -193,10 +186,10 @@ class NullReference:
         if self.reason:
             return f"null ({self.hypothesis}): says nothing, {self.reason}"
         how = "draws of" if self.drawn else "permutations of"
-        p = f", p {format_p(self.p_value, smallest=self.p_smallest)}"
+        p = f", p {numbers.format_p(self.p_value, smallest=self.p_smallest)}"
         return (
-            f"null ({self.hypothesis}): mean {format_number(self.mean)}, 95th percentile "
-            f"{format_number(self.q95)}{p if not math.isnan(self.p_value) else ''} "
+            f"null ({self.hypothesis}): mean {numbers.format_number(self.mean)}, 95th percentile "
+            f"{numbers.format_number(self.q95)}{p if not math.isnan(self.p_value) else ''} "
             f"({self.n_permutations} {how} {self.permuted}{self.p_method and f'; {self.p_method}'})"
         )
 
@@ -271,7 +264,7 @@ def print_table(
     title: str, table: pd.DataFrame, lines: Sequence[str] = (), notes: Sequence[Note] = ()
 ) -> str:
     """A titled table with the lines and warnings under it, as results print."""
-    text = table.to_string(index=False, float_format=format_number)
+    text = table.to_string(index=False, float_format=numbers.format_number)
     return "\n".join(["", f"\t{title}", "", text, *lines, *notes_block(notes), ""])
 
 
@@ -392,7 +385,7 @@ class Estimate(Result):
 
     def __str__(self) -> str:
         lines = ["", f"\t{self.label}", ""]
-        lines.append(f"{self.name} = {format_number(self.estimate, digits=5)}")
+        lines.append(f"{self.name} = {numbers.format_number(self.estimate, digits=5)}")
         if self.reason:
             lines.append(f"undefined: {self.reason}")
         if self.interval:
@@ -472,7 +465,7 @@ class Estimates(Result):
         width = max((len(t.label) for t in self.terms), default=0)
         lines = ["", f"\t{self.label}", ""]
         for t in self.terms:
-            line = f"{t.label:<{width}}  {format_number(t.estimate):>9}"
+            line = f"{t.label:<{width}}  {numbers.format_number(t.estimate):>9}"
             if t.interval:
                 line += f"  {t.interval!s:<20} {100 * t.interval.level:g}% CI, {t.interval.method}"
             if t.reason:
@@ -544,9 +537,9 @@ class TestResult(Result):
 
     def statistic_text(self) -> str:
         """``F(3, 57) = 4.21``-style text."""
-        inside = ", ".join(format_number(v) for v in self.df.values())
+        inside = ", ".join(numbers.format_number(v) for v in self.df.values())
         name = f"{self.statistic_name}({inside})" if inside else self.statistic_name
-        return f"{name} = {format_number(self.statistic)}"
+        return f"{name} = {numbers.format_number(self.statistic)}"
 
     def glance(self) -> pd.DataFrame:
         """One row for the whole result."""
@@ -601,7 +594,7 @@ class TestResult(Result):
         """
         if math.isnan(self.p_value):
             return f"{self.method}: not computed ({self.reason})"
-        text = f"{self._statistic(digits)}, {apa_p(self.p_value, smallest=self.p_floor)}"
+        text = f"{self._statistic(digits)}, {numbers.apa_p(self.p_value, smallest=self.p_floor)}"
         if self.effect is not None and not math.isnan(self.effect.estimate):
             text += f", {self.effect.apa(digits=digits)}"
         return text
@@ -653,16 +646,16 @@ class TestResult(Result):
         lines = ["", f"\t{self.method}", ""]
         if self.data_name:
             lines.append(f"data:  {self.data_name}")
-        parts = [f"{self.statistic_name} = {format_number(self.statistic, digits=5)}"]
-        parts += [f"{k} = {format_number(v, digits=5)}" for k, v in self.df.items()]
-        parts.append(f"p-value {printed_p(self.p_value, smallest=self.p_floor)}")
+        parts = [f"{self.statistic_name} = {numbers.format_number(self.statistic, digits=5)}"]
+        parts += [f"{k} = {numbers.format_number(v, digits=5)}" for k, v in self.df.items()]
+        parts.append(f"p-value {numbers.printed_p(self.p_value, smallest=self.p_floor)}")
         lines.append(", ".join(parts))
         if self.reason:
             lines.append(f"not computed: {self.reason}")
         if self.alternative:
             lines.append(f"alternative hypothesis: {self.alternative}")
         for effect in self.effects:
-            text = f"{effect.label}: {format_number(effect.estimate)}"
+            text = f"{effect.label}: {numbers.format_number(effect.estimate)}"
             if effect.interval:
                 text += f", {100 * effect.interval.level:g} percent CI {effect.interval}"
             lines.append(text)
@@ -670,7 +663,8 @@ class TestResult(Result):
             lines.append("sample estimates:")
             width = max(len(str(k)) for k in self.estimates)
             lines += [
-                f"  {k!s:<{width}}  {format_number(v, digits=5)}" for k, v in self.estimates.items()
+                f"  {k!s:<{width}}  {numbers.format_number(v, digits=5)}"
+                for k, v in self.estimates.items()
             ]
         lines.append(f"({self.sample})")
         return "\n".join([*lines, *notes_block(self.notes), ""])
@@ -802,10 +796,10 @@ class Comparisons(Result):
         if math.isnan(row.estimate):
             return f"{name}: undefined ({row.reason or 'no reason given'})"
         bounded = omits_zero(row.estimate_name)
-        shown = apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
+        shown = numbers.apa_estimate(row.estimate, row.interval, digits=digits, bounded=bounded)
         parts = [f"{name}: {name_of(row.estimate_name)} = {shown}{row.interval_note}"]
         if not math.isnan(row.p_adjusted):
-            parts.append(f"adjusted p {adjusted_p(row)}")
+            parts.append(f"adjusted p {numbers.adjusted_p(row)}")
         return ", ".join(parts)
 
     def sentence(self) -> str:
@@ -828,16 +822,17 @@ class Comparisons(Result):
     def _row_found(row: Comparison) -> str:
         """Estimate, interval, on what it depends, and adjusted p of one pair, for a sentence."""
         bounded = omits_zero(row.estimate_name)
-        shown = apa_estimate(row.estimate, row.interval, bounded=bounded)
+        shown = numbers.apa_estimate(row.estimate, row.interval, bounded=bounded)
         text = f"{name_of(row.estimate_name)} {shown}"
-        return f"{text}{row.interval_note}{hangs_on(row.details)}, adjusted p {adjusted_p(row)}"
+        p = numbers.adjusted_p(row)
+        return f"{text}{row.interval_note}{hangs_on(row.details)}, adjusted p {p}"
 
     def __str__(self) -> str:
         columns = ["contrast", "estimate", "statistic", "p_value", "p_adjusted"]
         if any(r.interval for r in self.rows):
             columns[2:2] = ["conf_low", "conf_high"]
         frame = self.tidy()[columns]
-        table = frame.to_string(index=False, float_format=format_number)
+        table = frame.to_string(index=False, float_format=numbers.format_number)
         lines = ["", f"\t{self.method}", "", f"family: {self.family}; adjustment: {self.adjust}"]
         notes = [*self.notes, *(note for row in self.rows for note in row.notes)]
         return "\n".join([*lines, table, f"({self.sample})", *notes_block(notes), ""])

@@ -10,14 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import check_between
 from judgestats.errors import InputError, one_of
+from judgestats.stats.designs import score_matrix
 from judgestats.stats.designs.cells import Cells
-from judgestats.stats.designs.score_matrix import (
-    MeanSquares,
-    Prepared,
-    mean_squares,
-    one_way_mean_squares,
-    prepare_scores,
-)
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
@@ -157,7 +151,7 @@ FORMS: dict[str, tuple[str, str]] = {
 """Name -> (machine name, what it is): Shrout and Fleiss's, and McGraw and Wong's ICC(A,.)."""
 
 
-def icc_value(form: str, ms: MeanSquares) -> FloatArray:
+def icc_value(form: str, ms: score_matrix.MeanSquares) -> FloatArray:
     """The coefficient from mean squares (of one layout or a stack); NaN if nothing varies."""
     b, c, e, w = (np.asarray(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
     k, n = ms.k, ms.n
@@ -178,7 +172,7 @@ def icc_value(form: str, ms: MeanSquares) -> FloatArray:
     return out
 
 
-def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
+def f_bounds(form: str, ms: score_matrix.MeanSquares, level: float) -> tuple[float, float]:
     """Bounds by the F distribution (Shrout and Fleiss, 1979, as ``psych::ICC``)."""
     tail = (1 - level) / 2
     b, c, e, w = (float(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
@@ -206,7 +200,7 @@ def f_bounds(form: str, ms: MeanSquares, level: float) -> tuple[float, float]:
     return (low_f - 1) / (low_f + k - 1), (high_f - 1) / (high_f + k - 1)
 
 
-def _f_test(form: str, ms: MeanSquares) -> dict[str, float]:
+def _f_test(form: str, ms: score_matrix.MeanSquares) -> dict[str, float]:
     """F test of "the coefficient is 0"."""
     one_way = "(1," in form
     error = float(ms.within if one_way else ms.residual)
@@ -287,7 +281,7 @@ def icc(
     policy: Literal["pairwise", "listwise", "refuse"] = (
         "pairwise" if one_way and missing == "refuse" else missing
     )
-    prepared = prepare_scores(
+    prepared = score_matrix.prepare_scores(
         scores, where=where, cluster=inference["cluster"], missing=policy, min_replications=1
     )
     name, meaning = FORMS[form]
@@ -310,7 +304,7 @@ def icc(
         return Estimate(estimate=math.nan, reason=reason, **common)
 
     complete = prepared.complete
-    ms = mean_squares(x) if complete else one_way_mean_squares(x)
+    ms = score_matrix.mean_squares(x) if complete else score_matrix.one_way_mean_squares(x)
     value = float(icc_value(form, ms))
     if math.isnan(value):
         reason = "no score varies, so there is no variance to be reliable"
@@ -347,7 +341,7 @@ def icc(
         else:
             permuted = permutation_distribution(
                 x,
-                lambda stack: icc_value(form, one_way_mean_squares(stack)),
+                lambda stack: icc_value(form, score_matrix.one_way_mean_squares(stack)),
                 scheme="replications",
                 vectorized=True,
                 **draws,
@@ -378,8 +372,8 @@ def _check(where: str, form: str, interval: str, missing: str) -> None:
 
 def _interval(
     form: str,
-    prepared: Prepared,
-    ms: MeanSquares,
+    prepared: score_matrix.Prepared,
+    ms: score_matrix.MeanSquares,
     value: float,
     interval: str,
     level: float,
@@ -477,7 +471,7 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     grand = float(np.dot(n, mean)) / total
     inside = float(np.dot(variance, n - 1))
     df = total - n.size
-    ms = MeanSquares(
+    ms = score_matrix.MeanSquares(
         items=float(np.dot(n, (mean - grand) ** 2)) / (n.size - 1),
         replications=math.nan,
         residual=math.nan,

@@ -18,23 +18,10 @@ from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
 from judgestats.stats.inference.result import Estimate, Note, Sample
-from judgestats.stats.reliability import one_factor
+from judgestats.stats.reliability import omega_fit, one_factor
 from judgestats.stats.reliability.intraclass import FORMS, IccForm, icc_value, replications_needed
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
-from judgestats.stats.reliability.omega_fit import (
-    TARGETS,
-    IntervalMethod,
-    OmegaEstimate,
-    check_options,
-    covariances_of_stack,
-    fit,
-    parallel_reliability,
-    prepare,
-    refuse,
-    statistic_of,
-    too_little,
-    weighted_covariances,
-)
+from judgestats.stats.reliability.omega_fit import OmegaEstimate, fit
 
 
 def alpha_from_covariance(covariance: Floats) -> Floats:
@@ -292,7 +279,7 @@ def with_interval(
         return dataclasses.replace(fitted, interval=bounds, notes=(*fitted.notes, *notes))
     boot = cluster_bootstrap(
         data,
-        lambda x, weights: statistic(weighted_covariances(x, weights)),
+        lambda x, weights: statistic(omega_fit.weighted_covariances(x, weights)),
         cluster=codes,
         n_resamples=n_resamples,
         level=level,
@@ -327,7 +314,6 @@ def _coverage_notes(fitted: OmegaEstimate) -> tuple[Note, ...]:
 
 
 __all__ = [
-    "IntervalMethod",
     "OmegaEstimate",
     "omega_of_covariance",
     "omega_total",
@@ -355,7 +341,7 @@ def omega_total(
     denominator: one_factor.Denominator = "model",
     standardize: bool = False,
     lower: float | Literal["default"] | None = "default",
-    interval: IntervalMethod | None = "auto",
+    interval: omega_fit.IntervalMethod | None = "auto",
     null: bool = False,
     n_jobs: int = 1,
     **inference: Unpack[Inference],
@@ -435,9 +421,9 @@ def omega_total(
     >>> round(congeneric.estimate, 3), congeneric.fit.df
     (0.776, 5)
     """
-    check_options(model, estimator, denominator, interval, lower)
+    omega_fit.check_options(model, estimator, denominator, interval, lower)
     floor = one_factor.DEFAULT_LOWER[estimator] if lower == "default" else lower
-    data, sample, codes = prepare(scores, inference["cluster"])
+    data, sample, codes = omega_fit.prepare(scores, inference["cluster"])
     n, p = data.shape
     label = f"McDonald's omega total ({model})"
     method = "closed form" if model == "parallel" else estimator
@@ -455,39 +441,39 @@ def omega_total(
         estimator_name=estimator,
         denominator=denominator,
     )
-    reason = too_little(n, p)
+    reason = omega_fit.too_little(n, p)
     if reason:
         return dataclasses.replace(base, reason=reason)
     S = np.cov(data, rowvar=False)
     if not np.diag(S).max() > 0:
         return dataclasses.replace(base, reason="every score is the same: there is no variance")
-    single, mean_of_all = parallel_reliability(S)
+    single, mean_of_all = omega_fit.parallel_reliability(S)
     base = dataclasses.replace(
         base,
         single=single,
         mean_of_all=mean_of_all,
-        replications_for={t: replications_needed(single, target=t) for t in TARGETS},
+        replications_for={t: replications_needed(single, target=t) for t in omega_fit.TARGETS},
     )
     matrix = S
     if standardize or model == "congeneric":
         constant = np.flatnonzero(np.diag(S) <= 0)
         if constant.size:
-            return refuse(base, one_factor.singular_reason(S, n))
+            return omega_fit.refuse(base, one_factor.singular_reason(S, n))
     if standardize:
         sd = np.sqrt(np.diag(S))
         matrix = S / np.outer(sd, sd)
     if model == "congeneric" and p < 3:
-        return refuse(base, "two replications do not identify a congeneric model")
+        return omega_fit.refuse(base, "two replications do not identify a congeneric model")
     if estimator == "ml" and model != "parallel":
         singular = one_factor.singular_reason(S, n)
         if singular:
-            return refuse(
+            return omega_fit.refuse(
                 base, f"ML needs an invertible covariance matrix, and here {singular}", minres=True
             )
     fitted = fit(base, matrix, n, floor)
     if math.isnan(fitted.estimate):
         return fitted
-    statistic = statistic_of(fitted, matrix, standardize=standardize, lower=floor)
+    statistic = omega_fit.statistic_of(fitted, matrix, standardize=standardize, lower=floor)
     if interval is not None:
         fitted = with_interval(
             fitted,
@@ -514,10 +500,10 @@ def omega_total(
                 seed=inference["seed"],
             )
         else:
-            cold = statistic_of(fitted, None, standardize=standardize, lower=floor)
+            cold = omega_fit.statistic_of(fitted, None, standardize=standardize, lower=floor)
             permuted = permutation_distribution(
                 data,
-                lambda stack: cold(covariances_of_stack(stack)),
+                lambda stack: cold(omega_fit.covariances_of_stack(stack)),
                 scheme="replications",
                 vectorized=True,
                 **draws,
@@ -576,7 +562,7 @@ def omega_of_covariance(
         model=model,
     )
     n, p = sample.n_items, len(S)
-    reason = too_little(n, p)
+    reason = omega_fit.too_little(n, p)
     if not reason and not np.diag(S).max() > 0:
         reason = "every score is the same: there is no variance"
     if not reason and model == "congeneric" and p < 3:

@@ -16,17 +16,8 @@ from judgestats.results.numbers import format_number, format_p
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample
-from judgestats.stats.reliability.one_factor import (
-    Denominator,
-    Estimator,
-    Model,
-    OneFactorFit,
-    fit_one_factor,
-    fit_stack,
-    omegas,
-    parallel_solution,
-    singular_reason,
-)
+from judgestats.stats.reliability import one_factor
+from judgestats.stats.reliability.one_factor import omegas
 
 IntervalMethod = Literal["auto"]
 
@@ -39,9 +30,9 @@ def check_options(
     lower: float | str | None,
 ) -> None:
     """Refuse options that do not exist or do not go together."""
-    one_of("omega_total", "model", model, get_args(Model))
-    one_of("omega_total", "estimator", estimator, get_args(Estimator))
-    one_of("omega_total", "denominator", denominator, get_args(Denominator))
+    one_of("omega_total", "model", model, get_args(one_factor.Model))
+    one_of("omega_total", "estimator", estimator, get_args(one_factor.Estimator))
+    one_of("omega_total", "denominator", denominator, get_args(one_factor.Denominator))
     one_of("omega_total", "interval", interval, (*get_args(IntervalMethod), None))
     if isinstance(lower, str) and lower != "default":
         msg = (
@@ -117,7 +108,7 @@ class OmegaEstimate(Estimate):
     denominator: str = "model"
     loadings: Floats = dataclasses.field(default_factory=lambda: np.empty(0))
     uniquenesses: Floats = dataclasses.field(default_factory=lambda: np.empty(0))
-    fit: OneFactorFit | None = None
+    fit: one_factor.OneFactorFit | None = None
     single: float = math.nan
     mean_of_all: float = math.nan
     replications_for: dict[float, float] = dataclasses.field(default_factory=dict)
@@ -177,7 +168,7 @@ EQUAL_SPREAD = (
 def parallel_reliability(S: Floats) -> tuple[float, float]:
     """ICC(3,1) and its Spearman-Brown (raw alpha) from a covariance matrix."""
     p = S.shape[0]
-    common, own = parallel_solution(S)
+    common, own = one_factor.parallel_solution(S)
     total = float(S.sum())
     alpha = p / (p - 1) * (1 - float(np.trace(S)) / total) if total > 0 else math.nan
     return common / (common + own), alpha
@@ -198,12 +189,12 @@ def refuse(base: OmegaEstimate, reason: str, *, minres: bool = False) -> OmegaEs
 def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEstimate:
     """The estimate with its solution and fit, no interval yet."""
     p = S.shape[0]
-    model: Model = base.model  # type: ignore[assignment]
-    estimator: Estimator = base.estimator_name  # type: ignore[assignment]
+    model: one_factor.Model = base.model  # type: ignore[assignment]
+    estimator: one_factor.Estimator = base.estimator_name  # type: ignore[assignment]
     notes: list[Note] = []
     common: float | None = None
     if model == "parallel":
-        common, own = parallel_solution(S)
+        common, own = one_factor.parallel_solution(S)
         total = float(S.sum())
         if not total > 1e-14 * np.trace(S):
             return dataclasses.replace(base, reason="the sum of the replications has no variance")
@@ -214,13 +205,13 @@ def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEst
         heywood: tuple[int, ...] = ()
         converged, objective = True, math.nan
     else:
-        solution = fit_stack(S[None], model=model, estimator=estimator, lower=lower)
+        solution = one_factor.fit_stack(S[None], model=model, estimator=estimator, lower=lower)
         loadings, psi = solution.loadings[0], solution.uniquenesses[0]
         converged = bool(solution.converged[0])
         objective = float(solution.objective[0]) if estimator == "minres" else math.nan
         heywood = tuple(np.flatnonzero(solution.at_bound[0] | (psi < 0)).tolist())
         if model == "tau-equivalent" and estimator == "minres":
-            common = parallel_solution(S)[0]
+            common = one_factor.parallel_solution(S)[0]
             total = float(S.sum())
             values = dict.fromkeys(("model", "observed", "residual"), p * p * common / total)
         else:
@@ -245,7 +236,7 @@ def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEst
             reason="the search did not converge to a minimum; model='parallel' has a closed form",
             notes=(*notes, Note(code="not_converged", message="the fit did not converge")),
         )
-    fit = fit_one_factor(
+    fit = one_factor.fit_one_factor(
         S,
         loadings,
         psi,
@@ -257,7 +248,7 @@ def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEst
         minres_objective=objective,
     )
     if math.isnan(fit.chi2) and model == "parallel":
-        why = singular_reason(S, n)
+        why = one_factor.singular_reason(S, n)
         if why:
             message = f"no test of fit: the covariance matrix is singular ({why})"
             notes.append(Note(code="singular", message=message))
@@ -292,7 +283,7 @@ def statistic_of(
             total = stack.sum((1, 2))
             common = total - np.einsum("bii->b", stack)
             return np.where(total > 0, p / (p - 1) * common / total, np.nan)
-        solution = fit_stack(
+        solution = one_factor.fit_stack(
             stack,
             model=fitted.model,  # type: ignore[arg-type]
             estimator=fitted.estimator_name,  # type: ignore[arg-type]
