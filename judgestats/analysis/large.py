@@ -202,8 +202,6 @@ def counted_errors(
     analysis: Analysis,
     reduced: ReducedJudgments,
     scale: tuple[float, float] | None,
-    *,
-    level: float,
 ) -> Analysis:
     """An analysis with the errors of repeats, as the audit in memory has them.
 
@@ -214,7 +212,6 @@ def counted_errors(
     reduced : ReducedJudgments
     scale : (float, float) or None
         None leaves out what rests on its ends, and says so.
-    level : float
 
     Returns
     -------
@@ -223,7 +220,7 @@ def counted_errors(
     ends = scale or assumed_scale(np.asarray(reduced.values, dtype=float))
     pairs = {c.label: _pairs_of_column(reduced, p, ends) for p, c in enumerate(reduced.columns)}
     unstated = () if scale else tuple(pairs)
-    return with_repeat_errors(analysis, pairs, unstated=unstated, level=level)
+    return with_repeat_errors(analysis, pairs, unstated=unstated, level=0.95)
 
 
 def _pairs_of_column(

@@ -331,7 +331,9 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
         if families.claim_of(p, p_alike) == "open" and floor > families.LEVEL:
             smallest = apa_number(floor, bounded=True)
             reason = f"too few questions: the smallest possible p is {smallest}"
-        kinds = ("spread", "equivalence", "ratio", *_compared(question, name))
+        kinds = ["spread", "equivalence", "ratio"]
+        if question.id == "spread" and question.spreads[name].gmd_ratios is not None:
+            kinds.append("gmd")  # the ratios of what the test compares
         headlines.append(
             families.claim_headline(
                 question.result_id("spread", name), stratum.about,
@@ -345,22 +347,12 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
     return tuple(headlines)
 
 
-def _compared(question: SpreadQuestion, name: str) -> tuple[str, ...]:
-    """The ratios of what the test compares, where these are not variances."""
-    first = question.id == "spread"
-    return ("gmd",) if first and question.spreads[name].gmd_ratios is not None else ()
-
-
 def _direction(spread: SpreadResult) -> Literal["", "higher", "lower"]:
     """Whether the last condition varies more or less than the first."""
     if spread.summary is None:
         return ""
-    low, high = (
-        spread.summary[c].variance.estimate for c in (spread.conditions[0], spread.conditions[-1])
-    )
-    if high > low:
-        return "higher"
-    return "lower" if high < low else ""
+    variances = [spread.summary[c].variance.estimate for c in spread.conditions]
+    return families.direction_of(variances[-1] - variances[0])
 
 
 MARGIN = 1.5

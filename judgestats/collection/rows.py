@@ -158,16 +158,18 @@ class FrameWriter:
         return _frame(rows, _factors(rows)), ()
 
 
+_PART_ROWS = 5000
+
+
 class PartWriter:
-    """Writes every `size` rows to a Parquet file, so that memory does not grow with their number.
+    """Writes every 5,000 rows to a Parquet file, so that memory does not grow with their number.
 
     Parts are in the order in which answers came. A part is written next to its name and then moved,
     so that a file that is there is complete.
     """
 
-    def __init__(self, folder: Path, *, size: int = 5000) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._size = size
         self._rows: list[Row] = []
         self._parts: list[Path] = []
         self._factors: list[str] | None = None
@@ -188,7 +190,7 @@ class PartWriter:
         """Take a row."""
         del place
         self._rows.append(row)
-        if len(self._rows) >= self._size:
+        if len(self._rows) >= _PART_ROWS:
             self._write()
 
     def _write(self) -> None:

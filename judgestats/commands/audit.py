@@ -524,7 +524,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
             analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
         )
     if reduced.is_scores:
-        analysis = counted_errors(analysis, reduced, scale, level=0.95)
+        analysis = counted_errors(analysis, reduced, scale)
     analysis = replace(analysis, limitations=(*analysis.limitations, *copies.limits))
     analysis = with_measures(
         clip_to_scale(analysis, scale), None, decision_options(arguments), labelled=labelled

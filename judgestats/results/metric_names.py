@@ -140,17 +140,8 @@ def metric_called(name: str, metrics: Iterable[str]) -> str:
     return named[0] if named else ""
 
 
-def quantities_of(
-    name: str, rows: Sequence[Row] = (), metrics: Iterable[str] = ()
-) -> list[DirectedQuantity]:
-    """What a name stands for in these rows, else in these metrics, else wherever it is known.
-
-    Parameters
-    ----------
-    name : str
-    rows : sequence of Row
-    metrics : iterable of str
-        Names of metrics.
+def quantities_of(name: str) -> list[DirectedQuantity]:
+    """What a name stands for wherever it is known.
 
     Examples
     --------
@@ -159,12 +150,6 @@ def quantities_of(
     >>> quantities_of("no such")
     []
     """
-    shown = [quantity_of_row(row) for row in rows if is_called(row, name)]
-    if shown:
-        return shown
-    if metric := metric_called(name, metrics):
-        quantity = quantity_of_metric(metric)
-        return [quantity] if quantity else []
     name = ALIASES.get(name.casefold(), name)
     key = _KEYS.get(name, name)
     labelled = [e.key for e in QUANTITIES.values() if e.heading.casefold() == name.casefold()]

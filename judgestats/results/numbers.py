@@ -262,9 +262,7 @@ def _decimals(value: float, low: float, high: float, digits: int) -> int | None:
     return max(digits, min(1 - math.floor(math.log10(width)), _MOST_DECIMALS))
 
 
-def column_decimals(
-    numbers: Iterable[tuple[float, float, float]], *, digits: int = 2
-) -> int | None:
+def column_decimals(numbers: Iterable[tuple[float, float, float]]) -> int | None:
     """The decimals of a column of estimates, which are compared down it: one number for all.
 
     Those of its widest interval: more would pretend, for that row, to a precision that is not
@@ -273,8 +271,6 @@ def column_decimals(
     Parameters
     ----------
     numbers : iterable of (value, low, high)
-    digits : int
-        The fewest.
 
     Examples
     --------
@@ -284,7 +280,7 @@ def column_decimals(
     4
     >>> column_decimals([(0.5, math.nan, math.nan)])
     """
-    own = (_decimals(*number, digits) for number in numbers)
+    own = (_decimals(*number, digits=2) for number in numbers)
     return min((d for d in own if d is not None), default=None)
 
 

@@ -230,7 +230,7 @@ FEW_CLUSTERS = 10
 _MUCH = 0.25
 
 
-def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective clusters") -> str:
+def hangs_on(details: Mapping[str, Any]) -> str:
     """Warning if a ratio of spreads depends on few clusters or on one item; else empty.
 
     Parameters
@@ -238,8 +238,6 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
     details : mapping
         ``effective_clusters``; ``largest_share`` and ``largest_item`` of the item that holds most,
         by name or number.
-    clusters : str
-        Template for the number of clusters.
 
     Examples
     --------
@@ -250,7 +248,7 @@ def hangs_on(details: Mapping[str, Any], *, clusters: str = "{:.1f} effective cl
     """
     parts = []
     if (effective := details.get("effective_clusters", math.nan)) < FEW_CLUSTERS:
-        parts.append(clusters.format(effective))
+        parts.append(f"{effective:.1f} effective clusters")
     if (share := details.get("largest_share", math.nan)) >= _MUCH:
         item = details["largest_item"]
         name = f"item {item}" if isinstance(item, int) else item

@@ -104,10 +104,8 @@ class Requested:
     tool: str = ""
 
 
-def read_request(
-    request: Mapping[str, Any], *, schema: bool = True, tools: bool = True
-) -> Requested:
-    """Read a chat completion request; `schema` and `tools` say whether the server heeds them.
+def read_request(request: Mapping[str, Any], *, schema: bool = True) -> Requested:
+    """Read a chat completion request; `schema` says whether the server heeds one.
 
     Examples
     --------
@@ -131,7 +129,7 @@ def read_request(
         frame = frame.replace(match.group(1), " ", 1)
     if not answers:
         answers = (prompt,)
-    fields, tool = _fields(request, schema=schema, tools=tools)
+    fields, tool = _fields(request, schema=schema)
     wanted = _wanted_text(fields, frame)
     if wanted:
         about = tuple(text for name, text in blocks if _CROWD.search(name))
@@ -203,15 +201,11 @@ def _contents(messages: Any) -> list[str]:
     return texts
 
 
-def _fields(
-    request: Mapping[str, Any], *, schema: bool, tools: bool
-) -> tuple[Mapping[str, Any] | None, str]:
+def _fields(request: Mapping[str, Any], *, schema: bool) -> tuple[Mapping[str, Any] | None, str]:
     try:
-        if tools and request.get("functions"):
-            function = request["functions"][0]
-            return function["parameters"]["properties"], str(function["name"])
-        if tools and request.get("tools"):
-            function = request["tools"][0]["function"]
+        if request.get("functions") or request.get("tools"):
+            legacy = request.get("functions")
+            function = legacy[0] if legacy else request["tools"][0]["function"]
             return function["parameters"]["properties"], str(function["name"])
         if schema and request.get("response_format", {}).get("type") == "json_schema":
             return request["response_format"]["json_schema"]["schema"]["properties"], ""

@@ -259,9 +259,7 @@ def is_cut(finish_reason: str) -> bool:
     return finish_reason.strip().lower() in _CUT
 
 
-def message_text(
-    message: Mapping[str, Any], finish_reason: str = "", *, tool: str = ""
-) -> tuple[str, str]:
+def message_text(message: Mapping[str, Any], finish_reason: str = "") -> tuple[str, str]:
     """The text to be read, and the finish reason (``refusal`` where the message is one).
 
     Parameters
@@ -269,16 +267,13 @@ def message_text(
     message : mapping
         As it is in a chat completion; anything may be in it.
     finish_reason : str
-    tool : str
-        The tool that was asked for; calls of others are ignored. Empty: any tool of ours, all of
-        which are called ``submit_...``.
 
     Returns
     -------
     tuple of str and str
-        The arguments of one call, unchanged. Arguments of several calls, or those that are not an
-        object, become a JSON list of strings (`calls_in` reads it). Without a call it is the
-        content. Reasoning is never part of it.
+        The arguments of one call of our tools (``submit_...``), unchanged. Arguments of several
+        calls, or those that are not an object, become a JSON list of strings (`calls_in` reads it).
+        Without a call it is the content. Reasoning is never part of it.
 
     Examples
     --------
@@ -295,7 +290,7 @@ def message_text(
             refusal = part.get("refusal") or part.get("text") or "refused"
     if refusal:
         return _as_text(refusal), "refusal"
-    arguments = _arguments(message, tool)
+    arguments = _arguments(message)
     if arguments:
         if len(arguments) == 1 and arguments[0].lstrip().startswith("{"):
             return arguments[0], finish_reason
@@ -329,7 +324,7 @@ def calls_in(text: str) -> list[str] | None:
     return calls if all(isinstance(c, str) for c in calls) else None
 
 
-def _arguments(message: Mapping[str, Any], tool: str) -> list[str]:
+def _arguments(message: Mapping[str, Any]) -> list[str]:
     calls = message.get("tool_calls")
     functions = (
         [c.get("function") for c in calls if isinstance(c, Mapping)]
@@ -339,17 +334,16 @@ def _arguments(message: Mapping[str, Any], tool: str) -> list[str]:
     functions.append(message.get("function_call"))
     arguments = []
     for function in functions:
-        if isinstance(function, Mapping) and _is_ours(function.get("name"), tool):
+        if isinstance(function, Mapping) and _is_ours(function.get("name")):
             arguments.append(_call_text(function.get("arguments", _ABSENT)))
     return arguments
 
 
-def _is_ours(name: Any, tool: str) -> bool:
-    """Whether a call is of the tool asked for; a call without a name can be of no other."""
+def _is_ours(name: Any) -> bool:
+    """Whether a call is of a tool of ours; a call without a name can be of no other."""
     if not isinstance(name, str) or not name:
         return True
-    name = name.rpartition(".")[2]  # some proxies write functions.submit_score
-    return bool(name == tool if tool else name.startswith(_OURS))
+    return name.rpartition(".")[2].startswith(_OURS)  # some proxies write functions.submit_score
 
 
 def _call_text(arguments: Any) -> str:

@@ -40,9 +40,7 @@ class Groups:
     notes: tuple[Note, ...] = ()
 
 
-def read_groups(
-    values: object, *, where: str, names: Sequence[Any] | None = None, least: int = 2
-) -> Groups:
+def read_groups(values: object, *, where: str, names: Sequence[Any] | None = None) -> Groups:
     """Independent groups from a mapping, or from a list of samples.
 
     Parameters
@@ -54,8 +52,6 @@ def read_groups(
         Calling function, for messages.
     names : sequence, optional
         Names of the samples of a list.
-    least : int
-        Least number of groups with values.
 
     Returns
     -------
@@ -90,9 +86,9 @@ def read_groups(
         )
     read = [(level_label(k), s[~np.isnan(s)]) for k, s in zip(levels, samples, strict=True)]
     kept = [(name, s) for name, s in read if s.size]
-    if len(kept) < least:
+    if len(kept) < 2:
         raise InputError(
-            f"{where}: at least {least} groups with values are required, got {len(kept)}. Check "
+            f"{where}: at least 2 groups with values are required, got {len(kept)}. Check "
             "the samples."
         )
     n_given, n_kept = sum(s.size for s in samples), sum(s.size for _, s in kept)
@@ -349,7 +345,6 @@ def prepare_scores(
     where: str,
     cluster: ArrayLike | None = None,
     missing: Missing = "refuse",
-    min_items: int = 2,
     min_replications: int = 2,
 ) -> Prepared:
     """Check a score matrix and apply the policy for missing judgments.
@@ -363,8 +358,8 @@ def prepare_scores(
     missing : {"refuse", "listwise", "pairwise"}
         ``refuse``: a missing judgment leaves a reason. ``listwise``: items with one are dropped and
         counted. ``pairwise``: only items without any judgment are dropped.
-    min_items, min_replications : int
-        Fewer leave a reason.
+    min_replications : int
+        Fewer, or fewer than 2 items, leave a reason.
 
     Returns
     -------
@@ -421,8 +416,8 @@ def prepare_scores(
     if not reason:
         if x.size == 0:
             reason = "no judgment is left"
-        elif x.shape[0] < min_items:
-            reason = f"{min_items} items are needed, {x.shape[0]} given"
+        elif x.shape[0] < 2:
+            reason = f"2 items are needed, {x.shape[0]} given"
         elif x.shape[1] < min_replications:
             reason = f"{min_replications} replications are needed, {x.shape[1]} given"
     return Prepared(x=x, cluster=codes, sample=sample, reason=reason)

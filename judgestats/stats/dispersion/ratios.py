@@ -237,9 +237,7 @@ def notes_of_ratio(
     ratio: LogRatio, *, level: float, names: str = ""
 ) -> tuple[Interval | None, tuple[Note, ...], list[Note]]:
     """The interval of a comparison, the note of the row that lost it, and those of the family."""
-    interval, limits = useful_ratio(
-        ratio, ratio.interval(level), ratio.notes, degree=2, compared=True
-    )
+    interval, limits = useful_ratio(ratio, ratio.interval(level), ratio.notes, compared=True)
     lost = tuple(note for note in limits if note.code == NOT_ESTIMABLE)
     if lost or ratio.reason:
         return interval, lost, []
@@ -295,7 +293,7 @@ def pooled_of_column(cells: Cells, column: int, level: float) -> Estimate:
         parts = np.column_stack([values * degrees, degrees, np.ones(values.size)])
         ratio = log_jackknife(*cluster_sums(parts, cells.cluster[present]).T)
     value = math.exp(ratio.log)
-    interval, notes = useful_ratio(ratio, ratio.interval(level), ratio.notes, degree=2, of=name)
+    interval, notes = useful_ratio(ratio, ratio.interval(level), ratio.notes, of=name)
     return Estimate(
         name="pooled_within_variance",
         label=f"Pooled within-cell variance of {name}",

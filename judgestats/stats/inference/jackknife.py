@@ -174,7 +174,6 @@ def useful_ratio(
     interval: Interval | None,
     notes: tuple[Note, ...],
     *,
-    degree: int,
     compared: bool = False,
     of: str = "",
 ) -> tuple[Interval | None, tuple[Note, ...]]:
@@ -187,8 +186,6 @@ def useful_ratio(
         Of the ratio itself.
     notes : tuple of Note
         That go with it.
-    degree : int
-        1 for points of the scale, 2 for their squares.
     compared : bool
         Whether 1 means no difference: an interval that excludes it is informative, however wide.
     of : str
@@ -197,7 +194,7 @@ def useful_ratio(
     Returns
     -------
     interval : Interval or None
-        None where an end is more than 5 (of squares 25) times the estimate, and where one cluster
+        None where an end is more than 25 times the estimate, and where one cluster
         cannot be left out.
     notes : tuple of Note
     """
@@ -208,9 +205,9 @@ def useful_ratio(
         note = Note(code="no_interval", message=f"No interval{named}: {ratio.reason}.")
         return None, (note,) if ratio.reason else ()
     value, low, high = math.exp(ratio.log), interval.low, interval.high
-    if not bootstrap.is_too_wide(value, low, high, degree=degree, compared=compared):
+    if not bootstrap.is_too_wide(value, low, high, degree=2, compared=compared):
         return interval, notes
-    why = f"{ratio.held} An end would be over {bootstrap.BEYOND**degree:.0f} times the estimate."
+    why = f"{ratio.held} An end would be over {bootstrap.BEYOND**2:.0f} times the estimate."
     return None, (bootstrap.not_estimable(f"{why} Judge more items.", of=of),)
 
 
