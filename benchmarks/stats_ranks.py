@@ -20,8 +20,8 @@ import pingouin
 from scipy import stats
 from timing import Call, Row, compare, print_rows, with_r
 
-from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
+from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Comparisons
 

@@ -21,10 +21,9 @@ import numpy as np
 from scipy import stats
 
 from judgestats.stats.agreement.human import human_correlation
-from judgestats.stats.comparison.friedman import friedman_test
 from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
+from judgestats.stats.comparison.matched import cochran_q_test, friedman_test, mcnemar_test
 from judgestats.stats.comparison.paired import cliffs_delta, wilcoxon_signed_rank
-from judgestats.stats.comparison.paired_categories import cochran_q_test, mcnemar_test
 from judgestats.stats.comparison.rank_correlation import page_trend_test, spearman_correlation
 from judgestats.stats.inference.rank_distributions import level_ranks
 from judgestats.stats.inference.result import Estimate

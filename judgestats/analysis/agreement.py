@@ -18,9 +18,9 @@ from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clust
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Objects
+from judgestats.data.columns import heat
 from judgestats.data.parse import ScoreArray
 from judgestats.data.readers.columns import each_distinct
-from judgestats.data.request_fields import heat
 from judgestats.data.verdict_kinds import normalize_value, score_pass_map
 from judgestats.items.records import Item
 from judgestats.protocols.template import pair_name

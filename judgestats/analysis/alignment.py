@@ -17,15 +17,14 @@ from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.arrays import Floats
-from judgestats.data.columns import Condition
-from judgestats.data.request_fields import heat
+from judgestats.data.columns import Condition, heat
 from judgestats.items.records import Item
 from judgestats.results import About, Headline
 from judgestats.stats.agreement.human import alignment_by_category
 from judgestats.stats.agreement.position import first_position_preference, swap_consistency
 from judgestats.stats.agreement.raw_agreement import percent_agreement
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult

@@ -16,14 +16,13 @@ from judgestats.analysis.coefficients import choice_rows, declared_row, ranked, 
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.scores import omega_declared
-from judgestats.data.columns import Condition
-from judgestats.data.request_fields import heat
+from judgestats.data.columns import Condition, heat
 from judgestats.results import About, Headline, apa_number
 from judgestats.stats.agreement.kappa import gwet_ac1
 from judgestats.stats.agreement.order_effects import option_win_rate
 from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share, vote_share_reliability
-from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import page_trend_test, spearman_correlation
 from judgestats.stats.inference.result import Estimate, TestResult

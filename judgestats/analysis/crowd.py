@@ -28,7 +28,7 @@ from judgestats.results.records import Role
 from judgestats.stats.agreement.kappa import fleiss_kappa
 from judgestats.stats.agreement.position import first_position_preference, swap_consistency
 from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share, percent_agreement
-from judgestats.stats.comparison.paired_categories import CochranResult, cochran_q_test
+from judgestats.stats.comparison.matched import CochranResult, cochran_q_test
 from judgestats.stats.comparison.rank_correlation import page_trend_test
 from judgestats.stats.inference.result import Comparisons, Result, TestResult
 

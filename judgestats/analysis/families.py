@@ -13,8 +13,8 @@ import pandas as pd
 
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Objects
+from judgestats.data.columns import heat, sort_levels
 from judgestats.data.parse import ScoreArray
-from judgestats.data.request_fields import heat, sort_levels
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import count_noun, is_number

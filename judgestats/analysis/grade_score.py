@@ -15,8 +15,7 @@ from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
 from judgestats.analysis.coefficients import declared_row, ranked, results_row
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.data.columns import Condition
-from judgestats.data.request_fields import heat
+from judgestats.data.columns import Condition, heat
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About
 from judgestats.stats.agreement.grade_score import (
@@ -26,7 +25,7 @@ from judgestats.stats.agreement.grade_score import (
 )
 from judgestats.stats.agreement.order_effects import option_win_rate, position_test
 from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
-from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.terminal import option

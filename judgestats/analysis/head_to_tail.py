@@ -17,8 +17,7 @@ from judgestats.analysis.coefficients import choice_rows, declared_row, ranked
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.arrays import Floats
-from judgestats.data.columns import Condition
-from judgestats.data.request_fields import heat
+from judgestats.data.columns import Condition, heat
 from judgestats.results import About, Headline
 from judgestats.stats.agreement.order_effects import option_win_rate
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank

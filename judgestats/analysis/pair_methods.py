@@ -16,8 +16,8 @@ from judgestats.analysis.records import NamedResult
 from judgestats.analysis.score_audit import first_weighted
 from judgestats.analysis.selections import entered
 from judgestats.arrays import Floats, Objects
+from judgestats.data.columns import heat
 from judgestats.data.parse import both_orders, combined, scores_of
-from judgestats.data.request_fields import heat
 from judgestats.items.preference_sets import LabelledPairs, label_table
 from judgestats.items.records import Item
 from judgestats.protocols.template import pair_name, response_names

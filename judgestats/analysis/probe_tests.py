@@ -15,8 +15,8 @@ from judgestats.analysis.families import AnalysisPlan, claim_headline, direction
 from judgestats.analysis.records import NamedResult, named_results
 from judgestats.analysis.selections import Rotations, label_shares
 from judgestats.arrays import Floats, Objects
+from judgestats.data.columns import heat
 from judgestats.data.parse import both_orders, scores_of
-from judgestats.data.request_fields import heat
 from judgestats.items.preference_sets import label_table
 from judgestats.items.records import Item
 from judgestats.protocols import probes

@@ -15,9 +15,8 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_headlin
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import cell_arrays, score_conditions
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import score_array, scores_of
-from judgestats.data.request_fields import heat
 from judgestats.results import About, Drawing, Headline, Row
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family, adjust_family

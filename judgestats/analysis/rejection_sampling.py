@@ -20,8 +20,7 @@ from judgestats.analysis.coefficients import declared_row, ranked, results_row
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
 from judgestats.arrays import Floats
-from judgestats.data.columns import Condition
-from judgestats.data.request_fields import heat
+from judgestats.data.columns import Condition, heat
 from judgestats.errors import InputError
 from judgestats.items.answers import labelled_shares
 from judgestats.items.records import Item
@@ -30,7 +29,7 @@ from judgestats.results import About
 from judgestats.sinks import csv_text
 from judgestats.stats.agreement.preference import RoundRobin, intransitive_triads, round_robin
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.comparison.paired_categories import cochran_q_test
+from judgestats.stats.comparison.matched import cochran_q_test
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Comparisons
 

@@ -27,8 +27,8 @@ from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, sc
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.arrays import Bools
+from judgestats.data.columns import label
 from judgestats.data.parse import WEIGHTED, ScoreArray, score_array, scores_of
-from judgestats.data.request_fields import label
 from judgestats.results import quantity_of
 from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.comparison.blocked_f import blocked_f_test

@@ -32,9 +32,8 @@ from judgestats.analysis.selections import (
 )
 from judgestats.analysis.supplements import lost_shares_of
 from judgestats.arrays import Floats, Objects
-from judgestats.data.columns import Condition
+from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import scores_of
-from judgestats.data.request_fields import heat
 from judgestats.items.records import Item
 from judgestats.results import About, Headline
 from judgestats.stats.designs.score_matrix import AGGREGATES, aggregate_replications

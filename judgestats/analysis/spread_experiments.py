@@ -23,9 +23,8 @@ from judgestats.analysis.records import (
     sort_by_role,
 )
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
-from judgestats.data.columns import Condition
+from judgestats.data.columns import EXTRA, Condition, sort_levels
 from judgestats.data.parse import ScoreArray, score_array
-from judgestats.data.request_fields import EXTRA, sort_levels
 from judgestats.results import About, Headline, Row, apa_number, name_of
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import cell_statistics

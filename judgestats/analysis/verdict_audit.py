@@ -38,7 +38,7 @@ from judgestats.stats.agreement.human import alignment_credit
 from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Estimate, Result

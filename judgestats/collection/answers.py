@@ -18,8 +18,7 @@ from judgestats.collection.prices import PricePlan
 from judgestats.collection.request import Encoded, Sampling, judgment_keys
 from judgestats.collection.single_answers import collect_judgments
 from judgestats.collection.spec import JudgeSpec, parse_judge
-from judgestats.data.columns import Condition, Task
-from judgestats.data.request_fields import label
+from judgestats.data.columns import Condition, Task, label
 from judgestats.errors import InputError
 from judgestats.items.records import Item, Response
 from judgestats.protocols.base import ReplyMode

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.collection.account import Account
-from judgestats.collection.app_client import AppClient, AsgiApp
 from judgestats.collection.callable_judge import FunctionClient
+from judgestats.collection.client import AppClient, AsgiApp
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Limits
@@ -23,7 +23,7 @@ from judgestats.collection.request import Sampling
 from judgestats.collection.retry import AdaptiveLimit, RetryPolicy
 from judgestats.collection.rows import FollowUp
 from judgestats.collection.spec import CHAT, JudgeSpec, parse_judge
-from judgestats.data.request_fields import field_of
+from judgestats.data.columns import field_of
 from judgestats.errors import InputError, nearest
 from judgestats.protocols.base import ReplyMode
 
@@ -60,7 +60,7 @@ class CollectionRequest:
         Sent as ``seed + replicate`` where the endpoint accepts a seed.
     settings : mapping of field to value
         Further fields of every request (``{"max_tokens": 300, "top_p": 0.9}``), by their names in
-        `judgestats.data.request_fields.FIELDS`; one that the endpoint refuses is left out.
+        `judgestats.data.columns.FIELDS`; one that the endpoint refuses is left out.
     reply_mode : ReplyMode, optional
         Forces a reply mode instead of finding the best the judge supports.
     budget : Budget

@@ -7,7 +7,7 @@ import base64
 import time
 import urllib.request
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -18,7 +18,6 @@ import httpx2
 import openai
 from openai import AsyncOpenAI
 
-from judgestats.collection.app_client import AsgiApp, Message
 from judgestats.collection.local_model import with_grammar
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, one_line
@@ -28,6 +27,70 @@ from judgestats.redaction import scrubbed
 
 if TYPE_CHECKING:
     from openai._models import FinalRequestOptions
+
+
+Message = MutableMapping[str, Any]
+AsgiApp = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    Awaitable[None],
+]
+
+
+class AppClient(AbstractAsyncContextManager["AppClient"]):
+    """Client of an ASGI application that replaces an endpoint, with the same reading of replies.
+
+    Parameters
+    ----------
+    spec : JudgeSpec
+        Any judge of the application; its path, key and headers are used.
+    app : ASGI application
+    """
+
+    def __init__(self, spec: JudgeSpec, app: AsgiApp) -> None:
+        self._app = app
+        path = f"{urlsplit(spec.base_url).path}{spec.path}"
+        own = {name: value.reveal() for name, value in spec.headers.items()}
+        own = {"Authorization": f"Bearer {spec.key.reveal()}", **own}
+        self._headers = _raw({name: value for name, value in own.items() if value})
+        self._scope = {"type": "http", "method": "POST", "path": path, "query_string": b""}
+
+    async def __aexit__(self, *error: object) -> None:
+        pass
+
+    async def ask(
+        self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
+    ) -> Outcome:
+        """Send one chat completion request and read the whole reply."""
+        started = time.perf_counter()
+        own = _raw({**(headers or {}), "Idempotency-Key": request_id})
+        status = 500
+        replied: dict[str, str] = {}
+        chunks: list[bytes] = []
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Message) -> None:
+            nonlocal status, replied
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                pairs = message.get("headers", [])
+                replied = {k.decode("latin-1"): v.decode("latin-1") for k, v in pairs}
+            elif message["type"] == "http.response.body":
+                chunks.append(message.get("body", b""))
+
+        try:
+            await self._app({**self._scope, "headers": [*self._headers, *own]}, receive, send)
+        except ConnectionError as error:  # the simulated server breaks a connection
+            latency = time.perf_counter() - started
+            return Outcome(kind=Kind.BROKEN, detail=type(error).__name__, latency_s=latency)
+        latency = time.perf_counter() - started
+        read = read_reply if status < 400 else lambda *reply: read_error(status, *reply)
+        return read(b"".join(chunks), replied, latency)
+
+
+def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in headers.items()]
 
 
 _PER_REQUEST = {b"content-length", b"idempotency-key", b"host"}

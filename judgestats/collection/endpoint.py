@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgestats.collection.account import Stop
-from judgestats.collection.app_client import AppClient
 from judgestats.collection.callable_judge import FunctionClient
+from judgestats.collection.client import AppClient
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
 from judgestats.collection.prices import Charged, CostReservation, Price, UsageFaults
@@ -27,8 +27,7 @@ from judgestats.collection.retry import (
     one_line,
 )
 from judgestats.collection.spec import CHAT, JudgeSpec, key_hint
-from judgestats.data.columns import Condition, Task
-from judgestats.data.request_fields import label
+from judgestats.data.columns import Condition, Task, label
 from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 

@@ -13,15 +13,14 @@ from typing import Any
 import httpx2
 import openai
 
-from judgestats.collection.app_client import AsgiApp
-from judgestats.collection.client import JudgeClient
+from judgestats.collection.client import AsgiApp, JudgeClient
 from judgestats.collection.endpoint import why_fatal
 from judgestats.collection.prices import PriceTable, charged, default_prices
 from judgestats.collection.request import TextSize
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import JudgeSpec
-from judgestats.data.request_fields import placed
+from judgestats.data.columns import placed
 from judgestats.errors import InputError, JudgeError
 from judgestats.files.text import decode_json
 from judgestats.protocols.replies import log_probability

@@ -12,8 +12,7 @@ from typing import Any
 
 from judgestats.collection.response import Abilities, SentRequest
 from judgestats.collection.spec import CHAT, JudgeSpec
-from judgestats.data.columns import Condition, Task
-from judgestats.data.request_fields import placed
+from judgestats.data.columns import Condition, Task, placed
 from judgestats.protocols.base import Prompted, ReplyMode
 from judgestats.protocols.replies.weighted import TOP
 
@@ -39,7 +38,7 @@ class Sampling:
     choices : int
         Choices asked for in one request (``n``).
     settings : mapping of field to value
-        Further fields of every request, by their names in `judgestats.data.request_fields.FIELDS`;
+        Further fields of every request, by their names in `judgestats.data.columns.FIELDS`;
         what a condition varies takes precedence over them. One that the endpoint refuses is left
         out.
     """

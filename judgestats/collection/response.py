@@ -19,8 +19,7 @@ from judgestats.collection.retry import (
     storable,
     wait_in_words,
 )
-from judgestats.data.columns import Condition
-from judgestats.data.request_fields import EXTRA, FIELDS
+from judgestats.data.columns import EXTRA, FIELDS, Condition
 from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.replies import message_text, pack_reply

@@ -253,7 +253,7 @@ class Outcome:
     complete request, or None where the server does not report them. `retry_after_s` is the wait
     that the server requests (None without one). `pause_s` is the wait that its quota headers
     request of all clients. `about` is a `Parameter` or a field's name in
-    `judgestats.data.request_fields.FIELDS`. `usage_fault` is an impossible report of tokens ("no
+    `judgestats.data.columns.FIELDS`. `usage_fault` is an impossible report of tokens ("no
     token counts", "-5 tokens"). `body` is all text of the reply, where it is more than that of the
     choices (reasoning, or invalid text).
     """

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from judgestats.collection.callable_judge import FunctionName, function_named
 from judgestats.collection.local_model import SLOTS, LocalModel, local_model
-from judgestats.data.request_fields import EXTRA, FIELDS, field_of
+from judgestats.data.columns import EXTRA, FIELDS, field_of
 from judgestats.errors import InputError, nearest, printable
 from judgestats.protocols.base import ReplyMode
 from judgestats.redaction import keep_secret
@@ -101,7 +101,7 @@ class JudgeSpec:
     key : Secret
     settings : mapping of field to value
         What every request to this judge carries, by the names of
-        `judgestats.data.request_fields.FIELDS`.
+        `judgestats.data.columns.FIELDS`.
     headers : mapping of name to Secret
         Further headers; an empty one is left out.
     query : mapping of name to text

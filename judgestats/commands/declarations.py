@@ -288,7 +288,7 @@ _LABELS = Command(
         ),
         "next": Command(
             "Choose the items to label next, with a bound on the saving",
-            "label_choice:next_command",
+            "decide:next_command",
             (
                 Argument("file", "File of judgments, as analyze reads", kind="file"),
                 *options.TABLE,

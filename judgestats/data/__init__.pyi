@@ -6,6 +6,7 @@ from judgestats.data.columns import RAW_COLUMNS as RAW_COLUMNS
 from judgestats.data.columns import Condition as Condition
 from judgestats.data.columns import Contrast as Contrast
 from judgestats.data.columns import Task as Task
+from judgestats.data.columns import setting_sent as setting_sent
 from judgestats.data.demo import demo_file as demo_file
 from judgestats.data.demo import demo_judgments as demo_judgments
 from judgestats.data.large.dataset import is_parquet as is_parquet
@@ -28,7 +29,6 @@ from judgestats.data.readers.preference_logs import read_rewardbench2_k8 as read
 from judgestats.data.readers.registry import EXPORTS as EXPORTS
 from judgestats.data.readers.registry import LOGS as LOGS
 from judgestats.data.readers.roles import kind_of_rater as kind_of_rater
-from judgestats.data.request_fields import setting_sent as setting_sent
 from judgestats.data.schema import BECAME as BECAME
 from judgestats.data.schema import brought_up as brought_up
 from judgestats.data.schema import parsed_schema as parsed_schema

@@ -9,7 +9,6 @@ from judgestats.items.bank import load_bank as load_bank
 from judgestats.items.bank.personas import PERSONAS as PERSONAS
 from judgestats.items.bank.personas import annotate as annotate
 from judgestats.items.bank.personas import label_lines as label_lines
-from judgestats.items.files import read_source as read_source
 from judgestats.items.item_sets import PUBLISHED as PUBLISHED
 from judgestats.items.item_sets import FetchResult as FetchResult
 from judgestats.items.item_sets import PublishedFile as PublishedFile
@@ -34,3 +33,4 @@ from judgestats.items.records import Response as Response
 from judgestats.items.records import item_from_record as item_from_record
 from judgestats.items.records import item_to_record as item_to_record
 from judgestats.items.tables import parse_mapping as parse_mapping
+from judgestats.items.tables import read_source as read_source

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.items.files import read_source
 from judgestats.items.records import MAX_CHARS, Item, Response, as_text, as_turns, short_repr
-from judgestats.items.tables import as_name
+from judgestats.items.tables import as_name, read_source
 
 LONGEST_TARGET = 60
 """Characters. A longer reference is a model answer rather than a target to be matched."""

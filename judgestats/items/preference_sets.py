@@ -15,7 +15,6 @@ import numpy as np
 
 from judgestats.arrays import Objects
 from judgestats.errors import InputError
-from judgestats.items.files import Row, Source
 from judgestats.items.records import (
     MAX_CHARS,
     HumanLabel,
@@ -25,7 +24,7 @@ from judgestats.items.records import (
     check_items,
     short_repr,
 )
-from judgestats.items.tables import as_name, read_winner
+from judgestats.items.tables import Row, Source, as_name, read_winner
 
 GOLD = "gold"
 """The annotator's name of labels that a set declares to be right."""

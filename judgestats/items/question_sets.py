@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.items.files import Row, Source, read_source
 from judgestats.items.records import (
     MAX_CHARS,
     HumanLabel,
@@ -26,7 +25,7 @@ from judgestats.items.records import (
     check_items,
     short_repr,
 )
-from judgestats.items.tables import as_name, read_winner
+from judgestats.items.tables import Row, Source, as_name, read_source, read_winner
 
 
 def _get(value: object, key: str, where: str) -> Any:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from judgestats.errors import InputError, StoreError
 from judgestats.items import preference_sets, question_sets
-from judgestats.items.files import Source, is_folder, read_source
 from judgestats.items.records import (
     MAX_CHARS,
     Item,
@@ -18,7 +17,7 @@ from judgestats.items.records import (
     item_to_record,
     short_repr,
 )
-from judgestats.items.tables import parse_mapping, table_items
+from judgestats.items.tables import Source, is_folder, parse_mapping, read_source, table_items
 
 
 @dataclass(frozen=True, kw_only=True)

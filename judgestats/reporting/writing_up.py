@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.request_fields import as_text
+from judgestats.data.columns import as_text
 from judgestats.data.schema import read_artifact
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output

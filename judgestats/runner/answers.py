@@ -13,7 +13,7 @@ from judgestats.collection.answers import Answered, AnswerPlan, collect_answers,
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Budget
 from judgestats.collection.prices import PriceTable
-from judgestats.data.request_fields import as_text
+from judgestats.data.columns import as_text
 from judgestats.data.schema import validate_answers
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.items.records import Item

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import Field, create_model
 
 from judgestats.collection.spec import CHAT, WIRES, JudgeSpec
-from judgestats.data.columns import Condition
-from judgestats.data.request_fields import EXTRA, FIELDS, field_of
+from judgestats.data.columns import EXTRA, FIELDS, Condition, field_of
 from judgestats.deprecated import RENAMED_PARAMETERS
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError, nearest

@@ -11,8 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
-from judgestats.data.columns import Condition, Contrast
-from judgestats.data.request_fields import as_text, field_of, sort_levels
+from judgestats.data.columns import Condition, Contrast, as_text, field_of, sort_levels
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item
 from judgestats.protocols.base import JudgingProtocol

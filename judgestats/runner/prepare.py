@@ -32,9 +32,8 @@ from judgestats.collection.spec import (
     parse_judge,
     read_judges,
 )
-from judgestats.data.columns import Condition, Task
+from judgestats.data.columns import Condition, Task, heat
 from judgestats.data.parse import parse_judgments
-from judgestats.data.request_fields import heat
 from judgestats.data.stages import StageSchedule
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError

@@ -30,9 +30,8 @@ from judgestats.analysis.text_checks import (
 )
 from judgestats.analysis.validity import labelled_frame, texts_of, with_people_error
 from judgestats.analysis.validity_systems import with_disagreements
-from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS, Task
+from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS, Task, as_text
 from judgestats.data.parse import read_judgment, reader_of
-from judgestats.data.request_fields import as_text
 from judgestats.data.schema import write_manifest
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, RenderError

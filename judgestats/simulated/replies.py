@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any
 
-from judgestats.data.request_fields import FIELDS
+from judgestats.data.columns import FIELDS
 from judgestats.errors import InputError
 from judgestats.protocols.probes.protocols import SCALE_WORDS
 from judgestats.simulated.judges import Truth, normal_of, quality_of, stated_quality, uniform_of

@@ -90,12 +90,6 @@ from judgestats.stats.agreement.run_change import (
 from judgestats.stats.comparison.blocked_f import (
     comparisons_with_best as comparisons_with_best,
 )
-from judgestats.stats.comparison.friedman import (
-    friedman_test as friedman_test,
-)
-from judgestats.stats.comparison.friedman import (
-    nemenyi_critical_difference as nemenyi_critical_difference,
-)
 from judgestats.stats.comparison.groups import (
     kruskal_test as kruskal_test,
 )
@@ -104,6 +98,18 @@ from judgestats.stats.comparison.groups import (
 )
 from judgestats.stats.comparison.groups import (
     pairwise_mann_whitney as pairwise_mann_whitney,
+)
+from judgestats.stats.comparison.matched import (
+    cochran_q_test as cochran_q_test,
+)
+from judgestats.stats.comparison.matched import (
+    friedman_test as friedman_test,
+)
+from judgestats.stats.comparison.matched import (
+    mcnemar_test as mcnemar_test,
+)
+from judgestats.stats.comparison.matched import (
+    nemenyi_critical_difference as nemenyi_critical_difference,
 )
 from judgestats.stats.comparison.paired import (
     cliffs_delta as cliffs_delta,
@@ -116,12 +122,6 @@ from judgestats.stats.comparison.paired import (
 )
 from judgestats.stats.comparison.paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
-)
-from judgestats.stats.comparison.paired_categories import (
-    cochran_q_test as cochran_q_test,
-)
-from judgestats.stats.comparison.paired_categories import (
-    mcnemar_test as mcnemar_test,
 )
 from judgestats.stats.comparison.rank_correlation import (
     page_trend_test as page_trend_test,

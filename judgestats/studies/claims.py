@@ -13,7 +13,7 @@ import pandas as pd
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.errors import InputError
-from judgestats.items.files import Row, read_source
+from judgestats.items.tables import Row, read_source
 from judgestats.results import About, Drawing, Headline, apa_number, apa_p, with_bounds
 from judgestats.results import Claim as ClaimKind
 from judgestats.results.change_screen import claim_outcome

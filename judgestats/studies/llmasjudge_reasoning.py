@@ -10,8 +10,8 @@ import numpy as np
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Floats
 from judgestats.results.numbers import bounds_of, format_p, with_bounds
-from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
 from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
+from judgestats.stats.comparison.matched import FriedmanResult, friedman_test
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
 from judgestats.stats.dispersion.equivalence import (
     EquivalenceResult,

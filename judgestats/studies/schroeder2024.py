@@ -19,7 +19,7 @@ from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.kappa import gwet_ac1
 from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import flip_rate, vote_share_reliability
-from judgestats.stats.comparison.friedman import friedman_test
+from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509

@@ -15,7 +15,7 @@ import pandas as pd
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.items.answers import holds_target
-from judgestats.items.files import read_source
+from judgestats.items.tables import read_source
 from judgestats.protocols.selection import best_response_letters
 from judgestats.stats.agreement.raw_agreement import mean_share, vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Sample

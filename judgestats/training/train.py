@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from judgestats.errors import InputError, StoreError
-from judgestats.items.files import read_source
 from judgestats.items.records import Item, short_repr
+from judgestats.items.tables import read_source
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.stats.agreement.human import attention_coverage

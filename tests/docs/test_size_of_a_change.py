@@ -163,7 +163,7 @@ def ran(copy, script):
 
 
 def test_a_field_of_the_request_touches_one_place(copy):
-    place = copy / "judgestats" / "data" / "request_fields.py"
+    place = copy / "judgestats" / "data" / "columns.py"
     text = place.read_text(encoding="utf-8")
     code, said = ran(copy, USES_FIELD)
     assert code != 0

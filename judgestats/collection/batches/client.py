@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 import httpx2
 import openai
 
-from judgestats.collection.app_client import AsgiApp
-from judgestats.collection.client import JudgeClient
+from judgestats.collection.client import AsgiApp, JudgeClient
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, Secret, key_hint, key_variable

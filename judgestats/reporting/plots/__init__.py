@@ -1,15 +1,18 @@
 """Figures as objects: each draws on given axes, saves itself, and describes itself as text."""
 
-from judgestats.reporting.plots.answer import (
+from judgestats.reporting.plots.base import Figure
+from judgestats.reporting.plots.curves import (
     Curve,
     CurvePanel,
     Curves,
     DotPanel,
     Dots,
     Point,
+    ScoreDistribution,
+    SpreadByCondition,
+    SpreadPanel,
     cliques,
 )
-from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.plots.effects import (
     EffectRow,
     Forest,
@@ -17,7 +20,6 @@ from judgestats.reporting.plots.effects import (
     RequirementRow,
     Verdict,
 )
-from judgestats.reporting.plots.scores import ScoreDistribution, SpreadByCondition, SpreadPanel
 
 __all__ = [
     "Curve",

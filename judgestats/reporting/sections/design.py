@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.request_fields import setting_sent
+from judgestats.data.columns import setting_sent
 from judgestats.reporting.document import fallback, verbatim
 from judgestats.reporting.numbers import (
     AddressedText,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import one_of
 from judgestats.results.numbers import count_noun
-from judgestats.stats.comparison.friedman import cluster_totals
+from judgestats.stats.comparison.matched import cluster_totals
 from judgestats.stats.comparison.paired import normal_p, tail_p
 from judgestats.stats.designs.score_matrix import as_paired, read_blocks
 from judgestats.stats.inference import distributions

@@ -17,7 +17,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import adjusted_p, apa_estimate, apa_p, count_noun
 from judgestats.results.text import hangs_on
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.friedman import FriedmanResult, friedman_test
+from judgestats.stats.comparison.matched import FriedmanResult, friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import kendall_of_stack, page_trend_test
 from judgestats.stats.designs.cells import Cells, check_scores
