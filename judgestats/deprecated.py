@@ -7,72 +7,69 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-REMOVED_STATISTICS: Mapping[str, str] = MappingProxyType(
-    {
-        "bartlett_test": "scipy.stats.bartlett",
-        "bowker_test": "statsmodels.stats.contingency_tables.SquareTable(table).symmetry()",
-        "brennan_prediger": "irrCAC::bp.coeff.raw in R, or stats.gwet_ac1",
-        "cohens_dz": 'pingouin.compute_effsize(x, y, paired=True, eftype="cohen_dz")',
-        "cohens_h": "statsmodels.stats.proportion.proportion_effectsize",
-        "confidence_sequence": "judgestats.stats.validity.RunningAverage, or confseq",
-        "conger_kappa": "irr::kappam.fleiss(exact = TRUE) in R, or stats.fleiss_kappa",
-        "cumulative_logit": "ordinal::clm and clmm in R",
-        "cronbach_alpha": "stats.omega_total(scores), the same number, or pingouin.cronbach_alpha",
-        "d_study": "stats.spearman_brown, or gtheory::dstudy in R",
-        "dawid_skene": "crowdkit.aggregation.DawidSkene",
-        "disattenuated_correlation": (
-            "stats.human_correlation, divided by the root of the product of two stats.icc"
-        ),
-        "epsilon_squared": "stats.kruskal_test(groups).effects[0]",
-        "eta_squared_ranks": "stats.kruskal_test(groups).effects[1]",
-        "fligner_test": "scipy.stats.fligner",
-        "generalizability": "stats.icc: ICC(2,k) is Phi, ICC(3,k) is E rho squared",
-        "glass_delta": "(mean(x) - mean(y)) / numpy.std(y, ddof=1)",
-        "graded_response": "girth.grm_mml",
-        "greatest_lower_bound": "psych::glb.algebraic in R",
-        "guttman_lambda2": "psych::guttman in R, or stats.omega_total",
-        "guttman_lambda6": "psych::guttman in R, or stats.omega_total",
-        "gwet_ac2": "irrCAC::gwet.ac1.raw in R, or stats.gwet_ac1",
-        "hodges_lehmann_paired": "stats.wilcoxon_signed_rank(x, y).effects[1]",
-        "hodges_lehmann_shift": "stats.mann_whitney_test(x, y).effects[1]",
-        "icc_forms": "stats.icc(scores, form=form) of each form",
-        "jonckheere_test": "scipy.stats.kendalltau of the group's rank and the value",
-        "kendall_correlation": "scipy.stats.kendalltau, or stats.spearman_correlation",
-        "kendalls_w": "stats.friedman_test(scores).effect",
-        "labels_by_item": 'frame.pivot(index="item", columns="annotator", values="label")',
-        "light_kappa": "the mean of stats.cohen_kappa over pairs of raters",
-        "majority_stability": "stats.vote_share_reliability(verdicts, k=...)",
-        "many_facet": "TAM::tam.mml.mfr in R, or judgestats analyze: leniency vs. panel",
-        "modal_agreement": "the mean over items of the largest share of a verdict",
-        "odds_ratio": "scipy.stats.contingency.odds_ratio",
-        "omega_hierarchical": "psych::omega in R",
-        "omega_ordinal": 'MBESS::ci.reliability(type = "categorical") in R',
-        "pairwise_wilcoxon": "stats.wilcoxon_signed_rank of each pair, then stats.p_adjust",
-        "panel_votes": "the sign of the votes' sum, or numpy.nanmedian of scores",
-        "permutation_null": "scipy.stats.permutation_test",
-        "pilot_components": "stats.condition_summary",
-        "plan_study": "simr in R, or stats.replications_needed and stats.labels_needed",
-        "polychoric": "psych::polychoric in R",
-        "pooled_variance": "numpy.var(scores, axis=-1, ddof=1).mean(axis=0)",
-        "priced_plan": "stats.replications_needed and stats.labels_needed",
-        "quade_test": "stats.friedman_test, or quade.test in R",
-        "rank_biserial": "stats.cliffs_delta, the same number",
-        "rank_biserial_paired": "stats.wilcoxon_signed_rank(x, y).effect",
-        "reliability_of_scores": "stats.icc and stats.repeat_pairs(scores).sem()",
-        "schmid_leiman": "psych::schmid in R",
-        "shared_errors": "stats.cohen_kappa of the two judges' errors",
-        "skillings_mack_test": "stats.friedman_test, or PMCMRplus::skillingsMackTest in R",
-        "smallest_detectable_change": "2.77 * stats.repeat_pairs(scores).sem().estimate",
-        "split_halves": "psych::splitHalf in R",
-        "standard_error_of_measurement": "stats.repeat_pairs(scores).sem()",
-        "stuart_maxwell_test": "statsmodels.stats.contingency_tables.SquareTable(table)"
-        ".homogeneity()",
-        "ten_berge_mu": "psych::tenberge in R",
-        "variance_components": "stats.crossed_components, or lme4::lmer in R",
-        "verdict_entropy": "the mean over items of scipy.stats.entropy(shares, base=2)",
-        "vargha_delaney_a": "(1 + stats.cliffs_delta(x, y).estimate) / 2",
-    }
-)
+REMOVED_STATISTICS: Mapping[str, str] = {
+    "bartlett_test": "scipy.stats.bartlett",
+    "bowker_test": "statsmodels.stats.contingency_tables.SquareTable(table).symmetry()",
+    "brennan_prediger": "irrCAC::bp.coeff.raw in R, or stats.gwet_ac1",
+    "cohens_dz": 'pingouin.compute_effsize(x, y, paired=True, eftype="cohen_dz")',
+    "cohens_h": "statsmodels.stats.proportion.proportion_effectsize",
+    "confidence_sequence": "judgestats.stats.validity.RunningAverage, or confseq",
+    "conger_kappa": "irr::kappam.fleiss(exact = TRUE) in R, or stats.fleiss_kappa",
+    "cumulative_logit": "ordinal::clm and clmm in R",
+    "cronbach_alpha": "stats.omega_total(scores), the same number, or pingouin.cronbach_alpha",
+    "d_study": "stats.spearman_brown, or gtheory::dstudy in R",
+    "dawid_skene": "crowdkit.aggregation.DawidSkene",
+    "disattenuated_correlation": (
+        "stats.human_correlation, divided by the root of the product of two stats.icc"
+    ),
+    "epsilon_squared": "stats.kruskal_test(groups).effects[0]",
+    "eta_squared_ranks": "stats.kruskal_test(groups).effects[1]",
+    "fligner_test": "scipy.stats.fligner",
+    "generalizability": "stats.icc: ICC(2,k) is Phi, ICC(3,k) is E rho squared",
+    "glass_delta": "(mean(x) - mean(y)) / numpy.std(y, ddof=1)",
+    "graded_response": "girth.grm_mml",
+    "greatest_lower_bound": "psych::glb.algebraic in R",
+    "guttman_lambda2": "psych::guttman in R, or stats.omega_total",
+    "guttman_lambda6": "psych::guttman in R, or stats.omega_total",
+    "gwet_ac2": "irrCAC::gwet.ac1.raw in R, or stats.gwet_ac1",
+    "hodges_lehmann_paired": "stats.wilcoxon_signed_rank(x, y).effects[1]",
+    "hodges_lehmann_shift": "stats.mann_whitney_test(x, y).effects[1]",
+    "icc_forms": "stats.icc(scores, form=form) of each form",
+    "jonckheere_test": "scipy.stats.kendalltau of the group's rank and the value",
+    "kendall_correlation": "scipy.stats.kendalltau, or stats.spearman_correlation",
+    "kendalls_w": "stats.friedman_test(scores).effect",
+    "labels_by_item": 'frame.pivot(index="item", columns="annotator", values="label")',
+    "light_kappa": "the mean of stats.cohen_kappa over pairs of raters",
+    "majority_stability": "stats.vote_share_reliability(verdicts, k=...)",
+    "many_facet": "TAM::tam.mml.mfr in R, or judgestats analyze: leniency vs. panel",
+    "modal_agreement": "the mean over items of the largest share of a verdict",
+    "odds_ratio": "scipy.stats.contingency.odds_ratio",
+    "omega_hierarchical": "psych::omega in R",
+    "omega_ordinal": 'MBESS::ci.reliability(type = "categorical") in R',
+    "pairwise_wilcoxon": "stats.wilcoxon_signed_rank of each pair, then stats.p_adjust",
+    "panel_votes": "the sign of the votes' sum, or numpy.nanmedian of scores",
+    "permutation_null": "scipy.stats.permutation_test",
+    "pilot_components": "stats.condition_summary",
+    "plan_study": "simr in R, or stats.replications_needed and stats.labels_needed",
+    "polychoric": "psych::polychoric in R",
+    "pooled_variance": "numpy.var(scores, axis=-1, ddof=1).mean(axis=0)",
+    "priced_plan": "stats.replications_needed and stats.labels_needed",
+    "quade_test": "stats.friedman_test, or quade.test in R",
+    "rank_biserial": "stats.cliffs_delta, the same number",
+    "rank_biserial_paired": "stats.wilcoxon_signed_rank(x, y).effect",
+    "reliability_of_scores": "stats.icc and stats.repeat_pairs(scores).sem()",
+    "schmid_leiman": "psych::schmid in R",
+    "shared_errors": "stats.cohen_kappa of the two judges' errors",
+    "skillings_mack_test": "stats.friedman_test, or PMCMRplus::skillingsMackTest in R",
+    "smallest_detectable_change": "2.77 * stats.repeat_pairs(scores).sem().estimate",
+    "split_halves": "psych::splitHalf in R",
+    "standard_error_of_measurement": "stats.repeat_pairs(scores).sem()",
+    "stuart_maxwell_test": "statsmodels.stats.contingency_tables.SquareTable(table).homogeneity()",
+    "ten_berge_mu": "psych::tenberge in R",
+    "variance_components": "stats.crossed_components, or lme4::lmer in R",
+    "verdict_entropy": "the mean over items of scipy.stats.entropy(shares, base=2)",
+    "vargha_delaney_a": "(1 + stats.cliffs_delta(x, y).estimate) / 2",
+}
 """What `judgestats.stats` no longer has, with what replaces it."""
 
 
@@ -83,36 +80,34 @@ def warn_removed_statistic(name: str) -> None:
     warnings.warn(message, FutureWarning, stacklevel=3)
 
 
-REPORT_PARTS: Mapping[str, str] = MappingProxyType(
-    {
-        "advice": "data",
-        "agreement_figures": "figures",
-        "brief": "results",
-        "calibration": "people",
-        "claims": "studies",
-        "comparison_figures": "figures",
-        "crowd": "studies",
-        "disagreements": "people",
-        "exclusions": "data",
-        "files": "closing",
-        "findings": "results",
-        "measures": "conditions",
-        "methods": "closing",
-        "pairs": "results",
-        "missing": "checks",
-        "null_figure": "figures",
-        "opinion": "checks",
-        "page_one": "summary",
-        "paragraph": "closing",
-        "result_tables": "results",
-        "selections": "checks",
-        "sensitivity": "checks",
-        "study_tests": "studies",
-        "summary_page": "summary",
-        "systems": "results",
-        "verdicts": "summary",
-    }
-)
+REPORT_PARTS: Mapping[str, str] = {
+    "advice": "data",
+    "agreement_figures": "figures",
+    "brief": "results",
+    "calibration": "people",
+    "claims": "studies",
+    "comparison_figures": "figures",
+    "crowd": "studies",
+    "disagreements": "people",
+    "exclusions": "data",
+    "files": "closing",
+    "findings": "results",
+    "measures": "conditions",
+    "methods": "closing",
+    "pairs": "results",
+    "missing": "checks",
+    "null_figure": "figures",
+    "opinion": "checks",
+    "page_one": "summary",
+    "paragraph": "closing",
+    "result_tables": "results",
+    "selections": "checks",
+    "sensitivity": "checks",
+    "study_tests": "studies",
+    "summary_page": "summary",
+    "systems": "results",
+    "verdicts": "summary",
+}
 """Former parts of `judgestats.reporting.sections`, with the part that has their functions."""
 
 
@@ -145,86 +140,76 @@ class RenamedCommand(NamedTuple):
 
 _TRAINING = "python -m judgestats.training"
 
-RENAMED_COMMANDS: Mapping[str, RenamedCommand] = MappingProxyType(
-    {
-        "coverage": RenamedCommand(f"{_TRAINING} coverage", ("coverage",), _TRAINING),
-        "ingest": RenamedCommand("judgestats requests import FILE", ("requests", "import")),
-        "journal": RenamedCommand(
-            "judgestats doctor JOURNAL",
-            ("doctor",),
-            dropped=("verify",),
-            least=".judgestats/journal.sqlite",
-        ),
-        "methods": RenamedCommand(
-            "judgestats report RUN --methods FILE",
-            ("report",),
-            options={"--out": "--methods"},
-            least="--methods",
-        ),
-        "requests": RenamedCommand(
-            "judgestats requests export",
-            ("requests", "export"),
-            unless=("export", "import", "-h", "--help"),
-        ),
-        "reread": RenamedCommand("judgestats reparse RUN", ("reparse",)),
-        "second-opinion": RenamedCommand(
-            "judgestats show RUN crosscheck", ("show",), appended=("crosscheck",)
-        ),
-        "template": RenamedCommand(
-            "judgestats report RUN --document FILE.qmd",
-            ("report",),
-            options={"--run": ""},
-            argument="--document={}.qmd",
-        ),
-        "train": RenamedCommand(f"{_TRAINING} train", ("train",), _TRAINING),
-    }
-)
+RENAMED_COMMANDS: Mapping[str, RenamedCommand] = {
+    "coverage": RenamedCommand(f"{_TRAINING} coverage", ("coverage",), _TRAINING),
+    "ingest": RenamedCommand("judgestats requests import FILE", ("requests", "import")),
+    "journal": RenamedCommand(
+        "judgestats doctor JOURNAL",
+        ("doctor",),
+        dropped=("verify",),
+        least=".judgestats/journal.sqlite",
+    ),
+    "methods": RenamedCommand(
+        "judgestats report RUN --methods FILE",
+        ("report",),
+        options={"--out": "--methods"},
+        least="--methods",
+    ),
+    "requests": RenamedCommand(
+        "judgestats requests export",
+        ("requests", "export"),
+        unless=("export", "import", "-h", "--help"),
+    ),
+    "reread": RenamedCommand("judgestats reparse RUN", ("reparse",)),
+    "second-opinion": RenamedCommand(
+        "judgestats show RUN crosscheck", ("show",), appended=("crosscheck",)
+    ),
+    "template": RenamedCommand(
+        "judgestats report RUN --document FILE.qmd",
+        ("report",),
+        options={"--run": ""},
+        argument="--document={}.qmd",
+    ),
+    "train": RenamedCommand(f"{_TRAINING} train", ("train",), _TRAINING),
+}
 """Commands of an earlier version, each with its replacement."""
 
-RENAMED_OPTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "--codes": ("--values", ""),
-        "--full": ("--all", ""),
-        "--max": ("--require", "<="),
-        "--min": ("--require", ">="),
-        "--template": ("--document", ""),
-    }
-)
+RENAMED_OPTIONS: Mapping[str, tuple[str, str]] = {
+    "--codes": ("--values", ""),
+    "--full": ("--all", ""),
+    "--max": ("--require", "<="),
+    "--min": ("--require", ">="),
+    "--template": ("--document", ""),
+}
 """Options by their new flag, and the sign that their value has instead of ``=``."""
 
-REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
-    {
-        ("export", "--r"): "judgestats show RUN crosscheck, or read data/judgments.parquet of the "
-        "run in R (arrow::read_parquet)",
-        ("drift", "--anchors"): "judgestats monitor FILE --state STATE --anchors ANCHORS",
-        ("drift", "--relabels"): "a column of labels in the second file",
-    }
-)
+REMOVED_OPTIONS: Mapping[tuple[str, str], str] = {
+    ("export", "--r"): "judgestats show RUN crosscheck, or read data/judgments.parquet of the "
+    "run in R (arrow::read_parquet)",
+    ("drift", "--anchors"): "judgestats monitor FILE --state STATE --anchors ANCHORS",
+    ("drift", "--relabels"): "a column of labels in the second file",
+}
 """Options of commands that this version does not have, with what to use instead."""
 
-RENAMED_METRICS: Mapping[str, str] = MappingProxyType(
-    {
-        "answer/agrees with people": "accuracy",
-        "answer/asked again it changes": "flip_rate",
-        "answer/asked again it moves by": "sem",
-        "answer/lenient by": "leniency",
-        "answer/lets pass": "proportion",
-        "answer/mean score": "mean",
-        "answer/one scores reliability": "icc_1_1",
-        "answer/repeats for .90": "k_needed",
-    }
-)
+RENAMED_METRICS: Mapping[str, str] = {
+    "answer/agrees with people": "accuracy",
+    "answer/asked again it changes": "flip_rate",
+    "answer/asked again it moves by": "sem",
+    "answer/lenient by": "leniency",
+    "answer/lets pass": "proportion",
+    "answer/mean score": "mean",
+    "answer/one scores reliability": "icc_1_1",
+    "answer/repeats for .90": "k_needed",
+}
 """MLflow metrics of version 0.2, each with the quantity that has its number; `check` takes both."""
 
-RENAMED_PARAMETERS: Mapping[str, str] = MappingProxyType(
-    {
-        "append": "reply_instruction",
-        "choices": "samples_per_request",
-        "judge_seed": "request_seed",
-        "replicates": "repeats",
-        "unrelated": "distractor",
-    }
-)
+RENAMED_PARAMETERS: Mapping[str, str] = {
+    "append": "reply_instruction",
+    "choices": "samples_per_request",
+    "judge_seed": "request_seed",
+    "replicates": "repeats",
+    "unrelated": "distractor",
+}
 """Parameters of experiments by their new names."""
 
 

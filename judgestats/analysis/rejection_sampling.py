@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -328,13 +327,11 @@ def _file(name: str, number: int) -> str:
     return f"{number + 1:02d}-{plain}"[:100]
 
 
-TIES: Mapping[str, str] = MappingProxyType(
-    {
-        "judgments": "the larger share of single judgments won, then a seeded draw",
-        "random": "a seeded draw",
-        "drop": "none is chosen",
-    }
-)
+TIES: Mapping[str, str] = {
+    "judgments": "the larger share of single judgments won, then a seeded draw",
+    "random": "a seeded draw",
+    "drop": "none is chosen",
+}
 """How candidates with equal points are handled."""
 
 

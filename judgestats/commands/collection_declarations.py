@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from judgestats.commands.arguments import Argument, Command, Option
 from judgestats.commands.options import RESULTS, RUN
@@ -142,41 +141,39 @@ ENDPOINT = Command(
     examples=("judgestats endpoint llama3 --base-url http://localhost:8000/v1",),
 )
 
-TRAINING: Mapping[str, Command] = MappingProxyType(
-    {
-        "train": Command(
-            "Fine-tune a judge on exported judgments (extra: train)", "requests:train_command",
-            (
-                Argument("data", "Folder that `judgestats export` wrote, or file of chats",
-                    kind="file"),
-                Option("--model", "Input", "Folder of a model, or its name on the hub",
-                    required=True),
-                Option("--max-length", "Input", "Longest example in tokens; longer ones are "
-                    "left out", kind="whole", default=4096),
-                Option("--epochs", "Training", "Passes over the examples", kind="number",
-                    default=1.0),
-                Option("--learning-rate", "Training", "Learning rate", kind="number",
-                    default=2e-05),
-                Option("--batch-size", "Training", "Examples per step", kind="whole", default=1),
-                Option("--accumulate", "Training", "Steps per update", kind="whole", default=8),
-                Option("--seed", "Training", "Seed of training", kind="whole", default=0),
-                Option("--out", "Output", "New folder for the judge, e.g. judge", kind="folder",
-                    required=True),
-            ),
-            examples=("python -m judgestats.training train training --model NAME --out judge",),
+TRAINING: Mapping[str, Command] = {
+    "train": Command(
+        "Fine-tune a judge on exported judgments (extra: train)", "requests:train_command",
+        (
+            Argument("data", "Folder that `judgestats export` wrote, or file of chats",
+                kind="file"),
+            Option("--model", "Input", "Folder of a model, or its name on the hub",
+                required=True),
+            Option("--max-length", "Input", "Longest example in tokens; longer ones are "
+                "left out", kind="whole", default=4096),
+            Option("--epochs", "Training", "Passes over the examples", kind="number",
+                default=1.0),
+            Option("--learning-rate", "Training", "Learning rate", kind="number",
+                default=2e-05),
+            Option("--batch-size", "Training", "Examples per step", kind="whole", default=1),
+            Option("--accumulate", "Training", "Steps per update", kind="whole", default=8),
+            Option("--seed", "Training", "Seed of training", kind="whole", default=0),
+            Option("--out", "Output", "New folder for the judge, e.g. judge", kind="folder",
+                required=True),
         ),
-        "coverage": Command(
-            "Measure what explanations attend to (extra: coverage)", "requests:coverage_command",
-            (
-                Argument("run", RUN, kind="file"),
-                Option("--model", "Input", "Folder or name of an encoder-decoder", required=True),
-                Option("--threshold", "Statistics", "Attention that counts as covered",
-                    kind="number", default=0.1),
-                Option("--seed", "Statistics", "Seed of the comparison", kind="whole", default=0),
-                Option("--out", "Output", "CSV file with one row per judgment", metavar="FILE"),
-            ),
-            examples=("python -m judgestats.training coverage RUN --model NAME",),
+        examples=("python -m judgestats.training train training --model NAME --out judge",),
+    ),
+    "coverage": Command(
+        "Measure what explanations attend to (extra: coverage)", "requests:coverage_command",
+        (
+            Argument("run", RUN, kind="file"),
+            Option("--model", "Input", "Folder or name of an encoder-decoder", required=True),
+            Option("--threshold", "Statistics", "Attention that counts as covered",
+                kind="number", default=0.1),
+            Option("--seed", "Statistics", "Seed of the comparison", kind="whole", default=0),
+            Option("--out", "Output", "CSV file with one row per judgment", metavar="FILE"),
         ),
-    },
-)
+        examples=("python -m judgestats.training coverage RUN --model NAME",),
+    ),
+}
 """Commands of ``python -m judgestats.training``."""

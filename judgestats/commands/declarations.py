@@ -6,7 +6,6 @@ The first six commands are those that ``judgestats --help`` explains; it names t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from judgestats.commands import collection_declarations, options
 from judgestats.commands.arguments import Argument, Command, Option
@@ -448,99 +447,98 @@ _VIEW = Command(
     ),
 )
 
-COMMANDS: Mapping[str, Command] = MappingProxyType(
-    {
-        "analyze": _ANALYZE,
-        "run": collection_declarations.RUN_COMMAND,
-        "drift": _DRIFT,
-        "check": _CHECK,
-        "labels": _LABELS,
-        "decide": _DECIDE,
-        "report": _REPORT,
-        "doctor": _DOCTOR,
-        "show": Command(
-            "Show a run again, or one of its results", "show:show_command",
-            (
-                Argument("run", options.RUN, kind="file"),
-                Argument("result", "Id of a result, or its beginning", many="any", metavar="ID"),
-                Option("--out", "Output", "CSV file for a table, e.g. crosscheck.csv",
-                    metavar="FILE"),
-                *options.RESULTS,
-            ),
-            examples=("judgestats show RUN", "judgestats show RUN crosscheck"),
+COMMANDS: Mapping[str, Command] = {
+    "analyze": _ANALYZE,
+    "run": collection_declarations.RUN_COMMAND,
+    "drift": _DRIFT,
+    "check": _CHECK,
+    "labels": _LABELS,
+    "decide": _DECIDE,
+    "report": _REPORT,
+    "doctor": _DOCTOR,
+    "show": Command(
+        "Show a run again, or one of its results", "show:show_command",
+        (
+            Argument("run", options.RUN, kind="file"),
+            Argument("result", "Id of a result, or its beginning", many="any", metavar="ID"),
+            Option("--out", "Output", "CSV file for a table, e.g. crosscheck.csv",
+                metavar="FILE"),
+            *options.RESULTS,
         ),
-        "view": _VIEW,
-        "card": Command(
-            "Write the verdict on one judge as a picture (SVG) or JSON", "show:card_command",
-            (
-                Argument("run", options.RUN, kind="file"),
-                Option("--judge", "Input", "Judge or condition, if there are several, e.g. gpt-4o",
-                    metavar="NAME", common=True),
-                Option("--out", "Output", "File to write, card.svg or card.json", kind="file",
-                    default="card.svg", common=True),
-            ),
-            examples=("judgestats card RUN --out card.svg",),
+        examples=("judgestats show RUN", "judgestats show RUN crosscheck"),
+    ),
+    "view": _VIEW,
+    "card": Command(
+        "Write the verdict on one judge as a picture (SVG) or JSON", "show:card_command",
+        (
+            Argument("run", options.RUN, kind="file"),
+            Option("--judge", "Input", "Judge or condition, if there are several, e.g. gpt-4o",
+                metavar="NAME", common=True),
+            Option("--out", "Output", "File to write, card.svg or card.json", kind="file",
+                default="card.svg", common=True),
         ),
-        "push": Command(
-            "Send vote share and flip probability to an eval platform", "push:push_command",
-            (
-                Argument("file", "File as for analyze, or MLflow run id", kind="file"),
-                Argument("further", "More MLflow runs, as repeats", many="any", metavar="RUN"),
-                *options.TABLE,
-                Option("--to", "Output", "Platform", choices=("mlflow", "langfuse", "phoenix"),
-                    required=True, common=True),
-                Option("--yes", "Output", "Send the scores; without it they are only counted",
-                    kind="switch", common=True),
-                Option("--ledger", "Output", "File of what was sent", kind="file",
-                    default="judgestats-push.db"),
-                Option("--json", "Output", "One JSON document, nothing else", kind="switch"),
-            ),
-            examples=("judgestats push my.csv --map trace_id=trace --to langfuse",),
+        examples=("judgestats card RUN --out card.svg",),
+    ),
+    "push": Command(
+        "Send vote share and flip probability to an eval platform", "push:push_command",
+        (
+            Argument("file", "File as for analyze, or MLflow run id", kind="file"),
+            Argument("further", "More MLflow runs, as repeats", many="any", metavar="RUN"),
+            *options.TABLE,
+            Option("--to", "Output", "Platform", choices=("mlflow", "langfuse", "phoenix"),
+                required=True, common=True),
+            Option("--yes", "Output", "Send the scores; without it they are only counted",
+                kind="switch", common=True),
+            Option("--ledger", "Output", "File of what was sent", kind="file",
+                default="judgestats-push.db"),
+            Option("--json", "Output", "One JSON document, nothing else", kind="switch"),
         ),
-        "demo": Command(
-            "Analyse recorded judgments of real judges", "demo:demo_command",
-            options.RESULTS,
-            examples=("judgestats demo",),
+        examples=("judgestats push my.csv --map trace_id=trace --to langfuse",),
+    ),
+    "demo": Command(
+        "Analyse recorded judgments of real judges", "demo:demo_command",
+        options.RESULTS,
+        examples=("judgestats demo",),
+    ),
+    "compare": _COMPARE,
+    "items": collection_declarations.ITEMS,
+    "endpoint": collection_declarations.ENDPOINT,
+    "export": collection_declarations.EXPORT,
+    "requests": collection_declarations.REQUESTS,
+    "monitor": _MONITOR,
+    "reparse": Command(
+        "Parse the stored replies of a run again, without calls", "requests:reparse_command",
+        (
+            Argument("run", options.RUN, kind="file"),
+            Option("--out", "Output", "CSV file for all differences, e.g. changed.csv",
+                metavar="FILE"),
         ),
-        "compare": _COMPARE,
-        "items": collection_declarations.ITEMS,
-        "endpoint": collection_declarations.ENDPOINT,
-        "export": collection_declarations.EXPORT,
-        "requests": collection_declarations.REQUESTS,
-        "monitor": _MONITOR,
-        "reparse": Command(
-            "Parse the stored replies of a run again, without calls", "requests:reparse_command",
-            (
-                Argument("run", options.RUN, kind="file"),
-                Option("--out", "Output", "CSV file for all differences, e.g. changed.csv",
-                    metavar="FILE"),
-            ),
-            examples=("judgestats reparse RUN",),
+        examples=("judgestats reparse RUN",),
+    ),
+    "mcp": Command(
+        "Serve verdicts to agents by the Model Context Protocol", "mcp:mcp_command",
+        (
+            Option("--root", "Input", "Folder that files are read from (default: the current "
+                "one)", repeated=True, metavar="FOLDER"),
         ),
-        "mcp": Command(
-            "Serve verdicts to agents by the Model Context Protocol", "mcp:mcp_command",
-            (
-                Option("--root", "Input", "Folder that files are read from (default: the current "
-                    "one)", repeated=True, metavar="FOLDER"),
-            ),
-            examples=("judgestats mcp --root .",),
+        examples=("judgestats mcp --root .",),
+    ),
+    "simulate": Command(
+        "Serve the simulated judges over HTTP", "run:simulate_command",
+        (
+            Option("--port", "Advanced", "Port of the server", kind="whole", default=8099),
+            Option("--host", "Advanced", "Address to listen on", default="127.0.0.1"),
+            Option("--faults", "Advanced", "Faults to simulate, e.g. "
+                "latency_s=.2,rate_limited=.05", metavar="NAME=VALUE,..."),
         ),
-        "simulate": Command(
-            "Serve the simulated judges over HTTP", "run:simulate_command",
-            (
-                Option("--port", "Advanced", "Port of the server", kind="whole", default=8099),
-                Option("--host", "Advanced", "Address to listen on", default="127.0.0.1"),
-                Option("--faults", "Advanced", "Faults to simulate, e.g. "
-                    "latency_s=.2,rate_limited=.05", metavar="NAME=VALUE,..."),
-            ),
-            examples=("judgestats simulate --port 8099",),
-        ),
-    },
-)
+        examples=("judgestats simulate --port 8099",),
+    ),
+}
 """Commands of ``judgestats``, those in front first."""
 
 
-PROGRAMS: Mapping[str, Mapping[str, Command]] = MappingProxyType(
-    {'judgestats': COMMANDS, 'python -m judgestats.training': collection_declarations.TRAINING},
-)
+PROGRAMS: Mapping[str, Mapping[str, Command]] = {
+    "judgestats": COMMANDS,
+    "python -m judgestats.training": collection_declarations.TRAINING,
+}
 """Programs by the command that starts them."""

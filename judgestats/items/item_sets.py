@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any
 
 from judgestats.errors import InputError, StoreError
@@ -69,20 +68,18 @@ class PublishedSet:
 def _declared(group: str) -> Mapping[str, PublishedSet]:
     """The sets of a group that ``published.toml`` declares."""
     sets = tomllib.loads((files("judgestats.items") / "published.toml").read_text("utf-8"))[group]
-    return MappingProxyType(
-        {
-            name: PublishedSet(
-                layout=entry.get("layout", ""),
-                license=entry["license"],
-                files=tuple(PublishedFile(*cells) for cells in entry["files"]),
-                page=entry.get("page", ""),
-                kilobytes=entry.get("kilobytes"),
-                items=entry.get("items", ""),
-                use=entry.get("use", ""),
-            )
-            for name, entry in sets.items()
-        }
-    )
+    return {
+        name: PublishedSet(
+            layout=entry.get("layout", ""),
+            license=entry["license"],
+            files=tuple(PublishedFile(*cells) for cells in entry["files"]),
+            page=entry.get("page", ""),
+            kilobytes=entry.get("kilobytes"),
+            items=entry.get("items", ""),
+            use=entry.get("use", ""),
+        )
+        for name, entry in sets.items()
+    }
 
 
 PUBLISHED: Mapping[str, PublishedSet] = _declared("sets")
@@ -91,15 +88,13 @@ PUBLISHED: Mapping[str, PublishedSet] = _declared("sets")
 STUDY_DATA: Mapping[str, PublishedSet] = _declared("studies")
 """What the authors of studies published: data for ``replicate -P data=``, and prompts; no items."""
 
-GIVEN: Mapping[str, str] = MappingProxyType(
-    {
-        "lima": "LIMA's 1,000 instructions (huggingface.co/datasets/GAIR/lima, CC BY-NC-SA 4.0 at "
-        "most, behind a form) are given as items=FILE with the columns id and question",
-        "tulu3": "the study drew 10,000 instructions of Tulu 3's mixture "
-        "(huggingface.co/datasets/allenai/tulu-3-sft-mixture, ODC-BY and its parts' licences); "
-        "give them as items=FILE with the columns id and question",
-    }
-)
+GIVEN: Mapping[str, str] = {
+    "lima": "LIMA's 1,000 instructions (huggingface.co/datasets/GAIR/lima, CC BY-NC-SA 4.0 at "
+    "most, behind a form) are given as items=FILE with the columns id and question",
+    "tulu3": "the study drew 10,000 instructions of Tulu 3's mixture "
+    "(huggingface.co/datasets/allenai/tulu-3-sft-mixture, ODC-BY and its parts' licences); "
+    "give them as items=FILE with the columns id and question",
+}
 """Sets that a study used and that nobody can fetch by an address: what to give instead."""
 
 
@@ -213,8 +208,8 @@ def fetch(
     path = folder / inside
     return FetchResult(
         path=path,
-        sha256=MappingProxyType(digests),
-        verified_by=MappingProxyType(verified),
+        sha256=digests,
+        verified_by=verified,
         license=published.license,
     )
 

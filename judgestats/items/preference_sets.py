@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -29,15 +28,13 @@ from judgestats.items.tables import Row, Source, as_name, read_winner
 GOLD = "gold"
 """The annotator's name of labels that a set declares to be right."""
 
-HELPSTEER_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        "helpfulness": 0.65,
-        "correctness": 0.80,
-        "coherence": 0.45,
-        "complexity": 0.55,
-        "verbosity": -0.40,
-    }
-)
+HELPSTEER_WEIGHTS: Mapping[str, float] = {
+    "helpfulness": 0.65,
+    "correctness": 0.80,
+    "coherence": 0.45,
+    "complexity": 0.55,
+    "verbosity": -0.40,
+}
 """Weights by which HelpSteer2's authors turn the five attributes into one reward (arXiv 2406.08673,
 their Llama 3 70B reward model)."""
 

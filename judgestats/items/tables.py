@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from judgestats.errors import InputError
@@ -240,26 +239,24 @@ def _checked_header(path: Path, cells: list[str]) -> list[str]:
     return header
 
 
-FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "id": ("id", "item_id", "item", "uid", "idx"),
-        "cluster": ("cluster", "question_id", "prompt_id", "group"),
-        "question": ("question", "prompt", "instruction", "query", "turns", "input", "user"),
-        "response": ("response", "answer", "output", "completion", "text"),
-        "responses": ("responses", "answers", "outputs", "completions", "candidates"),
-        "response_a": ("response_a", "response1", "response_1", "answer_a", "output_a", "output_1"),
-        "response_b": ("response_b", "response2", "response_2", "answer_b", "output_b", "output_2"),
-        "author": ("author", "model", "model_id", "generator", "source"),
-        "author_a": ("author_a", "model_a", "model1", "model_1"),
-        "author_b": ("author_b", "model_b", "model2", "model_2"),
-        "context": ("context", "passage", "document", "input"),
-        "reference": ("reference", "reference_answer", "gold", "ground_truth", "target"),
-        "category": ("category", "task", "subset", "topic"),
-        "quality": ("quality",),
-        "winner": ("winner", "preference", "label", "human_winner"),
-        "annotator": ("annotator", "rater", "human", "judge"),
-    }
-)
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "item_id", "item", "uid", "idx"),
+    "cluster": ("cluster", "question_id", "prompt_id", "group"),
+    "question": ("question", "prompt", "instruction", "query", "turns", "input", "user"),
+    "response": ("response", "answer", "output", "completion", "text"),
+    "responses": ("responses", "answers", "outputs", "completions", "candidates"),
+    "response_a": ("response_a", "response1", "response_1", "answer_a", "output_a", "output_1"),
+    "response_b": ("response_b", "response2", "response_2", "answer_b", "output_b", "output_2"),
+    "author": ("author", "model", "model_id", "generator", "source"),
+    "author_a": ("author_a", "model_a", "model1", "model_1"),
+    "author_b": ("author_b", "model_b", "model2", "model_2"),
+    "context": ("context", "passage", "document", "input"),
+    "reference": ("reference", "reference_answer", "gold", "ground_truth", "target"),
+    "category": ("category", "task", "subset", "topic"),
+    "quality": ("quality",),
+    "winner": ("winner", "preference", "label", "human_winner"),
+    "annotator": ("annotator", "rater", "human", "judge"),
+}
 """The fields of a table row, each with its usual column names. Where the mapping names none, the
 first of them that the file has is used."""
 

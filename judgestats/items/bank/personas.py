@@ -25,7 +25,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from types import MappingProxyType
 
 from judgestats.errors import InputError
 from judgestats.items.records import HumanLabel, Item, Response
@@ -62,29 +61,27 @@ class Persona:
     tie_below: float
 
 
-PERSONAS: Mapping[str, Persona] = MappingProxyType(
-    {
-        "strict-expert": Persona(
-            trust=1.0, per_doubling=0.0, flattery=-0.05, first_shown=0.0, noise=0.06, tie_below=0.09
-        ),
-        "lay-reader": Persona(
-            trust=0.75,
-            per_doubling=0.07,
-            flattery=0.12,
-            first_shown=0.0,
-            noise=0.10,
-            tie_below=0.08,
-        ),
-        "hurried-reader": Persona(
-            trust=0.60,
-            per_doubling=-0.06,
-            flattery=0.0,
-            first_shown=0.05,
-            noise=0.14,
-            tie_below=0.12,
-        ),
-    }
-)
+PERSONAS: Mapping[str, Persona] = {
+    "strict-expert": Persona(
+        trust=1.0, per_doubling=0.0, flattery=-0.05, first_shown=0.0, noise=0.06, tie_below=0.09
+    ),
+    "lay-reader": Persona(
+        trust=0.75,
+        per_doubling=0.07,
+        flattery=0.12,
+        first_shown=0.0,
+        noise=0.10,
+        tie_below=0.08,
+    ),
+    "hurried-reader": Persona(
+        trust=0.60,
+        per_doubling=-0.06,
+        flattery=0.0,
+        first_shown=0.05,
+        noise=0.14,
+        tie_below=0.12,
+    ),
+}
 """The three personas by name: the expert sees quality, the lay reader also likes length and
 flattery, the hurried reader likes it short, is drawn to the first answer, and is noisy."""
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from judgestats.errors import InputError, one_of
@@ -341,25 +340,23 @@ def stage_kind(stage: str) -> str:
 
 
 _USUAL = "helpfulness, relevance, accuracy, depth, creativity and level of detail"
-ASPECTS: Mapping[str, str] = MappingProxyType(
-    {"helpsteer2": "helpfulness, correctness, coherence, complexity and verbosity"}
-)
+ASPECTS: Mapping[str, str] = {
+    "helpsteer2": "helpfulness, correctness, coherence, complexity and verbosity"
+}
 """What a judge is instructed to consider, by set, where a set has its own aspects."""
 ORDER_RULES = ("both", "balanced", "ab")
 
-STAGE_PROMPTS: Mapping[str, str] = MappingProxyType(
-    {
-        "vanilla": "judge_vanilla",
-        "long": "judge_long",
-        "criteria": "judge_criteria",
-        "plan": "evaluation_plan",
-        "planned": "judge_plan",
-        "aggregate": "judge_aggregate",
-        "crowd": "judge_crowd",
-        "removal": "outcome_removal",
-        "points": "key_points",
-    }
-)
+STAGE_PROMPTS: Mapping[str, str] = {
+    "vanilla": "judge_vanilla",
+    "long": "judge_long",
+    "criteria": "judge_criteria",
+    "plan": "evaluation_plan",
+    "planned": "judge_plan",
+    "aggregate": "judge_aggregate",
+    "crowd": "judge_crowd",
+    "removal": "outcome_removal",
+    "points": "key_points",
+}
 """What each stage is called where a user gives a prompt for it, and the bundled one."""
 _OF_JUDGMENTS = {"planned", "aggregate", "crowd", "removal", "points"}
 _STAGE_OF = {bundled: stage for stage, bundled in STAGE_PROMPTS.items()}

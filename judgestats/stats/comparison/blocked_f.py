@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
@@ -422,14 +421,14 @@ def blocked_f_test(
         statistic=math.nan,
         statistic_name="F",
         p_value=math.nan,
-        df=MappingProxyType({"num df": float(k - 1), "denom df": float((g - 1) * (k - 1))}),
+        df={"num df": float(k - 1), "denom df": float((g - 1) * (k - 1))},
         null_hypothesis="the condition does not matter",
         alternative="some conditions differ",
         why="conditions are compared within items, which removes how items differ",
         sample=sample,
-        estimates=MappingProxyType(
-            dict(zip(names, np.mean(y[used], axis=0).tolist(), strict=True)) if used.any() else {}
-        ),
+        estimates=dict(zip(names, np.mean(y[used], axis=0).tolist(), strict=True))
+        if used.any()
+        else {},
     )
     if g < 2:
         return result.replace(
@@ -481,7 +480,7 @@ def blocked_f_test(
         if math.isfinite(f)
         else (),
         notes=notes,
-        details=MappingProxyType(details),
+        details=details,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -161,7 +160,7 @@ def mann_whitney_test(
         data_name=f"{a} and {b}",
         notes=data.notes,
         reason=outcome["reason"],
-        details=MappingProxyType({"z": outcome["z"], "sizes": (first.size, second.size)}),
+        details={"z": outcome["z"], "sizes": (first.size, second.size)},
     )
 
 
@@ -304,17 +303,15 @@ def kruskal_test(
         method="Kruskal-Wallis rank sum test",
         statistic=h,
         statistic_name="Kruskal-Wallis chi-squared",
-        df=MappingProxyType({"df": float(k - 1)}),
+        df={"df": float(k - 1)},
         p_value=math.nan if reason else float(distributions.chi2.sf(h, k - 1)),
         sample=data.sample,
         null_hypothesis="the groups are alike",
         why=_KRUSKAL_WALLIS_WHY,
         effects=rank_share_effects(data, h, reason, level),
-        estimates=MappingProxyType(
-            {f"mean rank {g}": float(m) for g, m in zip(data.names, means, strict=True)}
-        ),
+        estimates={f"mean rank {g}": float(m) for g, m in zip(data.names, means, strict=True)},
         data_name="samples",
         notes=data.notes,
         reason=reason,
-        details=MappingProxyType({"distribution": "chi2", "ties": ties}),
+        details={"distribution": "chi2", "ties": ties},
     )

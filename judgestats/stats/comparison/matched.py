@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -126,7 +125,7 @@ class FriedmanResult(TestResult):
             self,
             statistic=f,
             statistic_name="F",
-            df=MappingProxyType({"num df": float(k - 1), "denom df": float((k - 1) * (n - 1))}),
+            df={"num df": float(k - 1), "denom df": float((k - 1) * (n - 1))},
             p_value=p,
             name="iman_davenport_test",
             method="Friedman test, Iman-Davenport F",
@@ -246,7 +245,7 @@ class FriedmanResult(TestResult):
             rows=tuple(rows),
             sample=self.sample,
             notes=self.notes if notes is None else tuple(notes),
-            details=MappingProxyType(details),
+            details=details,
         )
 
 
@@ -474,19 +473,19 @@ def friedman_test(
         method=method,
         statistic=chi_squared,
         statistic_name="Friedman chi-squared",
-        df=MappingProxyType({"df": float(k - 1)}),
+        df={"df": float(k - 1)},
         p_value=p,
         sample=blocks.sample,
         null_hypothesis="the conditions are alike",
         why=_WHY,
         effects=(effect,),
-        estimates=MappingProxyType(
-            {f"mean rank {c}": float(m) for c, m in zip(blocks.conditions, means, strict=True)}
-        ),
+        estimates={
+            f"mean rank {c}": float(m) for c, m in zip(blocks.conditions, means, strict=True)
+        },
         data_name=blocks.data_name,
         notes=blocks.notes,
         reason=reason,
-        details=MappingProxyType(details),
+        details=details,
         ranks=ranks,
         conditions=blocks.conditions,
         cluster=blocks.cluster,
@@ -595,7 +594,7 @@ def mcnemar_test(x: ArrayLike, y: ArrayLike, **inference: Unpack[Clustered]) -> 
             "which they differ count."
         ),
         effects=_mcnemar_effects(b, c, sample, inference["level"], rates, reason),
-        estimates=MappingProxyType({"first only (b)": b, "second only (c)": c}),
+        estimates={"first only (b)": b, "second only (c)": c},
         data_name="x and y",
         reason=reason,
     )
@@ -806,13 +805,11 @@ def cochran_q_test(
         null_hypothesis="the conditions have the same rate",
         why="Cochran's Q was used because several yes / no verdicts are about the same items.",
         effects=ranked.effects,
-        estimates=MappingProxyType(
-            {f"rate {c}": m for c, m in zip(blocks.conditions, rates, strict=bool(rates))}
-        ),
+        estimates={f"rate {c}": m for c, m in zip(blocks.conditions, rates, strict=bool(rates))},
         data_name=blocks.data_name,
         notes=tuple(notes),
         reason=reason,
-        details=MappingProxyType({"informative_items": informative}),
+        details={"informative_items": informative},
         verdicts=matrix,
         conditions=blocks.conditions,
         cluster=blocks.cluster,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -631,7 +630,7 @@ def wilcoxon_signed_rank(
         data_name=f"{a} and {b}",
         notes=tuple(notes),
         reason=outcome["reason"],
-        details=MappingProxyType({"n_zero": n_zero, "n_used": d.size - n_zero, "z": outcome["z"]}),
+        details={"n_zero": n_zero, "n_used": d.size - n_zero, "z": outcome["z"]},
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -489,13 +488,11 @@ def page_trend_test(
                 reason,
             ),
         ),
-        estimates=MappingProxyType(
-            {f"mean rank {c}": m for c, m in zip(blocks.conditions, means, strict=bool(n))}
-        ),
+        estimates={f"mean rank {c}": m for c, m in zip(blocks.conditions, means, strict=bool(n))},
         data_name=blocks.data_name,
         notes=blocks.notes,
         reason=reason,
-        details=MappingProxyType({"z": z, **details}),
+        details={"z": z, **details},
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -219,7 +218,7 @@ def read_blocks(
         n_items=matrix.shape[0],
         n_clusters=None if codes is None else int(np.unique(codes).size),
         n_excluded=n_lost,
-        excluded=MappingProxyType({"missing score": n_lost} if n_lost else {}),
+        excluded={"missing score": n_lost} if n_lost else {},
     )
     return Blocks(
         scores=matrix,

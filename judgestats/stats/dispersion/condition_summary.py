@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -559,7 +558,7 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestRes
         method="D'Agostino-Pearson test of normality on scores centred by item",
         statistic=k2,
         statistic_name="K2",
-        df=MappingProxyType({"df": 2.0}),
+        df={"df": 2.0},
         p_value=p,
         null_hypothesis="scores of an item are normally distributed",
         alternative="skewness or kurtosis differ from a normal distribution's",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
@@ -179,7 +178,7 @@ def trend_over_cells(
         n_items=y.shape[0],
         n_clusters=int(np.unique(codes).size),
         n_excluded=lost,
-        excluded=MappingProxyType({"a missing cell": lost}) if lost else {},
+        excluded={"a missing cell": lost} if lost else {},
     )
     symbol, label = ("rho", "Spearman's rho") if kind == "spearman" else ("tau", "Kendall's tau-b")
     reason = ""
@@ -240,7 +239,7 @@ def trend_over_cells(
         p_value=p,
         effects=(effect,),
         notes=notes,
-        details=MappingProxyType({"n_permutations": n_drawn, "seed": inference["seed"]}),
+        details={"n_permutations": n_drawn, "seed": inference["seed"]},
     )
 
 

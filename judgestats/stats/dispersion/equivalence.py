@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -250,7 +249,7 @@ def equivalence_of_spread(
         rows=with_adjusted(rows, "holm"),
         sample=ratios.cells_sample(cells),
         notes=tuple(notes),
-        details=MappingProxyType({"weighting": "items"}),
+        details={"weighting": "items"},
         margin=limits,
         quantity="spread, as the ratio of variances",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -181,7 +180,7 @@ def levene_of_variances(
         method=f"{_TITLES['median']} of a vector of variances",
         null_hypothesis="the variances vary equally under the conditions",
         notes=(OF_VARIANCES,),
-        details=MappingProxyType({"n_variances": dict(zip(names, sizes, strict=True))}),
+        details={"n_variances": dict(zip(names, sizes, strict=True))},
     )
 
 
@@ -193,10 +192,10 @@ def _on_groups(
         statistic=np.nan,
         statistic_name="F",
         p_value=np.nan,
-        df=MappingProxyType(_degrees(groups)),
+        df=_degrees(groups),
         alternative="some conditions vary more",
         why="the replicated study used it",
-        estimates=MappingProxyType(_variances(groups, names)),
+        estimates=_variances(groups, names),
         **described,
     )
     reason = _refusal(groups, center)
@@ -337,13 +336,13 @@ def levene_test(
         method=f"{label} for homogeneity of variance (center = {center})",
         statistic=f,
         statistic_name="F",
-        df=MappingProxyType(df),
+        df=df,
         p_value=p,
         sample=data.sample,
         null_hypothesis="the variances are equal",
         why="It is printed because published studies compare variances this way.",
         effects=(effect,),
-        estimates=MappingProxyType(_variances(samples, data.names)),
+        estimates=_variances(samples, data.names),
         data_name="samples",
         notes=(*data.notes, _CAUTION),
         reason=reason,
