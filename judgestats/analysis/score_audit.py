@@ -386,12 +386,10 @@ def _and_people(
     return out
 
 
-_ONCE_METRICS = frozenset(
-    {
-        "score/mean", "ci/score/mean.lo", "ci/score/mean.hi", "quality/unread_share",
-        "quality/unanswered_share", "cost/usd", "cost/latency_s", "cost/tokens_out",
-    }
-)  # fmt: skip
+_ONCE_METRICS = {
+    "score/mean", "ci/score/mean.lo", "ci/score/mean.hi", "quality/unread_share",
+    "quality/unanswered_share", "cost/usd", "cost/latency_s", "cost/tokens_out",
+}  # fmt: skip
 
 
 def _claimed(named: NamedResult) -> NamedResult:

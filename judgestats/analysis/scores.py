@@ -225,9 +225,7 @@ class ScoreConditions:
     conditions: tuple[Condition, ...] = ()
 
 
-_ABOUT = frozenset(
-    {"judge", "temperature", "status", "cost_usd", "tokens_in", "tokens_out", "latency_s"}
-)
+_ABOUT = {"judge", "temperature", "status", "cost_usd", "tokens_in", "tokens_out", "latency_s"}
 
 
 def score_conditions(

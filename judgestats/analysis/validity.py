@@ -300,18 +300,16 @@ def validity_metrics(results: Iterable[tuple[str, str, Result]]) -> dict[str, fl
     return out
 
 
-_METRICS = frozenset(
-    {
-        *_OF_RATES,
-        "sensitivity",
-        "specificity",
-        "bias",
-        "separation",
-        "concordance",
-        "corrected",
-        "mean_squared_error",
-    }
-)
+_METRICS = {
+    *_OF_RATES,
+    "sensitivity",
+    "specificity",
+    "bias",
+    "separation",
+    "concordance",
+    "corrected",
+    "mean_squared_error",
+}
 
 
 def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:

@@ -127,9 +127,16 @@ _OUTCOMES: Mapping[str, str] = {
 PREFERENCES = {**_OUTCOMES, **{word.replace("_", " "): own for word, own in _OUTCOMES.items()}}
 """Spellings of the outcome of a comparison of two responses."""
 
-_PICKED = frozenset(
-    {"winner", "preference", "preferred", "pick", "judge_pick", "choice", "chosen", "selected"}
-)
+_PICKED = {
+    "winner",
+    "preference",
+    "preferred",
+    "pick",
+    "judge_pick",
+    "choice",
+    "chosen",
+    "selected",
+}
 _SCORED = frozenset({"score", "rating", "grade", "stars", "points", "mark"})
 _MOST_ON_TWO = 3
 """Numbers for two responses and a tie."""

@@ -28,23 +28,18 @@ STATUS_OF: Mapping[str, Status] = {
 MEANINGS = (PASS, FAIL, "a", "b", "tie", *STATUS_OF)
 """Meanings that can be stated for a word, besides a number."""
 
-_PASS = frozenset(
-    {
-        "pass", "passed", "passes", "passing", "ok", "okay", "yes", "true", "correct", "right",
-        "good", "accept", "accepted", "acceptable", "approve", "approved", "valid", "success",
-        "successful", "succeeded", "satisfied", "satisfies", "met", "meet", "meets", "compliant",
-        "supported", "grounded", "faithful", "relevant", "safe", "thumbs up", "thumbsup", "👍",
-        "✅", "✓",
-    }
-)  # fmt: skip
-_FAIL = frozenset(
-    {
-        "fail", "failed", "fails", "failing", "failure", "no", "false", "incorrect", "wrong", "bad",
-        "poor", "reject", "rejected", "unacceptable", "invalid", "unsuccessful", "unsatisfied",
-        "unmet", "noncompliant", "unsupported", "ungrounded", "unfaithful", "irrelevant", "unsafe",
-        "nok", "thumbs down", "thumbsdown", "👎", "❌", "✗",
-    }
-)  # fmt: skip
+_PASS = {
+    "pass", "passed", "passes", "passing", "ok", "okay", "yes", "true", "correct", "right", "good",
+    "accept", "accepted", "acceptable", "approve", "approved", "valid", "success", "successful",
+    "succeeded", "satisfied", "satisfies", "met", "meet", "meets", "compliant", "supported",
+    "grounded", "faithful", "relevant", "safe", "thumbs up", "thumbsup", "👍", "✅", "✓",
+}  # fmt: skip
+_FAIL = {
+    "fail", "failed", "fails", "failing", "failure", "no", "false", "incorrect", "wrong", "bad",
+    "poor", "reject", "rejected", "unacceptable", "invalid", "unsuccessful", "unsatisfied", "unmet",
+    "noncompliant", "unsupported", "ungrounded", "unfaithful", "irrelevant", "unsafe", "nok",
+    "thumbs down", "thumbsdown", "👎", "❌", "✗",
+}  # fmt: skip
 _NO_VERDICT: Mapping[str, str] = {
     **dict.fromkeys(("n/a", "not applicable", "does not apply", "n.a"), "skip"),
     **dict.fromkeys(

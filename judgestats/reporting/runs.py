@@ -25,9 +25,7 @@ from judgestats.results import CONDITIONS, Record, Results, read_results
 from judgestats.results.numbers import short_names
 from judgestats.results.records import rows_of_table
 
-_SHOWN_ELSEWHERE = frozenset(
-    {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
-)
+_SHOWN_ELSEWHERE = {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
 """What describes conditions and data: their own sections show it."""
 
 

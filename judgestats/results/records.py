@@ -543,9 +543,16 @@ class Row(Part):
     beside: Mapping[str, str] = field(default_factory=dict)
 
 
-CRITERIA = frozenset(
-    {"criterion", "criteria", "metric", "aspect", "dimension", "attribute", "scorer", "rubric"}
-)
+CRITERIA = {
+    "criterion",
+    "criteria",
+    "metric",
+    "aspect",
+    "dimension",
+    "attribute",
+    "scorer",
+    "rubric",
+}
 """Names (folded) of factors whose levels are criteria."""
 
 

@@ -71,29 +71,17 @@ SIDES = tuple(
 )
 """Names (folded) of the two columns that name the models of a pair."""
 
-PARTS = frozenset(
-    {
-        *(side for pair in SIDES for side in pair),
-        "model", "turn", "responseid", "answerid",
-        "answermodel", "responsemodel", "generator", "candidate", "system", "modelid", "sysid",
-        "output", "author", "responseindex", "subset", "doc", "document",
-    }
-)  # fmt: skip
+PARTS = {
+    *(side for pair in SIDES for side in pair), "model", "turn", "responseid", "answerid",
+    "answermodel", "responsemodel", "generator", "candidate", "system", "modelid", "sysid",
+    "output", "author", "responseindex", "subset", "doc", "document",
+}  # fmt: skip
 """Names (folded) of what is part of an item where it varies within what the id names."""
 
-SYSTEMS = frozenset(
-    {
-        "model",
-        "answermodel",
-        "responsemodel",
-        "generator",
-        "author",
-        "candidate",
-        "system",
-        "modelid",
-        "sysid",
-    }
-)  # fmt: skip
+SYSTEMS = {
+    "model", "answermodel", "responsemodel", "generator", "author", "candidate", "system",
+    "modelid", "sysid",
+}  # fmt: skip
 """Those of them that say which system answered."""
 
 TRIALS = frozenset({"trial", "attempt", "episode", "rollout"})
@@ -271,10 +259,10 @@ _OF_NO_ITEMS = re.compile(
     re.IGNORECASE,
 )
 """What an id may number without naming an item."""
-_TEXT_NOUNS = frozenset(
-    {"doc", "document", "passage", "record", "case", "essay", "ticket", "claim", "article",
-     "email", "utterance", "snippet"}
-)  # fmt: skip
+_TEXT_NOUNS = {
+    "doc", "document", "passage", "record", "case", "essay", "ticket", "claim", "article", "email",
+    "utterance", "snippet",
+}  # fmt: skip
 REPEATED, _FEW_EACH = 1.2, 10
 """Rows per level of words that may name items which an id of rows does not."""
 _MOST_LEVELS = 101

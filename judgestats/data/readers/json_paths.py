@@ -24,9 +24,7 @@ _VERDICTS = frozenset(
     | {folded(name) for role in VERDICTS for name in ALIASES[role]} | {"scores", "label"}
 )  # fmt: skip
 """Last words of paths to verdicts."""
-_ASKED = frozenset(
-    {"turns", "question", "prompt", "input", "instruction", "response", "response1", "answer"}
-)
+_ASKED = {"turns", "question", "prompt", "input", "instruction", "response", "response1", "answer"}
 
 
 def tree_of(document: Any) -> str:

@@ -325,9 +325,7 @@ def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series
     return None
 
 
-ORDERS = frozenset(
-    {"orig", "original", "swap", "swapped", "ab", "ba", "forward", "reverse", "g1", "g2"}
-)
+ORDERS = {"orig", "original", "swap", "swapped", "ab", "ba", "forward", "reverse", "g1", "g2"}
 """Words for one of two orders of presentation."""
 
 _NAMED_RUN = re.compile(
@@ -336,15 +334,13 @@ _NAMED_RUN = re.compile(
     r"(?:[\s_.\-]+(?:score|rating|grade|verdict|judg\w+|result|label|choice|winner))?",
     re.IGNORECASE,
 )
-_CRITERIA = frozenset(
-    {
-        "accuracy", "clarity", "coherence", "completeness", "conciseness", "consistency",
-        "correctness", "creativity", "depth", "engagingness", "factuality", "faithfulness",
-        "fluency", "groundedness", "harmlessness", "helpfulness", "honesty", "naturalness",
-        "overall", "precision", "quality", "readability", "recall", "relevance", "relevancy",
-        "safety", "similarity", "style", "tone", "understandability",
-    }
-)  # fmt: skip
+_CRITERIA = {
+    "accuracy", "clarity", "coherence", "completeness", "conciseness", "consistency", "correctness",
+    "creativity", "depth", "engagingness", "factuality", "faithfulness", "fluency", "groundedness",
+    "harmlessness", "helpfulness", "honesty", "naturalness", "overall", "precision", "quality",
+    "readability", "recall", "relevance", "relevancy", "safety", "similarity", "style", "tone",
+    "understandability",
+}  # fmt: skip
 NO_VERDICT = re.compile(
     r"(points|weight|threshold|priority|count|token|cost|price|latency|time|length|seed|step|index"
     r"|version|temperature|place|rank|position|turn)$"

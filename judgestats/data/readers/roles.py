@@ -43,14 +43,12 @@ _NOTES = re.compile(
     r"|rational\w*)\b"
 )
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*")
-ANSWERS = frozenset(
-    {"answer", "answertext", "candidate", "completion", "generation", "output", "response"}
-)
+ANSWERS = {"answer", "answertext", "candidate", "completion", "generation", "output", "response"}
 """Names (folded) of entries' texts that are judged."""
-_TEXTS_OF_ENTRIES = frozenset(
-    {"comment", "critique", "explanation", "feedback", "justification", "note", "notes",
-     "rationale", "reason", "reasoning", "text"}
-)  # fmt: skip
+_TEXTS_OF_ENTRIES = {
+    "comment", "critique", "explanation", "feedback", "justification", "note", "notes", "rationale",
+    "reason", "reasoning", "text",
+}  # fmt: skip
 _REPEATS = re.compile(
     r"(^(i|j|k|n|nr|no|num|number|index|idx|place|position|try|vote|sample|seed|iteration|round)$"
     r"|run|rep|trial|attempt|epoch|sampleindex|sampleid|iter|draw)"
@@ -371,22 +369,22 @@ class UndecidedError(InputError):
         )
 
 
-_JUDGE = frozenset(
-    {"llm", "llm_judge", "ai", "ai_judge", "model", "eval", "evaluator", "evaluation", "auto",
-     "auto_eval", "automatic", "automated", "autorater", "autograder", "online_scoring", "judge",
-     "machine", "bot", "prediction", "suggestion"}
-)  # fmt: skip
-_HUMAN = frozenset(
-    {"human", "annotation", "annotator", "ui", "app", "user", "person", "people", "expert",
-     "physician", "reviewer", "review", "manual", "labeler", "labeller", "crowd", "crowdworker",
-     "worker", "rater", "gold", "response"}
-)  # fmt: skip
+_JUDGE = {
+    "llm", "llm_judge", "ai", "ai_judge", "model", "eval", "evaluator", "evaluation", "auto",
+    "auto_eval", "automatic", "automated", "autorater", "autograder", "online_scoring", "judge",
+    "machine", "bot", "prediction", "suggestion",
+}  # fmt: skip
+_HUMAN = {
+    "human", "annotation", "annotator", "ui", "app", "user", "person", "people", "expert",
+    "physician", "reviewer", "review", "manual", "labeler", "labeller", "crowd", "crowdworker",
+    "worker", "rater", "gold", "response",
+}  # fmt: skip
 _RULE = frozenset({"code", "heuristic", "programmatic", "rule", "regex", "exact_match"})
 _UNCLEAR = frozenset({"api", "sdk", "external", "import", "other"})
-_CERTAIN = frozenset(
-    {"human", "annotation", "annotator", "people", "crowd", "crowdworker", "labeler", "labeller",
-     "manual"}
-)  # fmt: skip
+_CERTAIN = {
+    "human", "annotation", "annotator", "people", "crowd", "crowdworker", "labeler", "labeller",
+    "manual",
+}  # fmt: skip
 """Words that name people in every context; `ui` or `user` may name something else."""
 _OF_PEOPLE = _CERTAIN | {"person", "expert", "physician"}
 _CLASSES = (("judge", _JUDGE), ("human", _HUMAN), ("rule", _RULE), ("unclear", _UNCLEAR))

@@ -242,10 +242,10 @@ def with_rater_kinds(
     return replace(plain, human=human, judge_rows=found.format_kind("judge"))
 
 
-_TOTALS = frozenset(
-    {"total", "totals", "sum", "average", "avg", "mean", "median", "overall", "grand total",
-     "count", "summe", "gesamt", "durchschnitt", "mittelwert"}
-)  # fmt: skip
+_TOTALS = {
+    "total", "totals", "sum", "average", "avg", "mean", "median", "overall", "grand total", "count",
+    "summe", "gesamt", "durchschnitt", "mittelwert",
+}  # fmt: skip
 """Words by which spreadsheets name a row that sums up the others."""
 
 

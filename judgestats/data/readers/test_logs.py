@@ -111,10 +111,10 @@ DEEPEVAL = Reader(
 )
 
 
-_TEXTS = frozenset(
-    {"user_input", "response", "reference", "retrieved_contexts", "reference_contexts", "rubric",
-     "reference_tool_calls", "multi_responses"}
-)  # fmt: skip
+_TEXTS = {
+    "user_input", "response", "reference", "retrieved_contexts", "reference_contexts", "rubric",
+    "reference_tool_calls", "multi_responses",
+}  # fmt: skip
 
 
 def ragas_options(table: pd.DataFrame, options: TableOptions) -> TableOptions:

@@ -220,17 +220,15 @@ class Form(Protocol):
         """Another verdict that corrects the one before `start` ("no, 7"), not past `end`."""
 
 
-_WITHHELD = frozenset(
-    {
-        "content_filter",
-        "refusal",
-        "safety",
-        "prohibited_content",
-        "blocklist",
-        "recitation",
-        "spii",
-    }
-)
+_WITHHELD = {
+    "content_filter",
+    "refusal",
+    "safety",
+    "prohibited_content",
+    "blocklist",
+    "recitation",
+    "spii",
+}
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _TEXT_PARTS = frozenset({"text", "output_text"})
 _OURS = "submit_"

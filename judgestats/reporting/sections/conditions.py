@@ -62,14 +62,12 @@ _LABELS = {
     "win_rate_judge": "Win rate (judge)",
 }
 _SHARES = frozenset({"unread_share", "unanswered_share", "tie_share"})
-_BOUNDED = frozenset(
-    {
-        *("alignment", "accuracy", "accuracy_all", "pearson", "printed_omega", "published_omega"),
-        *("accuracy_as_counted", "accuracy_shared"),
-        *("win_rate_people", "win_rate_judge"),
-        *("people_who_pass", "pass_without_margin", "pass_rate"),
-    }
-)
+_BOUNDED = {
+    *("alignment", "accuracy", "accuracy_all", "pearson", "printed_omega", "published_omega"),
+    *("accuracy_as_counted", "accuracy_shared"),
+    *("win_rate_people", "win_rate_judge"),
+    *("people_who_pass", "pass_without_margin", "pass_rate"),
+}
 LOST = ("unread_share", "unanswered_share")
 """Shares of judgments without a verdict: a reply that could not be read, and no reply."""
 
