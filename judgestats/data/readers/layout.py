@@ -10,15 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.readers import json_paths
 from judgestats.data.readers.columns import column_named, folded, may_hold_verdicts, of_people
-from judgestats.data.readers.json_paths import (
-    PLACE,
-    follow_path,
-    json_cell,
-    json_list,
-    leaves_of,
-    with_leaves,
-)
 from judgestats.data.readers.roles import counts_or_measures
 from judgestats.errors import InputError
 from judgestats.files.text import short
@@ -222,7 +215,7 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
     if sum(rows) > _MAX_CELLS:
         raise InputError(f"{source}: more than {_MAX_CELLS:,} entries. Split the file.")
     lists |= _equally_long(table.drop(columns=names), rows)
-    table = with_leaves(table, [str(c) for c in table.columns if c not in lists])
+    table = json_paths.with_leaves(table, [str(c) for c in table.columns if c not in lists])
     out = table.drop(columns=list(lists)).loc[table.index.repeat(rows)].reset_index(drop=True)
     for name, listed in lists.items():
         entries = [e for cell in listed for e in cell]
@@ -236,7 +229,7 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
                 )
             out[name] = pd.Series(entries, dtype=object)
             continue
-        inner = pd.DataFrame([leaves_of(e) for e in objects])
+        inner = pd.DataFrame([json_paths.leaves_of(e) for e in objects])
         both = [str(c) for c in inner.columns.intersection(out.columns)]
         if both:
             raise InputError(
@@ -244,7 +237,7 @@ def exploded(source: Path | str, table: pd.DataFrame, columns: Sequence[str]) ->
                 f"{name!r}. Name each by its path, as in --map item_id=id,score={name}[].score."
             )
         out = pd.concat([out, inner], axis=1)
-    out[PLACE] = [i for n in rows for i in range(n)]
+    out[json_paths.PLACE] = [i for n in rows for i in range(n)]
     return out
 
 
@@ -252,7 +245,7 @@ def _equally_long(table: pd.DataFrame, rows: Sequence[int]) -> dict[str, list[li
     """Further columns with lists of plain values, as long as those that are exploded."""
     found = {}
     for name in map(str, table.columns):
-        cells = [json_list(v) for v in table[name]]
+        cells = [json_paths.json_list(v) for v in table[name]]
         if all(
             cell is not None
             and len(cell) == n
@@ -267,7 +260,7 @@ def _listed(value: object, source: Path | str, name: str, row: int) -> list[Any]
     if isinstance(value, str):
         cell = value.strip()
         if cell.startswith("["):
-            value = json_cell(cell, "[")
+            value = json_paths.json_cell(cell, "[")
         else:
             for mark in ("|", ";", ","):
                 if mark in cell:
@@ -315,7 +308,9 @@ def path_column(source: Path | str, table: pd.DataFrame, path: str) -> pd.Series
     for n in range(len(steps) - 1, 0, -1):
         column = column_named(table.columns, ".".join(steps[:n]))
         if column:
-            values = [follow_path(json_cell(v), steps[n:]) for v in table[column]]
+            values = [
+                json_paths.follow_path(json_paths.json_cell(v), steps[n:]) for v in table[column]
+            ]
             if all(v is None for v in values) and values:
                 raise InputError(
                     f"{source}: there is nothing at {path!r}. The column {column!r} holds "
@@ -627,7 +622,9 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
 
 def _are_rankings(column: pd.Series) -> bool:
     """Whether all lists hold the same words in several orders: no verdicts, but rankings."""
-    lists = [tuple(map(str, entries)) for v in column if (entries := json_list(v)) is not None]
+    lists = [
+        tuple(map(str, entries)) for v in column if (entries := json_paths.json_list(v)) is not None
+    ]
     words = {tuple(sorted(entries)) for entries in lists}
     return len(words) == 1 < len(set(lists)) and len(set(lists[0])) == len(lists[0]) > 1
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import PARSED_COLUMNS
+from judgestats.data.readers import row_checks, verdicts
 from judgestats.data.readers.checks import check_table, with_orders, with_pairs_of_ids
 from judgestats.data.readers.columns import (
     ALIASES,
@@ -57,24 +58,7 @@ from judgestats.data.readers.roles import (
     understand,
     varies_in_lists,
 )
-from judgestats.data.readers.row_checks import (
-    Rows,
-    check_rows,
-    list_positions,
-    mixed_criteria_error,
-    stated_rows,
-    with_rater_kinds,
-)
 from judgestats.data.readers.test_logs import ragas_options
-from judgestats.data.readers.verdicts import (
-    Read,
-    length_columns,
-    map_model_names,
-    read_texts,
-    read_verdicts,
-    side_columns,
-    side_lengths,
-)
 from judgestats.data.schema import validate_parsed
 from judgestats.data.verdict_kinds import (
     DirectionError,
@@ -331,9 +315,9 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         source, table.reset_index(drop=True), options, shapes, served, wide
     )
     n_rows = max(n_rows, len(table))
-    options = with_rater_kinds(source, table, options, read_by)
+    options = row_checks.with_rater_kinds(source, table, options, read_by)
     mapping.pop("rater_kind", "")
-    table, humans, said = stated_rows(source, table, options)
+    table, humans, said = row_checks.stated_rows(source, table, options)
     shapes += [said] if said else []
     n_filtered = n_rows - len(table)
     names = resolve_columns(
@@ -342,14 +326,16 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     if "status" in names and "status" not in mapping and _says_done(table[names["status"]]):
         del names["status"]
     table, names = _expand_rows(table, names, mapping, options)
-    rows = Rows(source=source, table=table[~humans], names=names, options=options, read=read_by)
-    check_rows(rows)
+    rows = row_checks.Rows(
+        source=source, table=table[~humans], names=names, options=options, read=read_by
+    )
+    row_checks.check_rows(rows)
     spoken_for = {column_named(table.columns, c) for c in (*options.ignore, *options.factors)}
     for ours in ("cluster", "status"):
         if ours not in mapping and names.get(ours) in spoken_for:
             del names[ours]
     if options.parse:
-        table, names = read_texts(source, table, names, options)
+        table, names = verdicts.read_texts(source, table, names, options)
     if "rater" in mapping and "label" in names and not (options.human or people):
         served |= {names["rater"]: "rater", names["label"]: "label"}
         table, names, people = with_raters_as_columns(source, table, names, options.factors)
@@ -359,14 +345,14 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         table, names, folding = with_pairs_of_ids(source, table, names, options)
         shapes += [folding] if folding else []
         served |= {joined: "item"} if folding else {}
-    table, named = map_model_names(table, names, options)
+    table, named = verdicts.map_model_names(table, names, options)
     shapes += [named] if named else []
     if not people:
         table, names, folding = with_orders(source, table, names, options)
         shapes += [folding] if folding else []
     labelled = table[humans]
     table = table[~humans].reset_index(drop=True)
-    places = list_positions(table, options)
+    places = row_checks.list_positions(table, options)
     understanding = understand(
         source,
         table.drop(columns=[*people]),
@@ -377,7 +363,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         places=places,
     )
     out = _columns(source, table, names, understanding, options)
-    read = read_verdicts(source, table, names, understanding, options)
+    read = verdicts.read_verdicts(source, table, names, understanding, options)
     out = _with_status(source, out.assign(score=read.score, choice=read.choice), read, names)
     notes: list[str] = [*read.notes]
     cells = table[list(people)] if people else out[["label"]] if "label" in out else None
@@ -408,14 +394,14 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     if understanding.criterion:
         out["criterion"] = text_column(table[understanding.criterion])
     elif read.criterion and len({(k.name, k.scale) for k in read.kinds.values()}) > 1:
-        raise mixed_criteria_error(rows, read.criterion)
+        raise row_checks.mixed_criteria_error(rows, read.criterion)
     frame = parsed_frame(out, factors=tuple(f"factor_{f}" for f in understanding.factors))
     frame.attrs["columns_read"] = dict(names)
     frame.attrs["notes"] = notes
     frame.attrs["scale"] = read.scale
     systems = systems_of_answers(table, understanding, names)
-    sides = side_columns(table) or ()
-    lengths = (length_columns(table) or ()) if sides else ()
+    sides = verdicts.side_columns(table) or ()
+    lengths = (verdicts.length_columns(table) or ()) if sides else ()
     held = [c for c in (*systems, *sides, *lengths) if c in dict(understanding.unused)]
     understanding = replace(
         understanding,
@@ -563,7 +549,7 @@ def _expand_rows(
     of an item. `model` may name the author of the judged answer, and a record's `status` may be
     that of the export. A column of labels is ignored where human rows are the labels.
     """
-    listed = list_positions(table, options)
+    listed = row_checks.list_positions(table, options)
     dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
     if listed and "judge" in names and folded(names["judge"]) == "model":
         dropped |= {"judge"} if varies_in_lists(table, names["judge"], listed[-1]) else set()
@@ -703,9 +689,9 @@ def _columns(
         out["replicate"] = _replicates(out["replicate"])
     for factor in understanding.factors:
         out[f"factor_{factor}"] = text_column(table[factor])
-    if (sides := side_columns(table)) is not None:
+    if (sides := verdicts.side_columns(table)) is not None:
         out["system_a"], out["system_b"] = (text_column(table[c]) for c in sides)
-        if (lengths := side_lengths(table)) is not None:
+        if (lengths := verdicts.side_lengths(table)) is not None:
             out["length_a"], out["length_b"] = lengths
     saying = (*VERDICTS, "label", "explanation", "raw_text", "reason")
     return out.assign(**item_texts(table, {names[n] for n in saying if n in names}))
@@ -744,7 +730,7 @@ def _numbers(source: Path | str, column: pd.Series, name: str) -> pd.Series:
 
 
 def _with_status(
-    source: Path | str, out: pd.DataFrame, read: Read, names: Mapping[str, str]
+    source: Path | str, out: pd.DataFrame, read: verdicts.Read, names: Mapping[str, str]
 ) -> pd.DataFrame:
     """A status for every row, and a reason where there is no verdict."""
     has_verdict = read.status == Status.OK.value

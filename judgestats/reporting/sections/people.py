@@ -8,16 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from judgestats.reporting import plots
+from judgestats.reporting import numbers, plots
 from judgestats.reporting.document import current_output
-from judgestats.reporting.numbers import (
-    NOTHING,
-    AddressedText,
-    Measured,
-    address,
-    is_missing,
-    label,
-)
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import condition_table, short_condition, with_bounds
 from judgestats.reporting.sections.figures import effect_in, effect_of, extremes
@@ -50,7 +42,9 @@ def disagreements(run: Run) -> list[Showable]:
     rows = [
         {
             "condition": run.condition_name(str(row["condition"])),
-            "item": AddressedText(((str(row["item_id"]), address(_ID, f"rows.{i}.item_id")),)),
+            "item": numbers.AddressedText(
+                ((str(row["item_id"]), numbers.address(_ID, f"rows.{i}.item_id")),)
+            ),
             **{k: _number(row, k, i, words) for k in ("judge", "people")},
             **{k: _shorten_text(row.get(k)) for k in _TEXTS},
         }
@@ -78,23 +72,25 @@ def disagreements(run: Run) -> list[Showable]:
 
 
 def _gap(row: dict[str, Any]) -> float:
-    return 0.0 if is_missing(row["gap"]) else float(row["gap"])
+    return 0.0 if numbers.is_missing(row["gap"]) else float(row["gap"])
 
 
-def _number(row: dict[str, Any], key: str, place: int, words: Mapping[float, str]) -> AddressedText:
+def _number(
+    row: dict[str, Any], key: str, place: int, words: Mapping[float, str]
+) -> numbers.AddressedText:
     """A score, a verdict as text, or the share of passes over repeats."""
-    if is_missing(row[key]):
-        return NOTHING
-    where = address(_ID, f"rows.{place}.{key}")
+    if numbers.is_missing(row[key]):
+        return numbers.NOTHING
+    where = numbers.address(_ID, f"rows.{place}.{key}")
     if isinstance(row[key], str):  # a verdict in words
-        return AddressedText(((" ".join(row[key].split()), where),))
+        return numbers.AddressedText(((" ".join(row[key].split()), where),))
     if row[key] in words:
-        return AddressedText(((words[row[key]], where),))
-    return Measured(value=float(row[key]), at=(where, "", "", "")).text()
+        return numbers.AddressedText(((words[row[key]], where),))
+    return numbers.Measured(value=float(row[key]), at=(where, "", "", "")).text()
 
 
 def _shorten_text(text: Any) -> str:
-    words = "" if is_missing(text) else " ".join(str(text).split())
+    words = "" if numbers.is_missing(text) else " ".join(str(text).split())
     return words if len(words) <= _CUT else words[: _CUT - 1].rstrip() + "…"
 
 
@@ -132,7 +128,7 @@ def confusion(run: Run) -> Table | None:
             continue
         for label_, keys in _COUNTED:
             cells: dict[str, Any] = {
-                head: label(run.records, address(record.id, f"details.{key}"))
+                head: numbers.label(run.records, numbers.address(record.id, f"details.{key}"))
                 for head, key in zip(heads, keys, strict=True)
             }
             condition = run.condition_name(" and ".join(record.about.conditions))

@@ -23,19 +23,10 @@ from judgestats.reporting.numbers import (
 from judgestats.reporting.plots import RequirementPlot, RequirementRow
 from judgestats.reporting.runs import Run
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table
-from judgestats.results import Comparison, Estimate, Results, Test
+from judgestats.results import Comparison, Estimate, Results, Test, verdict_screen
 from judgestats.results.purposes import decided_of, threshold_text
 from judgestats.results.screen import brief_of
 from judgestats.results.verdict import ORDER, Requirement, Verdict
-from judgestats.results.verdict_screen import (
-    WORDS,
-    facts_of,
-    number_text,
-    spanner,
-    status_text,
-    subject_names,
-    verdict_groups,
-)
 from judgestats.sinks import escape_markdown
 
 
@@ -92,7 +83,7 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     """
     records = run.records
     lines = []
-    for word, text, outcome in verdict_groups(records):
+    for word, text, outcome in verdict_screen.verdict_groups(records):
         ends = [
             (i, v.sentence) for i, v in enumerate(records.verdicts)
             if v.outcome == outcome and v.sentence and text.endswith(v.sentence)
@@ -104,7 +95,9 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
         else:
             lines.append(f"**{word}** {name_reliability(text)}")
     parts: list[Showable] = [Markdown("::: {.answer}\n\n" + "\n\n".join(lines) + "\n\n:::")]
-    parts.append(Markdown(name_reliability(" · ".join(facts_of(records, brief_of(records))))))
+    parts.append(
+        Markdown(name_reliability(" · ".join(verdict_screen.facts_of(records, brief_of(records)))))
+    )
     if records.finding:
         parts.append(Markdown(words(records, address("", "finding"))))
     if any(v.requirements for v in records.verdicts):
@@ -132,14 +125,15 @@ def requirement_table(run: Run) -> Table:
 def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
     """A row per subject, the worst first where not all fit; a column per requirement."""
     records = run.records
-    names = subject_names(records)
+    names = verdict_screen.subject_names(records)
     rows: list[dict[str, object]] = []
     heads: dict[str, str] = {}
     for i in _shown_first(records.verdicts):
         verdict = records.verdicts[i]
         row: dict[str, object] = {
-            "subject": names[verdict.subject.label], "verdict": WORDS[verdict.outcome]
-        }  # fmt: skip
+            "subject": names[verdict.subject.label],
+            "verdict": verdict_screen.WORDS[verdict.outcome],
+        }
         for j, r in enumerate(verdict.requirements):
             heads.setdefault(r.key, f"{r.label}\n{threshold_text(r)}")
             shown, status = _requirement_text(i, j, r), _addressed_status(i, j, r)
@@ -148,15 +142,18 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
             row[r.key] = str(status) if r.status == "not_measured" else shown
         rows.append(row)
     measured = [k for k in keys if any(row.get(k) not in {None, "not measured"} for row in rows)]
-    kinds = [spanner(k) for k in keys]
-    together = sorted(measured or keys, key=lambda k: kinds.index(spanner(k)))
+    kinds = [verdict_screen.spanner(k) for k in keys]
+    together = sorted(measured or keys, key=lambda k: kinds.index(verdict_screen.spanner(k)))
     outcomes = {str(row["verdict"]) for row in rows}
     if is_constant := len(outcomes) == 1 < len(rows):
         caption += f" All of these: {outcomes.pop()}."
     columns = (
         Column(key="subject", label="Judge"),
         *([] if is_constant else [Column(key="verdict", label="Verdict")]),
-        *(Column(key=k, label=heads[k], align="left", spanner=spanner(k)) for k in together),
+        *(
+            Column(key=k, label=heads[k], align="left", spanner=verdict_screen.spanner(k))
+            for k in together
+        ),
     )
     left = len(records.verdicts) - len(rows)
     note = f"{left} more in the record." if left > 0 else ""
@@ -176,7 +173,7 @@ def _shown_first(verdicts: Sequence[Verdict]) -> list[int]:
 def _requirement_table(run: Run, caption: str) -> Table:
     """A row per requirement and subject, what decides first where not all fit."""
     records = run.records
-    names = subject_names(records)
+    names = verdict_screen.subject_names(records)
     listed = [
         (i, j, verdict, r)
         for i, verdict in enumerate(records.verdicts)
@@ -227,7 +224,7 @@ def requirement_figure(run: Run) -> Captioned | None:
         requirements that are between 0 and 1.
     """
     records = run.records
-    names = subject_names(records)
+    names = verdict_screen.subject_names(records)
     verdicts = sorted(records.verdicts, key=lambda v: ORDER.index(v.outcome))
     found = next(
         (v for v in verdicts if v.decisive and math.isfinite(v.decisive.estimate)), None
@@ -252,7 +249,7 @@ def requirement_figure(run: Run) -> Captioned | None:
         RequirementRow(
             name=name if one else f"{name} {threshold_text(r)}", value=r.estimate, low=r.low,
             high=r.high, threshold=r.threshold, top=r.top, direction=r.direction,
-            status=_status(r), text=number_text(r),
+            status=_status(r), text=verdict_screen.number_text(r),
         )
         for name, r in shown[:_MOST_ROWS]
     )  # fmt: skip
@@ -273,7 +270,7 @@ def requirement_figure(run: Run) -> Captioned | None:
 
 def _addressed_status(i: int, j: int, r: Requirement) -> AddressedText:
     """Status, with the address of the limit that it names."""
-    word, named, limit = status_text(r).partition(" (limit ")
+    word, named, limit = verdict_screen.status_text(r).partition(" (limit ")
     if not named:
         return AddressedText(((word, ""),))
     place = address("", f"verdicts.{i}.requirements.{j}.limit")
@@ -283,7 +280,7 @@ def _addressed_status(i: int, j: int, r: Requirement) -> AddressedText:
 def _status(r: Requirement) -> str:
     """Status, with the reason where there is no interval."""
     has_interval = math.isfinite(r.low) and math.isfinite(r.high)
-    return status_text(r) if has_interval or not r.reason else f"no CI: {r.reason}"
+    return verdict_screen.status_text(r) if has_interval or not r.reason else f"no CI: {r.reason}"
 
 
 def _figure_title(
@@ -302,7 +299,7 @@ def _figure_title(
 
 
 def _requirement_text(i: int, j: int, r: Requirement) -> AddressedText:
-    text = number_text(r)
+    text = verdict_screen.number_text(r)
     if text == "-":
         return AddressedText(((DASH, ""),))
     number, _, bounds = text.partition(" ")

@@ -27,6 +27,7 @@ from judgestats.stats.inference.result import (
     Sample,
     TestResult,
 )
+from judgestats.stats.validity import regression
 from judgestats.stats.validity.inputs import (
     FEW_LABELS,
     PICKED_BY_HAND,
@@ -45,13 +46,6 @@ from judgestats.stats.validity.poststratified import (
     poststratified_rate,
     stratum_shares,
     verdict_codes,
-)
-from judgestats.stats.validity.regression import (
-    greg_mean,
-    people_mean,
-    ppi_mean,
-    skew_notes,
-    stratified_mean,
 )
 
 
@@ -283,7 +277,9 @@ def corrected_rate(
             join=labels_drawn != "by-verdict",
         )  # fmt: skip
         if labels_drawn in {None, "random"} and not unread and stratum is None and weight is None:
-            others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
+            others = {
+                n: regression.ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI
+            }
     if labels_drawn == "by-verdict":
         people = _undefined_estimate(people, _BY_VERDICT)
     notes += corrected.notes
@@ -369,19 +365,21 @@ def corrected_mean(
     test = representativeness_test(items, verdicts=False)
     if stratum is None:
         notes += _unlike(test, labels_drawn)
-    notes += skew_notes(items.human[items.labelled])
+    notes += regression.skew_notes(items.human[items.labelled])
     others: dict[str, Estimate] = {}
     if stratum is not None:
         shares = stratum_shares(items, mix)
-        of: Callable[..., Estimate] = lambda **k: stratified_mean(  # noqa: E731
+        of: Callable[..., Estimate] = lambda **k: regression.stratified_mean(  # noqa: E731
             items, shares, level=inference["level"], **k
         )
         people, corrected = of(use_judge=False), of()
         others = {"difference": of(slope=1.0)}
     else:
-        people = people_mean(items, level=inference["level"])
-        corrected = greg_mean(items, level=inference["level"])
-        others = {n: ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI}
+        people = regression.people_mean(items, level=inference["level"])
+        corrected = regression.greg_mean(items, level=inference["level"])
+        others = {
+            n: regression.ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI
+        }
     if labels_drawn in {"convenience", "by-verdict"}:
         reason = PICKED_BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
         corrected, others = _undefined_estimate(corrected, reason), {}
@@ -474,7 +472,7 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
 
 def _judge_mean(items: LabelledItems, level: float) -> Estimate:
     alone = dataclasses.replace(items, human=items.judge)
-    return people_mean(alone, level=level).replace(
+    return regression.people_mean(alone, level=level).replace(
         name="judge_only", label="Judge alone", estimator="mean of the judge's scores"
     )
 
@@ -738,9 +736,9 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     if np.isnan(items.judge).any() or items.n == 0:
         why = "no item has a parsed verdict for both" if items.n else "no item has a label for both"
         return none(math.nan, why)
-    out = greg_mean(items, level=level)
+    out = regression.greg_mean(items, level=level)
     if math.isnan(out.estimate):
-        out = people_mean(items, level=level)
+        out = regression.people_mean(items, level=level)
     labels = items.human[items.labelled]
     if out.interval is None and not items.clustered and set(labels) <= {-1.0, 0.0, 1.0}:
         # Without a discordant pair the width is not 0.
