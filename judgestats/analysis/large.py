@@ -72,9 +72,6 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
     return [*out, *(f"Left out: {text}" for text in more)]
 
 
-_QUESTION = "How consistent and reliable are these judgments, and how do the judges compare?"
-
-
 def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
     """Means, spread, reliability by condition and the paired comparison of spread."""
     labels = tuple(c.label for c in reduced.columns)
@@ -121,7 +118,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         metrics |= by_condition[labels[0]]
     analysis = Analysis(
         experiment="audit",
-        question=_QUESTION,
+        question=declared.question,
         drawing=coefficients.ranked(*coefficients.DRAWN_SCORES),
         headlines=headlines,
         conditions=table,

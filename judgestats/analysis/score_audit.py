@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,38 +82,30 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
                 family="pairs of conditions (differences of means)",
             )
         )
+    people = partial(Hypothesis, id="people", role="primary")
     if validity_raters.right_answers(frame) is not None:
-        questions.append(
-            Hypothesis(
-                id="people",
-                role="primary",
-                question="How often is the best scored answer the correct one, and how much do "
-                "repeats improve it?",
-                test="accuracy by number of scores averaged, over all subsets; the fewest that are "
-                "non-inferior (margin .01)",
-            )
+        asked = people(
+            question="How often is the best scored answer the correct one, and how much do repeats "
+            "improve it?",
+            test="accuracy by number of scores averaged, over all subsets; the fewest that are "
+            "non-inferior (margin .01)",
         )
+        questions.append(asked)
     elif agreement.passes_of_items(frame) is not None:
-        questions.append(
-            Hypothesis(
-                id="people",
-                role="primary",
-                question="Do the scores separate human passes from human fails?",
-                test="ROC AUC with interval, and by number of scores. Correlations, whose null "
-                "permutes labels over items. Labels are never subtracted from scores",
-            )
+        asked = people(
+            question="Do the scores separate human passes from human fails?",
+            test="ROC AUC with interval, and by number of scores. Correlations, whose null "
+            "permutes labels over items. Labels are never subtracted from scores",
         )
+        questions.append(asked)
     elif len(agreement.ratings_of(frame)[0]):
-        questions.append(
-            Hypothesis(
-                id="people",
-                role="primary",
-                question="Do the scores agree with human ratings?",
-                test="Pearson, Spearman, and Kendall with intervals (the null shuffles ratings "
-                "over items), and the paired difference of means. With several human raters also "
-                "their mutual distances and the alternative annotator test (epsilon .1)",
-            )
+        asked = people(
+            question="Do the scores agree with human ratings?",
+            test="Pearson, Spearman, and Kendall with intervals (the null shuffles ratings over "
+            "items), and the paired difference of means. With several human raters also their "
+            "mutual distances and the alternative annotator test (epsilon .1)",
         )
+        questions.append(asked)
     rated = len(agreement.ratings_of(frame)[0]) and agreement.passes_of_items(frame) is None
     if len(once) > 1 and (rated or validity_raters.right_answers(frame) is not None):
         questions.append(validity_raters.PANEL)

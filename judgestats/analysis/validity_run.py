@@ -115,7 +115,7 @@ def analyse(
         results += [_name_result(kind, title, result, name) for kind, title, result in own_results]
         results += _related(name, own_results)
         steady += validity.steady_results(name, asked, declared)
-        row = condition_row(name, asked) | estimates_of([f for f in own_results if _one_number(f)])
+        row = condition_row(name, asked) | estimates_of(own_results)
         rows.append(row)
         metrics[name] = validity.validity_metrics(own_results)
         if set(asked["choice"]) - {""}:
@@ -168,10 +168,6 @@ def _condition(name: str, asked: pd.DataFrame, declared: families.AnalysisPlan) 
 def _name_result(kind: str, title: str, result: Result, name: str) -> NamedResult:
     key = kind.partition(".")[2]
     return condition_result(f"people.{key}", title, name, result, hypothesis="people")
-
-
-def _one_number(entry: tuple[str, str, Result]) -> bool:
-    return isinstance(entry[2], Estimate)
 
 
 def _related(name: str, results: Found) -> list[NamedResult]:

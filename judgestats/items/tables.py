@@ -119,7 +119,9 @@ def read_source(
             "layout (question.jsonl and model_answer/*.jsonl) to read_items."
         )
     if not _is_there(path):
-        raise InputError(_no_file(path))
+        raise InputError(
+            f"read_source: there is no file {str(path)!r}. Check the name, and where you are."
+        )
     name = base_name(path)
     kind = next((kind for ending, kind in _FORMATS.items() if name.endswith(ending)), None)
     if kind is None:
@@ -160,10 +162,6 @@ def _is_there(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
-
-
-def _no_file(path: Path) -> str:
-    return f"read_source: there is no file {str(path)!r}. Check the name, and where you are."
 
 
 def _counted(found: Iterable[tuple[str, Mapping[str, Any]]], meter: Meter) -> Iterator[Row]:

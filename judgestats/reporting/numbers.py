@@ -55,17 +55,6 @@ class Bound(float):
     """A p-value in a table's cell that is an upper bound."""
 
 
-def p_cell(p: float, *, bound: bool) -> float:
-    """A p-value for a table's cell: `p_value` prints it as a bound where it is one.
-
-    Examples
-    --------
-    >>> p_value(p_cell(0.002, bound=True)), p_value(p_cell(0.002, bound=False))
-    ('≤ .002', '.002')
-    """
-    return Bound(p) if bound else p
-
-
 def p_value(value: Any) -> str:
     """A p-value as APA prints it: three decimals, no leading zero, ``< .001`` and ``> .999``.
 
@@ -299,7 +288,7 @@ def resolve(results: Results | Mapping[str, Results], where: str) -> Any:
     record, _, field = where.partition("#")
     value: Any = results[unquote(record)] if record else results
     try:
-        steps = unquote(field).split(".") if not isinstance(value, Table) else _steps(field)
+        steps = unquote(field).split(".", 2 if isinstance(value, Table) else -1)
         for step in steps:
             if isinstance(value, Table) and step == "rows":
                 value = [
@@ -315,11 +304,6 @@ def resolve(results: Results | Mapping[str, Results], where: str) -> Any:
     except (AttributeError, KeyError, IndexError, ValueError) as error:
         raise InputError(f"results: there is nothing at {where} ({error}).") from None
     return value
-
-
-def _steps(field: str) -> list[str]:
-    """A table's field: keys of columns may hold dots."""
-    return unquote(field).split(".", 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -436,7 +420,8 @@ def label(
     value = resolve(results, where)
     if is_missing(value):
         return NOTHING
-    text = p_value(p_cell(value, bound=bound)) if p else percent(value) if share else integer(value)
+    value = Bound(value) if bound else value
+    text = p_value(value) if p else percent(value) if share else integer(value)
     return AddressedText(((text, where),))
 
 

@@ -94,7 +94,7 @@ def verdict_screen(
     found: Lines = [[Span(line)] for line in wrap_words(said, width)] if said else []
     found = [[], *found] if found else found
     found += decision_lines(results, width)
-    care = care_lines(results, width)
+    care = care_text_lines(care_of(results), width)
     found = found or [[]]
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
     rows = sum(map(len, contrast_of(results)))
@@ -623,11 +623,6 @@ def step_text(step: object, label: str) -> str:
     if true is not None:
         return f"{true:,} more {unit} suffice if {label} equals its estimate."
     return f"No practical number of {unit} decides: {label} is at the threshold."
-
-
-def care_lines(results: Results, width: int) -> Lines:
-    """What limits the answer, the gravest first, in a few lines."""
-    return care_text_lines(care_of(results), width)
 
 
 def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:

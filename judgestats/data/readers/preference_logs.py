@@ -226,10 +226,6 @@ _TURNED = {"a": "b", "b": "a", "tie": "tie"}
 _MODEL = re.compile(r"judge_model=([^,]+?)(?:\.jsonl)?(?:\.gz)?$")
 
 
-def _judgebench_fits(log: Log) -> bool:
-    return log.has("pair_id", "judge_name", "judgments", "label")
-
-
 def _judgebench_read(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     named = _MODEL.search(log.path.name)
@@ -274,7 +270,7 @@ JUDGEBENCH = Reader(
     about="JudgeBench outputs/*.jsonl: pair_id, judge_name, judgments with a decision",
     item="pair; cluster: its original",
     roles={"item": ("pair_id",), "judge": ("judge_name",), "verdict": ("judgments[].decision",)},
-    fits=_judgebench_fits,
+    fits=lambda log: log.has("pair_id", "judge_name", "judgments", "label"),
     read=_judgebench_read,
 )
 

@@ -157,10 +157,6 @@ def _judgekeeper_fits(log: Log) -> bool:
     return log.kind == "jsonl" and is_header
 
 
-def _fits_records(log: Log) -> bool:
-    return log.kind == "jsonl" and log.has("target_id", "annotator_kind", "label")
-
-
 def _judgekeeper_read(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     _run(log, rows)
@@ -284,16 +280,12 @@ JUDGEKEEPER_RECORDS = Reader(
     about="judgekeeper's exported records.jsonl (target_id, annotator_kind, label)",
     item="its id",
     roles={"item": ("target_id",), "rater_kind": ("annotator_kind",), "verdict": ("label",)},
-    fits=_fits_records,
+    fits=lambda log: log.kind == "jsonl" and log.has("target_id", "annotator_kind", "label"),
     read=_read_records,
 )
 
 
 _RESULTS = 50_000_000
-
-
-def _lm_eval_fits(log: Log) -> bool:
-    return log.has("doc_id", "doc", "resps", "filtered_resps")
 
 
 def _lm_eval_read(log: Log) -> pd.DataFrame:
@@ -442,6 +434,6 @@ LM_EVAL = Reader(
         "repeat": ("filtered_resps[][]",),
         "verdict": ("filtered_resps[][]",),
     },
-    fits=_lm_eval_fits,
+    fits=lambda log: log.has("doc_id", "doc", "resps", "filtered_resps"),
     read=_lm_eval_read,
 )

@@ -12,7 +12,6 @@ import pandas as pd
 
 from judgestats.reporting.numbers import (
     NOTHING,
-    AddressedText,
     Measured,
     address,
     column,
@@ -280,12 +279,8 @@ def _board_rows(run: Run, board: TableRecord) -> list[dict[str, Any]]:
         for i, (row, shown) in enumerate(zip(rows, column(numbers), strict=True)):
             row[key] = shown
             first, last = (label(run.records, cell_address(i, c)) for c in (best, worst))
-            row[f"{key}_rank"] = first if str(first) == str(last) else _to(first, last)
+            row[f"{key}_rank"] = first if str(first) == str(last) else first + " to " + last
     return rows
-
-
-def _to(first: AddressedText, last: AddressedText) -> AddressedText:
-    return first + " to " + last
 
 
 def _mostly(rows: Sequence[dict[str, Any]], key: str) -> bool:

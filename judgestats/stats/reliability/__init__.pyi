@@ -5,8 +5,8 @@ from judgestats.stats.reliability.intraclass import FORMS as FORMS
 from judgestats.stats.reliability.intraclass import exact_replications as exact_replications
 from judgestats.stats.reliability.intraclass import icc_value as icc_value
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio as MeanSquareRatio
-from judgestats.stats.reliability.omega import OmegaEstimate as OmegaEstimate
 from judgestats.stats.reliability.omega import TwoWaySums as TwoWaySums
+from judgestats.stats.reliability.omega_fit import OmegaEstimate as OmegaEstimate
 from judgestats.stats.reliability.omega_fit import covariances_of_stack as covariances_of_stack
 from judgestats.stats.reliability.omega_fit import weighted_covariances as weighted_covariances
 from judgestats.stats.reliability.one_factor import fit_stack as fit_stack

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
@@ -313,12 +313,6 @@ def _coverage_notes(fitted: OmegaEstimate) -> tuple[Note, ...]:
     return (Note(code="low_coverage", message=message),)
 
 
-__all__ = [
-    "OmegaEstimate",
-    "omega_of_covariance",
-    "omega_total",
-]
-
 MODEL_TEXT = {
     "parallel": "one loading and one uniqueness for all replications",
     "tau-equivalent": "one loading, a uniqueness for each replication",
@@ -515,31 +509,13 @@ def omega_total(
 
 
 def omega_of_sums(sums: TwoWaySums, *, model: one_factor.Model) -> OmegaEstimate:
-    """Omega total of a model from sums over complete items, without interval.
-
-    Parameters
-    ----------
-    sums : TwoWaySums
-    model : {"tau-equivalent", "congeneric"}
-
-    Returns
-    -------
-    OmegaEstimate
-    """
-    return omega_of_covariance(sums.covariance(), model=model, sample=sums.sample)
-
-
-def omega_of_covariance(
-    S: NDArray[np.float64], *, model: one_factor.Model, sample: Sample
-) -> OmegaEstimate:
     """Omega total of a model from the covariances of replications, without interval.
 
     Parameters
     ----------
-    S : ndarray, shape (R, R)
-    model : {"parallel", "tau-equivalent", "congeneric"}
-    sample : Sample
-        Of the complete items that the covariances are of.
+    sums : TwoWaySums
+        Over complete items.
+    model : {"tau-equivalent", "congeneric"}
 
     Returns
     -------
@@ -547,11 +523,13 @@ def omega_of_covariance(
 
     Examples
     --------
-    >>> S = np.array([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]])
-    >>> found = omega_of_covariance(S, model="tau-equivalent", sample=Sample(n_items=50))
-    >>> round(found.estimate, 3)
-    0.75
+    >>> sums = TwoWaySums(k=3, n_clusters=4, shift=0.0, clustered=False)
+    >>> x = np.array([[1.0, 2.0, 1.0], [2.0, 2.0, 3.0], [4.0, 3.0, 4.0], [5.0, 5.0, 4.0]])
+    >>> sums.add(x, np.arange(4))
+    >>> 0.9 < omega_of_sums(sums, model="tau-equivalent").estimate < 1
+    True
     """
+    S, sample = sums.covariance(), sums.sample
     base = OmegaEstimate(
         name="omega_total",
         label=f"McDonald's omega total ({model})",
