@@ -220,17 +220,6 @@ async def read_body(receive: Receive, *, most: int = _MAX_REQUEST_BYTES) -> byte
             return b"".join(chunks)
 
 
-async def lifespan(receive: Receive, send: Send) -> None:
-    """Start and end with the server: nothing to do."""
-    while True:
-        message = await receive()
-        if message["type"] == "lifespan.startup":
-            await send({"type": "lifespan.startup.complete"})
-        elif message["type"] == "lifespan.shutdown":
-            await send({"type": "lifespan.shutdown.complete"})
-            return
-
-
 def error(message: str, *, param: str = "", code: str = "") -> dict[str, Any]:
     """An error body as OpenAI words it."""
     value = {
@@ -512,9 +501,6 @@ class SimulatedServer:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "lifespan":
-            await lifespan(receive, send)
-            return
         if scope["type"] != "http":
             return
         path, method = scope["path"].rstrip("/"), scope["method"]
