@@ -63,30 +63,37 @@ class AppClient(AbstractAsyncContextManager["AppClient"]):
         """Send one chat completion request and read the whole reply."""
         started = time.perf_counter()
         own = _raw({**(headers or {}), "Idempotency-Key": request_id})
-        status = 500
-        replied: dict[str, str] = {}
-        chunks: list[bytes] = []
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: Message) -> None:
-            nonlocal status, replied
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                pairs = message.get("headers", [])
-                replied = {k.decode("latin-1"): v.decode("latin-1") for k, v in pairs}
-            elif message["type"] == "http.response.body":
-                chunks.append(message.get("body", b""))
-
+        scope = {**self._scope, "headers": [*self._headers, *own]}
         try:
-            await self._app({**self._scope, "headers": [*self._headers, *own]}, receive, send)
+            status, pairs, content = await _asgi_reply(self._app, scope, body)
         except ConnectionError as error:  # the simulated server breaks a connection
             latency = time.perf_counter() - started
             return Outcome(kind=Kind.BROKEN, detail=type(error).__name__, latency_s=latency)
         latency = time.perf_counter() - started
+        replied = {k.decode("latin-1"): v.decode("latin-1") for k, v in pairs}
         read = read_reply if status < 400 else lambda *reply: read_error(status, *reply)
-        return read(b"".join(chunks), replied, latency)
+        return read(content, replied, latency)
+
+
+async def _asgi_reply(
+    app: AsgiApp, scope: Message, body: bytes
+) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Status, headers and body that an application in this process replies to one request."""
+    start: Message = {"status": 500}
+    chunks: list[bytes] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        nonlocal start
+        if message["type"] == "http.response.start":
+            start = message
+        elif message["type"] == "http.response.body":
+            chunks.append(message.get("body", b""))
+
+    await app(scope, receive, send)
+    return start["status"], list(start.get("headers", [])), b"".join(chunks)
 
 
 def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
@@ -286,25 +293,11 @@ class AsgiTransport(httpx2.AsyncBaseTransport):
             "client": ("127.0.0.1", 0),
             "root_path": "",
         }
-        status = 500
-        headers: list[tuple[bytes, bytes]] = []
-        chunks: list[bytes] = []
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": request.content, "more_body": False}
-
-        async def send(message: Message) -> None:
-            nonlocal status, headers
-            if message["type"] == "http.response.start":
-                status, headers = message["status"], list(message.get("headers", []))
-            elif message["type"] == "http.response.body":
-                chunks.append(message.get("body", b""))
-
-        await self._app(scope, receive, send)
+        status, headers, content = await _asgi_reply(self._app, scope, request.content)
         return httpx2.Response(
             status_code=status,
             headers=_relevant_headers(headers),
-            content=b"".join(chunks),
+            content=content,
             request=request,
         )
 
