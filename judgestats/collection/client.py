@@ -474,6 +474,10 @@ def _tls_reason(error: BaseException) -> str:
     return str(getattr(inner, "verify_message", "") or getattr(inner, "reason", "") or inner)
 
 
+CALL_ERRORS = (openai.APIStatusError, openai.APIConnectionError, ConnectionError)
+"""What a call of the SDK raises; a connection error where the in-process server breaks it off."""
+
+
 class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
     """Sends a request's body to an endpoint and says what came of it; never raises for a bad reply.
 
@@ -560,20 +564,8 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
             reply = await self._sdk.post_prepared(
                 self._url, body, headers=headers, request_id=request_id
             )
-        except openai.APIStatusError as error:
-            answer = error.response
-            return read_error(
-                answer.status_code,
-                answer.content,
-                _client_plain(answer.headers),
-                time.perf_counter() - started,
-            )
-        except openai.APITimeoutError:
-            return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
-        except openai.APIConnectionError as error:
-            return self.connection_failure(error.__cause__, started)
-        except ConnectionError as error:  # the in-process server breaks a connection
-            return _failed(Kind.BROKEN, type(error).__name__, started)
+        except CALL_ERRORS as error:
+            return self.failure(error, started)
         latency = time.perf_counter() - started
         if len(reply.content) > self._max_body:
             return _failed(Kind.TOO_LARGE, f"{len(reply.content)} bytes", started)
@@ -595,6 +587,18 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
     def sdk(self) -> LeanOpenAI:
         """The SDK's client, for other calls than judging."""
         return self._sdk
+
+    def failure(self, error: Exception, started: float) -> Outcome:
+        """What one of `CALL_ERRORS` means."""
+        if isinstance(error, openai.APIStatusError):
+            answer, latency = error.response, time.perf_counter() - started
+            headers = _client_plain(answer.headers)
+            return read_error(answer.status_code, answer.content, headers, latency)
+        if isinstance(error, openai.APITimeoutError):
+            return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
+        if isinstance(error, openai.APIConnectionError):
+            return self.connection_failure(error.__cause__, started)
+        return _failed(Kind.BROKEN, type(error).__name__, started)
 
     def connection_failure(self, cause: BaseException | None, started: float) -> Outcome:
         """What a failed connection means."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import time
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -20,9 +21,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import httpx2
-import openai
 
-from judgestats.collection.client import AsgiApp, JudgeClient
+from judgestats.collection.client import CALL_ERRORS, AsgiApp, JudgeClient
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, Secret, key_hint, key_variable
@@ -236,16 +236,8 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             tried += 1
             try:
                 result = await send()
-            except openai.APIStatusError as error:
-                answer = error.response
-                body = answer.content
-                outcome = read_error(answer.status_code, body, answer.headers, 0.0)
-            except openai.APITimeoutError:
-                outcome = Outcome(kind=Kind.TIMED_OUT, detail="no reply within the time limit")
-            except openai.APIConnectionError as error:
-                outcome = self._short.connection_failure(error.__cause__, 0.0)
-            except ConnectionError as error:  # the in-process server breaks a connection
-                outcome = Outcome(kind=Kind.BROKEN, detail=type(error).__name__)
+            except CALL_ERRORS as error:
+                outcome = self._short.failure(error, time.perf_counter())
             except MalformedError as error:
                 outcome = Outcome(kind=Kind.MALFORMED, detail=one_line(str(error)))
             else:
