@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.collection.account import Account
+from judgestats.collection.app_client import AppClient, AsgiApp
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.client import AppClient, AsgiApp
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Limits

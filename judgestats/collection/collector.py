@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from judgestats.collection import progress, rows
 from judgestats.collection.account import Account, Collected, Stop
+from judgestats.collection.app_client import AppClient
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.client import AppClient
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Purse, Spend

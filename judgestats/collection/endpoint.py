@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgestats.collection.account import Stop
+from judgestats.collection.app_client import AppClient
 from judgestats.collection.callable_judge import FunctionClient
-from judgestats.collection.client import AppClient
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
 from judgestats.collection.prices import Charged, CostReservation, Price, UsageFaults

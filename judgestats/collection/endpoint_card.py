@@ -13,7 +13,8 @@ from typing import Any
 import httpx2
 import openai
 
-from judgestats.collection.client import AsgiApp, JudgeClient
+from judgestats.collection.app_client import AsgiApp
+from judgestats.collection.client import JudgeClient
 from judgestats.collection.endpoint import why_fatal
 from judgestats.collection.prices import PriceTable, charged, default_prices
 from judgestats.collection.request import TextSize

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from judgestats.cli import main
-from judgestats.commands import demo as command
 from judgestats.items import PUBLISHED, PublishedFile, PublishedSet
 from judgestats.items import item_sets as downloads
 
@@ -45,8 +44,7 @@ def offer(monkeypatch: pytest.MonkeyPatch, url: str, sha256: str) -> None:
     file = PublishedFile(name="biasbench.json", url=url, sha256=sha256)
     toy = PublishedSet(layout="evalbias", license="BSD-3-Clause", files=(file,), page="https://x")
     known = {**PUBLISHED, "evalbias": toy}
-    for module in (downloads, command):
-        monkeypatch.setattr(module, "PUBLISHED", known)
+    monkeypatch.setattr(downloads, "PUBLISHED", known)
 
 
 def test_fetch_then_use_by_name(

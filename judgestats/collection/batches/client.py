@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from judgestats.collection.client import CALL_ERRORS, AsgiApp, JudgeClient
+from judgestats.collection.app_client import AsgiApp
+from judgestats.collection.client import CALL_ERRORS, JudgeClient
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, Secret, key_hint, key_variable

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from judgestats.collection.account import Account, Collected, Stop
+from judgestats.collection.app_client import AsgiApp
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batches.client import AnthropicBatches, BatchClient, takes
 from judgestats.collection.batches.work import BatchWork, Shared, Wanted
-from judgestats.collection.client import AsgiApp, JudgeClient
+from judgestats.collection.client import JudgeClient
 from judgestats.collection.collector import (
     collect_online,
     collected_of,
