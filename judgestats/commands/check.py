@@ -7,7 +7,7 @@ from pathlib import Path
 from judgestats.analysis.decisions.change import ChangeMonitor
 from judgestats.api import check
 from judgestats.commands.arguments import Args, table_options
-from judgestats.commands.monitor import exit_code
+from judgestats.commands.monitor_anchors import exit_code
 from judgestats.files.monitor_state import is_state
 from judgestats.results import plain
 from judgestats.results.purposes import read_requirements
