@@ -12,16 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from judgestats.commands import label_page
 from judgestats.commands.arguments import Args, table_options, word_values
-from judgestats.commands.label_page import (
-    OWN_COLUMNS,
-    check_writable,
-    export_labels,
-    read_table,
-    send_page,
-    serve_page,
-    write_table,
-)
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
 from judgestats.data.readers.layout import with_paths
@@ -38,13 +30,7 @@ from judgestats.errors import InputError
 from judgestats.files.remote import local_file
 from judgestats.files.text import short
 from judgestats.runner import display as console
-from judgestats.stats.validity.label_plan import (
-    LEAST_PER_CLASS,
-    allocate_labels,
-    draw_labels,
-    labels_needed,
-    split_labels,
-)
+from judgestats.stats.validity import label_plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,8 +160,8 @@ def collect_command(arguments: Args) -> int:
     path, choices = Path(arguments.file), [c.strip() for c in arguments.choices.split(",")]
     whose = {"annotator": arguments.annotator, "choices": [c for c in choices if c]}
     if arguments.out:
-        return send_page(path, Path(arguments.out), **whose)
-    return serve_page(path, port=arguments.port, **whose)
+        return label_page.send_page(path, Path(arguments.out), **whose)
+    return label_page.serve_page(path, port=arguments.port, **whose)
 
 
 def export_command(arguments: Args) -> int:
@@ -191,7 +177,7 @@ def export_command(arguments: Args) -> int:
     int
         0.
     """
-    count = export_labels(Path(arguments.file))
+    count = label_page.export_labels(Path(arguments.file))
     console.print_result(f"{arguments.file}: {count:,} labels")
     return 0
 
@@ -239,7 +225,7 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
     options = TableOptions(**table_options(Args(**vars(arguments) | {"labels": ""})))
 
     def read(one: TableOptions) -> pd.DataFrame:
-        table = with_paths(path, read_table(path), one.stated_columns)
+        table = with_paths(path, label_page.read_table(path), one.stated_columns)
         table, humans, _ = stated_rows(path, table, one)
         return table[~humans].reset_index(drop=True)
 
@@ -287,7 +273,9 @@ def plan_command(arguments: Args) -> int:
         n_items = arguments.items or items.nunique()
         if not n_items:
             raise InputError("labels plan: say how many items are judged by --items, or a file.")
-        plan = labels_needed(arguments.half_width, n_items=n_items, price=arguments.price, **rates)
+        plan = label_plan.labels_needed(
+            arguments.half_width, n_items=n_items, price=arguments.price, **rates
+        )
         console.print_result(plan.sentence(), *(str(n) for n in plan.notes))
         return 0
     if not arguments.file or not arguments.labels:
@@ -296,7 +284,7 @@ def plan_command(arguments: Args) -> int:
             "and --labels for which items to label."
         )
     path = Path(arguments.out or "labels.csv")
-    check_writable(path)
+    label_page.check_writable(path)
     frame, items = _judge_rows(arguments)
     _check_texts(arguments, frame, items)
     first = ~items.duplicated()
@@ -312,19 +300,19 @@ def plan_command(arguments: Args) -> int:
         if arguments.pilot:
             seen = _pilot(arguments, frame)
             sds = [seen[n].sd if n in seen else 0.5 for n in names.tolist()]
-        spread = allocate_labels(
+        spread = label_plan.allocate_labels(
             arguments.labels,
             (sizes / sizes.sum()).tolist(),
             sds,
             available=sizes.tolist(),
-            least=LEAST_PER_CLASS,
+            least=label_plan.LEAST_PER_CLASS,
         )
         counts = dict(zip(names.tolist(), spread.tolist(), strict=True))
     elif arguments.labels > len(items):
         raise InputError(f"labels plan: {arguments.labels} labels of {len(items)} items.")
-    chosen, chance = draw_labels(classes, counts, seed=arguments.seed)
+    chosen, chance = label_plan.draw_labels(classes, counts, seed=arguments.seed)
     texts = {c: _column(frame, c, "text").to_numpy()[chosen] for c in arguments.text}
-    clash = set(texts) & set(OWN_COLUMNS)
+    clash = set(texts) & set(label_page.OWN_COLUMNS)
     if clash:
         raise InputError(f"labels plan: {', '.join(sorted(clash))} is a column of the labels' own.")
     out = pd.DataFrame(
@@ -332,7 +320,7 @@ def plan_command(arguments: Args) -> int:
     ).assign(annotator="", label="")
     if path.exists():
         raise InputError(f"{path} is there already. Name another file by --out.")
-    write_table(out, path)
+    label_page.write_table(out, path)
     drawn = "by-verdict" if arguments.by else "random"
     console.print_result(
         f"{len(out)} items to label: {path} (drawn {drawn}; the judge's verdicts are not in it)",
@@ -350,7 +338,7 @@ def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
     items = frame["item_id"] if "item_id" in frame else _item_column(frame, *arguments.item)
     first = ~items.duplicated().to_numpy()
     verdicts = _column(frame, arguments.by, "by")[first].replace("", "unread")
-    labels = read_table(Path(arguments.pilot))
+    labels = label_page.read_table(Path(arguments.pilot))
     if "label" not in labels:
         raise InputError(f"{arguments.pilot}: the labels need a column label.")
     return pair_classes(
@@ -410,13 +398,13 @@ def split_command(arguments: Args) -> int:
         0.
     """
     path = Path(arguments.file)
-    frame = read_table(path)
+    frame = label_page.read_table(path)
     items = _item_column(frame, arguments.item)
     question = arguments.cluster or next(
         (str(c) for c in frame if folded(c) in _QUESTIONS and c != items.name), ""
     )
     cluster = _column(frame, question, "cluster") if question else items
-    part = split_labels(
+    part = label_plan.split_labels(
         len(frame), cluster=cluster.to_numpy(object), validation=arguments.validation,
         seed=arguments.seed,
     )  # fmt: skip
@@ -431,6 +419,6 @@ def split_command(arguments: Args) -> int:
         if out.exists():
             raise InputError(f"{out} is there already. Move it away first.")
         held = items[rows].unique().tolist()
-        write_table(frame[rows].assign(**{PART: f"{name}:{digest_of(held)}"}), out)
+        label_page.write_table(frame[rows].assign(**{PART: f"{name}:{digest_of(held)}"}), out)
         console.print_result(f"{name}: {len(held)} items, digest {digest_of(held)}: {out}")
     return 0

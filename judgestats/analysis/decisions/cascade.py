@@ -11,35 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.automation import Routed
 from judgestats.analysis.decisions.operating_point import Bounded
-from judgestats.analysis.decisions.record import (
-    Source,
-    aligned,
-    check_draw,
-    check_level,
-    label_more,
-    labelled,
-    number,
-    people_caveat,
-    percent,
-    plain_number,
-    tuned_caveat,
-)
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat
+from judgestats.stats.validity import sequential
 from judgestats.stats.validity.calibration import clustering, least_trials
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
-from judgestats.stats.validity.sequential import (
-    Candidate,
-    Certificate,
-    candidates,
-    certify,
-    fallback_test,
-    set_test,
-)
+from judgestats.stats.validity.sequential import candidates
 
 HUMAN = "human"
 LAST, CASCADE, PEOPLE = "last judge alone", "cascade", "people alone"
@@ -78,7 +60,7 @@ class Stage(Part):
     labels: int = 0
     wrong: int = 0
     upper: Number = math.nan
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[sequential.Candidate, ...] = ()
     is_partial: bool = False
 
 
@@ -122,23 +104,24 @@ class Cascade(Routed):
 
     def sentences(self) -> list[str]:
         """Shares of the stages, costs, and the recommendation."""
-        parts = [f"{s.judge} {percent(s.share)}" for s in self.stages]
+        parts = [f"{s.judge} {record.percent(s.share)}" for s in self.stages]
         left = 1 - sum(s.share for s in self.stages)
         last = self.last.judge if self.last else ""
         made = self.cost
         costs = (
-            f"{plain_number(made.estimate)} per item, {last} alone "
-            f"{plain_number(made.last_judge_alone)}, humans alone {plain_number(made.people_only)}."
+            f"{record.plain_number(made.estimate)} per item, {last} alone "
+            f"{record.plain_number(made.last_judge_alone)}, humans alone "
+            f"{record.plain_number(made.people_only)}."
         )
         proof = "exact" if self.is_strict else "simulated, not proved"
-        first = f"{', '.join(parts)}, humans {percent(left)}: {self.bound} ({proof})."
+        first = f"{', '.join(parts)}, humans {record.percent(left)}: {self.bound} ({proof})."
         return [f"{first} {costs}", self._advice()]
 
     def _advice(self) -> str:
         if self.recommended == LAST and self.last:
             share = self.last.share
-            what = "all items" if share == 1 else f"{percent(share)} of items"
-            bound = f"error <= {percent(self.error)}"
+            what = "all items" if share == 1 else f"{record.percent(share)} of items"
+            bound = f"error <= {record.percent(self.error)}"
             return f"Use {self.last.judge} alone: it decides {what} at {bound}."
         if self.recommended == CASCADE:
             return "Use the cascade: no certified policy is cheaper."
@@ -156,7 +139,7 @@ def cascade_certificate(
     level: float = 0.95,
     labels_drawn: str = "",
     tuned: bool = False,
-    source: Source = "mapped",
+    source: record.Source = "mapped",
     thresholds: Sequence[float] | None = None,
     strict: bool = False,
     seed: int = 0,
@@ -214,24 +197,26 @@ def cascade_certificate(
     ('cascade', True)
     """
     where = "decide automate"
-    check_level(where, error=error, level=level)
+    record.check_level(where, error=error, level=level)
     order = _ordered(where, verdicts, prices)
-    judged = labelled(labels, cluster, where=where)
+    judged = record.labelled(labels, cluster, where=where)
     n = judged.human.size
     read = {j: verdict_values(verdicts[j], where=where, name="verdicts") for j in order}
-    said = {j: np.round(aligned(read[j], n, where=where, name=j)) for j in order}
-    sure = {j: aligned(confidence[j], n, where=where, name=f"confidence of {j}") for j in order}
+    said = {j: np.round(record.aligned(read[j], n, where=where, name=j)) for j in order}
+    sure = {
+        j: record.aligned(confidence[j], n, where=where, name=f"confidence of {j}") for j in order
+    }
     sure = {j: np.where(np.isnan(said[j]), np.nan, sure[j]) for j in order}
     delta = 1 - level
     own = delta / (2 * len(order))
-    caveats = check_draw(where, labels_drawn, items=n, by_verdict="do not serve a cascade")
-    caveats = (*caveats, *people_caveat(error, judged.disagreement))
+    caveats = record.check_draw(where, labels_drawn, items=n, by_verdict="do not serve a cascade")
+    caveats = (*caveats, *record.people_caveat(error, judged.disagreement))
     least = least_trials(error, own)
     if int(judged.used.sum()) < least:
         raise InputError(
             f"{where}: {int(judged.used.sum())} labelled items are too few for a cascade. An error "
-            f"of at most {number(error)} needs at least {least} at the first stage. "
-            f"{label_more(600, n, int(judged.used.sum()))}"
+            f"of at most {record.number(error)} needs at least {least} at the first stage. "
+            f"{record.label_more(600, n, int(judged.used.sum()))}"
         )
     groups = judged.cluster_count(judged.used, where=where)
     judges = _Judges(
@@ -280,7 +265,7 @@ def cascade_certificate(
             _cost(spent, judged.codes, level), people_only=float(prices[HUMAN]),
             last_judge_alone=cost_alone,
         ), recommended=best, confidence_source=source,
-        caveats=(*caveats, *tuned_caveat(tuned)), routes=tuple(map(str, routes.tolist())),
+        caveats=(*caveats, *record.tuned_caveat(tuned)), routes=tuple(map(str, routes.tolist())),
         verdicts=tuple(float(c[0][i]) if c else math.nan for i, c in enumerate(chosen)),
         confidence=tuple(float(c[1][i]) if c else math.nan for i, c in enumerate(chosen)),
         reason="" if best != PEOPLE else "no certified policy is cheaper",
@@ -322,7 +307,7 @@ class _Judges:
     error: float
     fixed: Floats | None
 
-    def certificate(self, judge: str, reached: Bools, delta: float) -> Certificate:
+    def certificate(self, judge: str, reached: Bools, delta: float) -> sequential.Certificate:
         """What is certified of a judge on the items that reach it."""
         confidence, known = self.sure[judge], ~np.isnan(self.human)
         wrong = self.said[judge] != self.human
@@ -332,13 +317,13 @@ class _Judges:
         if self.clustered and used.any():
             icc = clustering(wrong[every].astype(float), self.codes[every]).icc
         tested = self.fixed if self.fixed is not None else candidates(confidence[reached & ~known])
-        return certify(
+        return sequential.certify(
             confidence[used], wrong[used], tested, error=self.error, delta=delta,
             codes=self.codes[used] if self.clustered else None, correlation=icc,
         )  # fmt: skip
 
     def stage(
-        self, judge: str, reached: Bools, threshold: float, found: Certificate | None
+        self, judge: str, reached: Bools, threshold: float, found: sequential.Certificate | None
     ) -> tuple[Stage, Bools]:
         """A stage at its certified threshold, or at one that was tuned and tested before."""
         threshold = found.threshold if found else threshold
@@ -385,10 +370,10 @@ class _Judges:
                 wrong |= own & (self.said[judge] != self.human)
                 rest = rest & ~own
             held = test & ~rest
-            sets.append(set_test(
+            sets.append(sequential.set_test(
                 wrong[held], self.codes[held] if repeated else None, self.error
             ))  # fmt: skip
-        levels = fallback_test(
+        levels = sequential.fallback_test(
             [one.effective for one in sets], [one.p for one in sets],
             least=least_trials(self.error, delta), delta=delta,
         )  # fmt: skip

@@ -9,36 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from judgestats.analysis.decisions.change_data import (
-    ANCHOR,
-    LABEL,
-    NEW,
-    OLD,
-    StateData,
-    class_look,
-    look_at,
-    state_data,
-)
+from judgestats.analysis.decisions import change_data
 from judgestats.analysis.decisions.record import Decision, number
 from judgestats.errors import InputError
-from judgestats.files.monitor_state import (
-    Look,
-    MonitorState,
-    Observation,
-    Reference,
-    Terms,
-    changed_state,
-)
+from judgestats.files import monitor_state
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Measure, Subject
-from judgestats.stats.validity.sequential import (
-    LEAST,
-    ChangeProcess,
-    detection_delay,
-    detection_floor,
-    mixture_limits,
-)
+from judgestats.stats.validity import sequential
 
 Who = Literal["judge", "system", "both", "not_yet"]
 PLANNED = (0.1, 0.2, 0.3)
@@ -292,10 +270,10 @@ class ChangeMonitor:
         InputError
             The state is open already, or there are fewer than 20 anchors.
         """
-        terms = Terms(
+        terms = monitor_state.Terms(
             alpha=alpha, tolerance=tolerance, low=scale[0], high=scale[1], judge_fingerprint=judge
         )
-        with changed_state(self.path) as state:
+        with monitor_state.changed_state(self.path) as state:
             if state.periods():
                 _terms(state)
                 raise InputError(
@@ -320,10 +298,12 @@ class ChangeMonitor:
         reference, old, clusters, labels
             As `open` takes them.
         """
-        with changed_state(self.path, create=False) as state:
+        with monitor_state.changed_state(self.path, create=False) as state:
             _terms(state)
             made = _change(state)
-            state.add_look(Look(state.periods()[-1], None, None, f"reopened: {made.verdict}"))
+            state.add_look(
+                monitor_state.Look(state.periods()[-1], None, None, f"reopened: {made.verdict}")
+            )
             state.rows("DELETE FROM reference")
             _store_reference(state, reference, old, clusters or {}, labels or {})
 
@@ -357,7 +337,7 @@ class ChangeMonitor:
             Another process holds the state.
         """
         again, fresh = [(str(a), _value(v)) for a, v in anchors], [_value(v) for v in new]
-        with changed_state(self.path, create=False) as state:
+        with monitor_state.changed_state(self.path, create=False) as state:
             _terms(state)
             known = {row.item for row in state.reference()}
             strange = sorted({a for a, _ in again} - known)
@@ -367,21 +347,22 @@ class ChangeMonitor:
                     "reference; others are new answers."
                 )
             period = state.add_period(digest or _digest(state, again, fresh))
-            state.add_observations(_numbered(period, ANCHOR, again))
+            state.add_observations(_numbered(period, change_data.ANCHOR, again))
             state.add_observations(
-                Observation(period, NEW, str(i), 0, v) for i, v in enumerate(fresh)
+                monitor_state.Observation(period, change_data.NEW, str(i), 0, v)
+                for i, v in enumerate(fresh)
             )
             made = _change(state)
             last = made.series[-1]
-            state.add_look(Look(period, last[1], last[2], made.verdict))
+            state.add_look(monitor_state.Look(period, last[1], last[2], made.verdict))
             return made
 
     def anchors(self) -> set[str]:
         """Names of the anchors."""
-        with changed_state(self.path, create=False) as state:
+        with monitor_state.changed_state(self.path, create=False) as state:
             return {row.item for row in state.reference()}
 
-    def check_terms(self, terms: Terms) -> None:
+    def check_terms(self, terms: monitor_state.Terms) -> None:
         """Hold terms against those under which the state was opened.
 
         Parameters
@@ -394,7 +375,7 @@ class ChangeMonitor:
         InputError
             They differ.
         """
-        with changed_state(self.path, create=False) as state:
+        with monitor_state.changed_state(self.path, create=False) as state:
             held = _terms(state)
             state.open(
                 replace(terms, judge_fingerprint=terms.judge_fingerprint or held.judge_fingerprint)
@@ -402,7 +383,7 @@ class ChangeMonitor:
 
     def verdict(self) -> Change:
         """What the state says now, computed from its judgments."""
-        with changed_state(self.path, create=False) as state:
+        with monitor_state.changed_state(self.path, create=False) as state:
             _terms(state)
             return _change(state)
 
@@ -412,7 +393,7 @@ def _value(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _terms(state: MonitorState) -> Terms:
+def _terms(state: monitor_state.MonitorState) -> monitor_state.Terms:
     terms = state.terms()
     if terms is None or not state.reference():
         raise InputError(
@@ -425,21 +406,21 @@ def _terms(state: MonitorState) -> Terms:
 
 def _numbered(
     period: int, kind: str, rows: Iterable[tuple[str, float | None]]
-) -> Iterator[Observation]:
+) -> Iterator[monitor_state.Observation]:
     seen: dict[str, int] = {}
     for item, value in rows:
         seen[item] = seen.get(item, -1) + 1
-        yield Observation(period, kind, item, seen[item], value)
+        yield monitor_state.Observation(period, kind, item, seen[item], value)
 
 
-def _digest(state: MonitorState, again: object, fresh: object) -> str:
+def _digest(state: monitor_state.MonitorState, again: object, fresh: object) -> str:
     """Identifier of a period whose judgments are not from a file."""
     text = f"{len(state.periods())} {again!r} {fresh!r}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _store_reference(
-    state: MonitorState,
+    state: monitor_state.MonitorState,
     reference: Mapping[str, Sequence[float | None]],
     old: Sequence[float | None],
     clusters: Mapping[str, str],
@@ -448,42 +429,48 @@ def _store_reference(
     read = {str(a): [v for v in map(_value, values) if v is not None]
             for a, values in reference.items()}  # fmt: skip
     held = {a: values for a, values in read.items() if values}
-    if len(held) < LEAST:
+    if len(held) < sequential.LEAST:
         raise InputError(
-            f"monitor: a reference needs at least {LEAST} anchors with a judgment, got {len(held)}."
+            f"monitor: a reference needs at least {sequential.LEAST} anchors with a "
+            f"judgment, got {len(held)}."
         )
     period = state.add_period(_digest(state, read, list(old)))
     state.add_observations(
-        Observation(period, "reference", a, k, v)
+        monitor_state.Observation(period, "reference", a, k, v)
         for a, values in held.items() for k, v in enumerate(values)
     )  # fmt: skip
     state.add_observations(
-        Observation(period, OLD, str(i), 0, _value(v)) for i, v in enumerate(old)
+        monitor_state.Observation(period, change_data.OLD, str(i), 0, _value(v))
+        for i, v in enumerate(old)
     )
     if set(labels.values()) - {0.0, 1.0}:
         raise InputError("monitor: labels of anchors are 0 or 1, as are pass / fail verdicts.")
     state.add_observations(
-        Observation(period, LABEL, a, 0, float(v)) for a, v in labels.items() if a in held
+        monitor_state.Observation(period, change_data.LABEL, a, 0, float(v))
+        for a, v in labels.items()
+        if a in held
     )
     state.add_reference(
-        Reference(a, str(clusters.get(a, "")), len(v), math.fsum(v), math.fsum(x * x for x in v))
+        monitor_state.Reference(
+            a, str(clusters.get(a, "")), len(v), math.fsum(v), math.fsum(x * x for x in v)
+        )
         for a, v in held.items()
     )
 
 
-def _change(state: MonitorState) -> Change:
+def _change(state: monitor_state.MonitorState) -> Change:
     """Evaluate all periods since the reference, and each prefix of them."""
     terms = state.terms()
     if terms is None:
         raise InputError(f"{state.path}: the state has not been opened.")
-    data = state_data(state, terms)
+    data = change_data.state_data(state, terms)
     earlier = tuple(
         look.verdict.removeprefix("reopened: ")
         for look in state.looks() if look.verdict.startswith("reopened: ")
     )  # fmt: skip
     alpha = terms.alpha / 2 ** len(earlier)
     threshold = math.log(2 / alpha)
-    looks = [look_at(data, t) for t in range(1, len(data.n) + 1)]
+    looks = [change_data.look_at(data, t) for t in range(1, len(data.n) + 1)]
     delays, floor = _plan(data, threshold)
     used = int(data.n.sum())
     base = Change(
@@ -520,7 +507,7 @@ def _change(state: MonitorState) -> Change:
 
 
 def _shift(
-    looks: Sequence[ChangeProcess], threshold: float, tolerance: float, span: float
+    looks: Sequence[sequential.ChangeProcess], threshold: float, tolerance: float, span: float
 ) -> Shift:
     last = looks[-1]
     shift = float(last.shift[0])
@@ -530,7 +517,10 @@ def _shift(
     ]  # fmt: skip
     until = alarms[-1] if alarms else len(looks)
     shown = looks[until - 1]
-    sizes = [*mixture_limits(shift, float(last.variance[0]), threshold), *shown.step(threshold)]
+    sizes = [
+        *sequential.mixture_limits(shift, float(last.variance[0]), threshold),
+        *shown.step(threshold),
+    ]
     low, high, step, step_low, step_high = (span * min(max(v, -1.0), 1.0) for v in sizes)
     return Shift(
         shift=span * shift, low=low, high=high, log_e=last.log_e, threshold=threshold,
@@ -539,9 +529,11 @@ def _shift(
     )  # fmt: skip
 
 
-def _rate(data: StateData, label: float, alpha: float, terms: Terms) -> Shift:
+def _rate(
+    data: change_data.StateData, label: float, alpha: float, terms: monitor_state.Terms
+) -> Shift:
     """Change of the TPR (label 1) or TNR (label 0) on labelled anchors, at a quarter of alpha."""
-    looks = [class_look(data, label, t) for t in range(1, len(data.n) + 1)]
+    looks = [change_data.class_look(data, label, t) for t in range(1, len(data.n) + 1)]
     known = [look.judge for look in looks if look is not None]
     if not known:
         return Shift()
@@ -554,14 +546,14 @@ def _rate(data: StateData, label: float, alpha: float, terms: Terms) -> Shift:
     )  # fmt: skip
 
 
-def _plan(data: StateData, threshold: float) -> tuple[tuple[Delay, ...], float]:
+def _plan(data: change_data.StateData, threshold: float) -> tuple[tuple[Delay, ...], float]:
     """Delays of planned shifts, and the smallest that can be shown."""
     judgments = float(data.repeats.sum())
-    floor = detection_floor(data.within, judgments)
+    floor = sequential.detection_floor(data.within, judgments)
     return tuple(
         Delay(
             shift=shift,
-            anchors=detection_delay(
+            anchors=sequential.detection_delay(
                 shift, within=data.within, reference=judgments, log_threshold=threshold,
                 start=len(data.n) + 1,
             ),

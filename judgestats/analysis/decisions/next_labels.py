@@ -10,29 +10,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
-from judgestats.analysis.decisions.record import (
-    Decision,
-    aligned,
-    check_level,
-    labelled,
-    number,
-    percent,
-    plan_command,
-)
 from judgestats.arrays import Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, Subject
+from judgestats.stats.validity import label_plan
 from judgestats.stats.validity.inputs import verdict_values
-from judgestats.stats.validity.label_plan import (
-    LabelMoments,
-    allocate_labels,
-    label_bounds,
-    label_moments,
-    label_strata,
-    stratified_mean,
-)
 
 BATCHES, LEAST, MOST_PER_CLUSTER = 4, 8, 3
 WORTH = 0.15
@@ -75,7 +60,7 @@ class LabelBounds(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NextLabels(Decision):
+class NextLabels(record.Decision):
     """Items to label next, and the human pass rate or mean score estimated from available labels.
 
     Attributes
@@ -122,9 +107,9 @@ class NextLabels(Decision):
         """The bound first, then the estimate, then the next batch."""
         if not math.isnan(self.bound.strata):
             head = (
-                f"Bound: {percent(self.bound.strata)} of the labels that people alone need, with "
-                f"random labels and these strata; {percent(self.bound.neyman)} at best (from "
-                f"{self.n_labels:,} labels)."
+                f"Bound: {record.percent(self.bound.strata)} of the labels that people alone need, "
+                f"with random labels and these strata; {record.percent(self.bound.neyman)} at best "
+                f"(from {self.n_labels:,} labels)."
             )
         elif self.n_labels:
             head = "No bound can be estimated: labels do not vary, or a stratum has one label."
@@ -135,17 +120,17 @@ class NextLabels(Decision):
             made = self.estimate
             name = f"Human {_QUANTITIES[self.quantity]}"
             if self.quantity == "pass_rate":
-                shown = [number(v, 3) for v in (made.estimate, made.low, made.high)]
+                shown = [record.number(v, 3) for v in (made.estimate, made.low, made.high)]
             else:
                 shown = [f"{v:.2f}".replace("-", "−") for v in (
                     made.estimate, made.low, made.high)]  # fmt: skip
             size = f"({self.n_labels:,} labels of {self.n_items:,} items)"
             out.append(f"{name} {shown[0]} [{shown[1]}, {shown[2]}] {size}.")
         if self.adaptive_gain < WORTH:
-            gain = percent(max(round(self.adaptive_gain, 3), 0))
+            gain = record.percent(max(round(self.adaptive_gain, 3), 0))
             out.append(
                 f"Choosing items saves {gain} at most. Random labels do as well: "
-                f"{plan_command(self.budget, self.n_items)}"
+                f"{record.plan_command(self.budget, self.n_items)}"
             )
         if self.chosen:
             out.append(f"Batch {self.batch} of {BATCHES}: {len(self.chosen)} items to label.")
@@ -157,8 +142,8 @@ class NextLabels(Decision):
             return ""
         is_scored = any(one.name.startswith(tuple(_NAMES[True].values())) for one in self.strata)
         what = "its r with human scores is" if is_scored else "its TPR and TNR are"
-        values = ", ".join(number(float(k)) for k in self.bound.assumed)
-        shares = ", ".join(map(percent, self.bound.assumed.values()))
+        values = ", ".join(record.number(float(k)) for k in self.bound.assumed)
+        shares = ", ".join(map(record.percent, self.bound.assumed.values()))
         return f" With this judge, if {what} {values}: {shares} of the labels needed without it."
 
 
@@ -228,15 +213,15 @@ def next_labels(
     (50, 2, set())
     """
     where = "labels next"
-    check_level(where, level=level)
+    record.check_level(where, level=level)
     judge, is_scored = _numbers(verdicts, "verdicts", where)
     n = judge.size
     classes = _thirds(judge) if is_scored else judge
     sure = judge if is_scored else np.zeros(n)
     if confidence is not None:
-        sure = aligned(confidence, n, where=where, name="confidence")
+        sure = record.aligned(confidence, n, where=where, name="confidence")
     given, is_mean = _numbers(np.full(n, np.nan) if labels is None else labels, "labels", where)
-    judged = labelled(given, cluster, where=where, is_scored=is_mean)
+    judged = record.labelled(given, cluster, where=where, is_scored=is_mean)
     human = judged.human
     if judged.clustered and np.bincount(np.unique(judged.codes, return_inverse=True)[1]).max() > (
         MOST_PER_CLUSTER
@@ -245,7 +230,7 @@ def next_labels(
             f"{where}: a cluster has more than {MOST_PER_CLUSTER} items, for which this was not "
             f"studied. Draw labels at random: judgestats labels plan my.csv --labels {budget}"
         )
-    strata = label_strata(classes, sure, 2 if is_scored else 3)
+    strata = label_plan.label_strata(classes, sure, 2 if is_scored else 3)
     sizes = np.bincount(strata)
     order = [np.random.default_rng([seed, h]).permutation(np.flatnonzero(strata == h))
              for h in range(sizes.size)]  # fmt: skip
@@ -263,7 +248,7 @@ def next_labels(
             f"items, got {budget}. Use --budget {min(max(budget, least), most)}."
         )
     pilot = _wanted(sizes, left, have * 0, np.ones(sizes.size), floor, budget)[1]
-    found = label_moments(
+    found = label_plan.label_moments(
         [human[own[:k]] for own, k in zip(order, have, strict=True)], pilot, is_mean
     )
     batch, want = _wanted(sizes, left, have, np.sqrt(found.prior), floor, budget)
@@ -271,7 +256,7 @@ def next_labels(
     chosen = np.concatenate([own[h : h + m] for own, h, m in zip(order, have, more, strict=True)])
     shares = (want / sizes)[strata[chosen]]
     shuffled = np.random.default_rng([seed, 1_000_000 + batch]).permutation(chosen.size)
-    estimate = stratified_mean(sizes, have, found.mean, found.prior, level)
+    estimate = label_plan.stratified_mean(sizes, have, found.mean, found.prior, level)
     bound, gain = _bounds(judge, strata, sizes, have, found, human)
     if not have.any():
         bound = LabelBounds(assumed=_assumed(judge, is_scored))
@@ -288,7 +273,7 @@ def next_labels(
             code="unequal_chances", severity="minor", about="labels",
             text=f"These labels serve the {_QUANTITIES[quantity]}: for {unserved} chances are "
             "unequal.",
-            action=f"For those: {plan_command(budget, n)}",
+            action=f"For those: {record.plan_command(budget, n)}",
         ),),
         strata=tuple(
             Stratum(name=name, size=int(sizes[h]), labels=int(have[h]), next=int(more[h]),
@@ -354,7 +339,7 @@ def _wanted(
     shares = sizes / sizes.sum()
     if not have.any():
         sds = np.ones(sizes.size)
-    want = allocate_labels(
+    want = label_plan.allocate_labels(
         total, shares.tolist(), sds.tolist(), available=left.tolist(),
         least=np.maximum(have, floor).tolist(),
     )  # fmt: skip
@@ -362,7 +347,12 @@ def _wanted(
 
 
 def _bounds(
-    judge: Floats, strata: Ints, sizes: Ints, have: Ints, found: LabelMoments, human: Floats
+    judge: Floats,
+    strata: Ints,
+    sizes: Ints,
+    have: Ints,
+    found: label_plan.LabelMoments,
+    human: Floats,
 ) -> tuple[LabelBounds, float]:
     """Bounds from available labels, and the gain of chosen over random labels."""
     if np.any(have < 2):
@@ -373,7 +363,7 @@ def _bounds(
     weight = (shares / have)[strata[known]]
     y = human[known]
     whole = float(weight @ y**2 - (weight @ y) ** 2)
-    random, best = label_bounds(shares, found.mean, inside, whole)
+    random, best = label_plan.label_bounds(shares, found.mean, inside, whole)
     read = ~np.isnan(judge[known])
     alone = math.nan
     if np.unique(judge[known][read]).size > 1 and np.unique(y[read]).size > 1:

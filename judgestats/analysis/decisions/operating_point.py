@@ -11,38 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.analysis.decisions.record import (
-    Decision,
-    Labelled,
-    aligned,
-    check_draw,
-    check_level,
-    few_caveats,
-    floored,
-    label_more,
-    labelled,
-    level_text,
-    number,
-    plain_number,
-    plan_command,
-    steps_text,
-    tuned_caveat,
-)
+from judgestats.analysis.decisions import record
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject, share_measure
-from judgestats.stats.validity.calibration import (
-    Cost,
-    ErrorCounts,
-    error_counts,
-    error_limit,
-    expected_cost,
-    joint_share,
-    labels_for_window,
-    least_trials,
-    separation,
-)
+from judgestats.stats.validity import calibration
 
 Rule = Literal["", "cost", "youden", "user"]
 ROC_POINTS = 200
@@ -80,7 +54,7 @@ class Tried(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OperatingPoint(Decision):
+class OperatingPoint(record.Decision):
     """Cut-offs from which "pass" keeps a required TPR and TNR.
 
     Attributes
@@ -152,21 +126,22 @@ class OperatingPoint(Decision):
     def sentences(self) -> list[str]:
         """Claim, window, and AUC; or why there is no claim."""
         sign = "<=" if self.lower_is_better else ">="
-        needs = f"TPR >= {number(self.requirement['tpr'])} and TNR >= " + number(
+        needs = f"TPR >= {record.number(self.requirement['tpr'])} and TNR >= " + record.number(
             self.requirement["tnr"]
         )
         if self.cutoff_rule == "user":
             rates = f"TPR {_two_sided(self.tpr)}, TNR {_two_sided(self.tnr)}"
-            size = f"{self._size()[:-1]}, {level_text(self.level)} CI)"
-            return [f"At score {sign} {plain_number(self.cutoff)}: {rates} {size}."]
+            size = f"{self._size()[:-1]}, {record.level_text(self.level)} CI)"
+            return [f"At score {sign} {record.plain_number(self.cutoff)}: {rates} {size}."]
         if self.certified and self.window:
             low, high = self.window
-            span = f"Every cut-off from {plain_number(low)} to {plain_number(high)} meets"
+            ends = f"{record.plain_number(low)} to {record.plain_number(high)}"
+            span = f"Every cut-off from {ends} meets"
             if low == high:
                 span = "Only this cut-off meets"
-            claim = f"Pass at score {sign} {plain_number(self.cutoff)}: {needs}"
+            claim = f"Pass at score {sign} {record.plain_number(self.cutoff)}: {needs}"
             out = [
-                f"{claim} with {level_text(self.level)} confidence.",
+                f"{claim} with {record.level_text(self.level)} confidence.",
                 f"{span} both {self._size()}. AUC {_two_sided(self.auc)}.",
             ]
         elif math.isnan(self.auc.estimate):
@@ -175,16 +150,17 @@ class OperatingPoint(Decision):
             at = ""
             if self.tried is not None:
                 at = (
-                    f"At {plain_number(self.tried.cutoff)}: TPR >= "
-                    f"{floored(self.tried.tpr.lower)}, TNR >= {floored(self.tried.tnr.lower)}. "
+                    f"At {record.plain_number(self.tried.cutoff)}: TPR >= "
+                    f"{record.floored(self.tried.tpr.lower)}, TNR >= "
+                    f"{record.floored(self.tried.tnr.lower)}. "
                 )
             out = [
                 f"No cut-off is certified for {needs} {self._size()}. {at}"
-                f"{self.reason if self.tried is None else steps_text(self.next)}".rstrip()
+                f"{self.reason if self.tried is None else record.steps_text(self.next)}".rstrip()
             ]
         if self.cost is not None:
             half = " of the other half of the labels" if self.is_split else ""
-            at = f"at {plain_number(self.cost_cutoff)}"
+            at = f"at {record.plain_number(self.cost_cutoff)}"
             at = at if math.isfinite(self.cost_cutoff) else "if no item passes"
             out.append(
                 f"Cost per item {_plain_interval(self.cost)} {at}, the cheapest cut-off{half}."
@@ -196,12 +172,12 @@ def _two_sided(rate: Rate | Bounded) -> str:
     low, high = (rate.lower, rate.upper) if isinstance(rate, Rate) else (rate.low, rate.high)
     if math.isnan(rate.estimate):
         return "undefined"
-    return f"{number(rate.estimate, 3)} [{number(low, 3)}, {number(high, 3)}]"
+    return f"{record.number(rate.estimate, 3)} [{record.number(low, 3)}, {record.number(high, 3)}]"
 
 
 def _plain_interval(made: Bounded) -> str:
     if math.isnan(made.low):
-        return plain_number(made.estimate)
+        return record.plain_number(made.estimate)
     return f"{made.estimate:.3f} [{max(made.low, 0):.3f}, {made.high:.3f}]"
 
 
@@ -295,29 +271,31 @@ def operating_point(
             Every cut-off from 172 to 211 meets both (400 labels). AUC 1.000 [.990, 1.000].
     """
     where = "decide cutoff"
-    check_level(where, tpr=tpr, tnr=tnr, level=level)
+    record.check_level(where, tpr=tpr, tnr=tnr, level=level)
     if prevalence is not None:
-        check_level(where, prevalence=prevalence)
+        record.check_level(where, prevalence=prevalence)
     if cost and cutoff is not None:
         raise InputError(f"{where}: a stated cut-off needs no cost. Leave out --cost or --cutoff.")
     if prevalence is not None and not cost:
         raise InputError(f"{where}: --prevalence is of a cost. Add --cost fn=3,fp=1.")
-    judged = labelled(labels, cluster, where=where)
-    x = aligned(scores, judged.human.size, where=where, name="scores")
-    caveats = check_draw(where, labels_drawn, items=int(x.size), by_verdict="bias TPR and TNR")
+    judged = record.labelled(labels, cluster, where=where)
+    x = record.aligned(scores, judged.human.size, where=where, name="scores")
+    caveats = record.check_draw(
+        where, labels_drawn, items=int(x.size), by_verdict="bias TPR and TNR"
+    )
     kept = judged.used & ~np.isnan(x)
     sign = -1.0 if lower_is_better else 1.0
     s, y, codes = sign * x[kept], judged.human[kept] == 1, judged.codes[kept]
-    delta = joint_share(1 - level, 2, independent=not judged.clustered)
+    delta = calibration.joint_share(1 - level, 2, independent=not judged.clustered)
     n1, n0 = int(y.sum()), int((~y).sum())
-    counts = error_counts(s, y, codes if judged.clustered else None, delta=delta)
+    counts = calibration.error_counts(s, y, codes if judged.clustered else None, delta=delta)
     groups = judged.cluster_count(kept, where=where)
     base = OperatingPoint(
         subject=subject, requirement={"tpr": tpr, "tnr": tnr}, level=level, n_labels=n1 + n0,
         n_items=int(x.size), n_clusters=groups, n_ties=judged.n_ties,
         n_unparsed=int(np.isnan(x).sum()), lower_is_better=lower_is_better,
         design_effect=dict(zip(("pass", "fail"), counts.effects, strict=True)),
-        caveats=(*caveats, *tuned_caveat(tuned), *few_caveats(n1, n0)),
+        caveats=(*caveats, *record.tuned_caveat(tuned), *record.few_caveats(n1, n0)),
         method="nonparametric tolerance limits (Clopper-Pearson on counts over design effects)",
         roc=_roc(counts, sign, full=full_roc),
     )  # fmt: skip
@@ -331,7 +309,7 @@ def operating_point(
     prices = weights = _prices(where, cost)
     if prevalence is not None:  # classes are reweighted
         weights = (prices[0] * prevalence * y.size / n1, prices[1] * (1 - prevalence) * y.size / n0)
-    fitted = expected_cost(
+    fitted = calibration.expected_cost(
         s, y, codes, miss=weights[0], false_pass=weights[1], seed=seed, split=split
     )
     return _with_cost(
@@ -342,24 +320,27 @@ def operating_point(
 def _check_size(
     where: str, n1: int, n0: int, tpr: float, tnr: float, delta: float, *, items: int
 ) -> None:
-    least1, least0 = least_trials(1 - tpr, delta), least_trials(1 - tnr, delta)
+    least1, least0 = (
+        calibration.least_trials(1 - tpr, delta),
+        calibration.least_trials(1 - tnr, delta),
+    )
     if n1 and n0 and (n1 < least1 or n0 < least0):
         raise InputError(
             f"{where}: {n1} labelled passes and {n0} labelled fails are too few. TPR >= "
-            f"{number(tpr)} needs at least {least1} passes, TNR >= {number(tnr)} at least {least0} "
-            f"fails. {label_more(200, items, n1 + n0)}"
+            f"{record.number(tpr)} needs at least {least1} passes, TNR >= {record.number(tnr)} at "
+            f"least {least0} fails. {record.label_more(200, items, n1 + n0)}"
         )
     if not (n1 or n0):
         raise InputError(f"{where}: no item has both a score and a label. Add --labels FILE.")
 
 
 def _with_auc(
-    base: OperatingPoint, s: Floats, y: Bools, judged: Labelled, kept: Bools, level: float
+    base: OperatingPoint, s: Floats, y: Bools, judged: record.Labelled, kept: Bools, level: float
 ) -> OperatingPoint:
     """With the AUC, or a refusal where the score runs against the labels."""
     if not y.any() or y.all():
         return base
-    area = separation(
+    area = calibration.separation(
         s, y.astype(float), cluster=judged.codes[kept] if judged.clustered else None, level=level
     )
     ends = area.interval
@@ -372,8 +353,8 @@ def _with_auc(
         if base.lower_is_better:
             other = "Is a high score good? Then leave out --lower-is-better."
         raise InputError(
-            f"decide cutoff: the score runs against the labels: AUC {number(made.estimate)} "
-            f"[{number(made.low)}, {number(made.high)}]. {other}"
+            f"decide cutoff: the score runs against the labels: AUC {record.number(made.estimate)} "
+            f"[{record.number(made.low)}, {record.number(made.high)}]. {other}"
         )
     return replace(base, auc=made)
 
@@ -382,13 +363,17 @@ def _rate(errors: int, n: int, lower: float, upper: float = math.nan) -> Rate:
     return Rate(estimate=1 - errors / n if n else math.nan, lower=lower, upper=upper)
 
 
-def _rates(counts: ErrorCounts, cutoff: float) -> tuple[Rate, Rate]:
+def _rates(counts: calibration.ErrorCounts, cutoff: float) -> tuple[Rate, Rate]:
     """TPR and TNR at a cut-off with their one-sided limits."""
     miss, false = counts.counts_at(cutoff)
     sizes = (counts.n_pass, counts.n_fail)
     made = []
     for errors, n, effect in zip((miss, false), sizes, counts.effects, strict=True):
-        lower = 1 - float(error_limit(errors / effect, n / effect, counts.delta)) if n else math.nan
+        lower = (
+            1 - float(calibration.error_limit(errors / effect, n / effect, counts.delta))
+            if n
+            else math.nan
+        )
         made.append(_rate(errors, n, lower))
     return made[0], made[1]
 
@@ -412,7 +397,7 @@ def _stated(
 
 def _searched(
     base: OperatingPoint,
-    counts: ErrorCounts,
+    counts: calibration.ErrorCounts,
     s: Floats,
     y: Bools,
     sign: float,
@@ -425,17 +410,17 @@ def _searched(
         only = f"there are no labelled {missing}, so one rate is not measured."
         limit = high if counts.n_pass else low
         side = "TPR holds up to" if counts.n_pass else "TNR holds from"
-        shown = f" {side} {plain_number(sign * limit)}." if math.isfinite(limit) else ""
+        shown = f" {side} {record.plain_number(sign * limit)}." if math.isfinite(limit) else ""
         return replace(base, reason=only + shown, limits=_ordered(low, high, sign))
     best = counts.youden
     if low > high:
         rates = _rates(counts, best)
-        more = labels_for_window(s, y, counts, tpr=needed[0], tnr=needed[1], seed=seed)
+        more = calibration.labels_for_window(s, y, counts, tpr=needed[0], tnr=needed[1], seed=seed)
         step = NextStep(
             key="cutoff_exists", unit="labels", have=base.n_labels,
             if_true=None if more is None else max(more - base.n_labels, 20),
             command="" if more is None
-            else plan_command(max(more - base.n_labels, 20), base.n_items, base.n_labels),
+            else record.plan_command(max(more - base.n_labels, 20), base.n_items, base.n_labels),
         )  # fmt: skip
         return replace(
             base, reason="no cut-off keeps both limits", limits=_ordered(low, high, sign),
@@ -465,8 +450,8 @@ def _prices(where: str, cost: Mapping[str, float]) -> tuple[float, float]:
 
 def _with_cost(
     found: OperatingPoint,
-    counts: ErrorCounts,
-    cost: Cost,
+    counts: calibration.ErrorCounts,
+    cost: calibration.Cost,
     prices: tuple[float, float],
     prevalence: float | None,
     sign: float,
@@ -493,7 +478,9 @@ def _with_cost(
     )  # fmt: skip
 
 
-def _roc(counts: ErrorCounts, sign: float, *, full: bool) -> tuple[tuple[float, float, float], ...]:
+def _roc(
+    counts: calibration.ErrorCounts, sign: float, *, full: bool
+) -> tuple[tuple[float, float, float], ...]:
     n = counts.cutoffs.size
     places = np.arange(n)
     if n > ROC_POINTS and not full:

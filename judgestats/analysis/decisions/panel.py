@@ -12,29 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.operating_point import Bounded
-from judgestats.analysis.decisions.record import (
-    Decision,
-    check_draw,
-    check_level,
-    labelled,
-    number,
-    plan_command,
-)
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject
+from judgestats.stats.validity import panels
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
-from judgestats.stats.validity.panels import (
-    effective_judges,
-    effective_judges_limits,
-    independent_accuracy,
-    modelled_accuracy,
-    near_copies,
-    subset_credit,
-    vote_variance,
-)
 
 ASSUMED = (0.7, 0.8, 0.9)
 """Accuracies for which the effective votes are stated without labels."""
@@ -74,7 +59,7 @@ class Droppable(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel(Decision):
+class Panel(record.Decision):
     """Effective votes of a panel, with an interval.
 
     Attributes
@@ -128,10 +113,10 @@ class Panel(Decision):
         k = len(self.judges)
         if self.n_eff.source == "assumed":
             listed = ", ".join(
-                f"{n:.1f} at {number(float(a), 1)}" for a, n in self.assumed.items()
+                f"{n:.1f} at {record.number(float(a), 1)}" for a, n in self.assumed.items()
                 if not math.isnan(n)
             )  # fmt: skip
-            least = f"The mean error rate is at least {number(self.least_mean_error)}."
+            least = f"The mean error rate is at least {record.number(self.least_mean_error)}."
             votes = f"If every judge had this accuracy, effective votes: {listed}." if listed else (
                 "More disagreement than accuracies of .7 to .9 allow."
             )  # fmt: skip
@@ -147,11 +132,11 @@ class Panel(Decision):
         if own is None:
             return [first]
         first += (
-            f" Accuracy of the majority: {number(own.estimate, 3)}, of independent judges "
-            f"{number(self.accuracy_if_independent, 3)}."
+            f" Accuracy of the majority: {record.number(own.estimate, 3)}, of independent judges "
+            f"{record.number(self.accuracy_if_independent, 3)}."
         )
         more = [
-            f"{s.k} such judges: about {number(s.estimate, 3)} (model)."
+            f"{s.k} such judges: about {record.number(s.estimate, 3)} (model)."
             for s in self.accuracy_by_size if s.model
         ]  # fmt: skip
         gone = [d for d in self.droppable if d.droppable]
@@ -161,7 +146,7 @@ class Panel(Decision):
             fewest = self.droppable[0]
             more.append(f"Smallest loss: without {fewest.judge} ({_loss_text(fewest)}).")
         more += [
-            f"Near copies: {a} and {b} (error correlation {number(r)})."
+            f"Near copies: {a} and {b} (error correlation {record.number(r)})."
             for a, b, r in self.copies[:1]
         ]
         return [first, *([" ".join(more)] if more else [])]
@@ -172,7 +157,7 @@ def _loss_text(one: Droppable) -> str:
     if round(one.loss, 3) == 0:
         return "the majority stays as accurate without it"
     how = "lower" if one.loss > 0 else "higher"
-    return f"majority {number(abs(one.loss), 3)} {how} without it"
+    return f"majority {record.number(abs(one.loss), 3)} {how} without it"
 
 
 def effective_votes(
@@ -241,7 +226,7 @@ def effective_votes(
     True
     """
     where = "decide panel"
-    check_level(where, level=level, margin=margin)
+    record.check_level(where, level=level, margin=margin)
     read = (
         as_numbers(votes, "votes", where)
         if scores
@@ -269,9 +254,9 @@ def effective_votes(
         base = _unlabelled_panel(base, read[complete])
     if labels is None:
         return _assumed(base, "there are no labels")
-    judged = labelled(labels, cluster, where=where, is_scored=scores)
+    judged = record.labelled(labels, cluster, where=where, is_scored=scores)
     human = judged.human
-    caveats = check_draw(where, labels_drawn, items=len(read), by_verdict="bias error rates")
+    caveats = record.check_draw(where, labels_drawn, items=len(read), by_verdict="bias error rates")
     used: Bools = complete & ~np.isnan(human)
     if not used.any():
         return _assumed(base, "no item that all judges judged has a label")
@@ -306,11 +291,11 @@ def _assumed(base: Panel, reason: str) -> Panel:
     if not base.assumed:
         raise InputError(
             "decide panel: judges give scores, so their errors need human scores. Add them by "
-            f"--labels FILE, or draw items: {plan_command(200, base.n_items)}"
+            f"--labels FILE, or draw items: {record.plan_command(200, base.n_items)}"
         )
     step = NextStep(
         key="n_eff", unit="labels", have=0, if_true=200,
-        command=plan_command(200, base.n_items),
+        command=record.plan_command(200, base.n_items),
     )  # fmt: skip
     return replace(base, n_eff=Votes(source="assumed"), reason=reason, next=(step,))
 
@@ -319,7 +304,7 @@ def _unlabelled_panel(base: Panel, votes: Floats) -> Panel:
     """What votes alone show: least mean error, and effective votes for assumed accuracies."""
     apart = [float(np.mean(votes[:, i] != votes[:, j]))
              for i, j in combinations(range(votes.shape[1]), 2)]  # fmt: skip
-    v = vote_variance(votes)
+    v = panels.vote_variance(votes)
     assumed = {}
     for accuracy in ASSUMED:
         q = accuracy * (1 - accuracy)
@@ -336,8 +321,8 @@ def _with_votes(
     scores: bool,
 ) -> Panel:
     k = len(judges)
-    estimate = effective_judges(errors)
-    low, high = effective_judges_limits(errors, codes, base.level)
+    estimate = panels.effective_judges(errors)
+    low, high = panels.effective_judges_limits(errors, codes, base.level)
     if math.isnan(low):
         return replace(base, reason="too few items differ in their errors for limits of n_eff")
     caveats = base.caveats
@@ -352,7 +337,7 @@ def _with_votes(
         base, certified=True, caveats=caveats,
         n_eff=Votes(estimate=estimate, low=low, high=high, method=base.method),
         mean_correlation=(k / estimate - 1) / (k - 1),
-        copies=near_copies(errors, list(judges)),
+        copies=panels.near_copies(errors, list(judges)),
     )  # fmt: skip
     if scores:
         return found
@@ -360,13 +345,19 @@ def _with_votes(
     sizes = [_size(errors, n, places, base.level) for n in range(1, k + 1)]
     rate, rho = float(errors.mean()), found.mean_correlation
     own = sizes[-1]
-    if k < FURTHER and rho < 1 and own.low <= modelled_accuracy(rate, max(rho, 0), k) <= own.high:
+    if (
+        k < FURTHER
+        and rho < 1
+        and own.low <= panels.modelled_accuracy(rate, max(rho, 0), k) <= own.high
+    ):
         sizes.append(
-            Size(k=FURTHER, estimate=modelled_accuracy(rate, max(rho, 0), FURTHER), model=True)
+            Size(
+                k=FURTHER, estimate=panels.modelled_accuracy(rate, max(rho, 0), FURTHER), model=True
+            )
         )
     return replace(
         found, accuracy_by_size=tuple(sizes),
-        accuracy_if_independent=independent_accuracy(errors.mean(axis=0)),
+        accuracy_if_independent=panels.independent_accuracy(errors.mean(axis=0)),
         droppable=_droppable(errors, places, judges, base, prices or {}),
     )  # fmt: skip
 
@@ -378,7 +369,7 @@ def _mean_error(values: Floats, places: Ints) -> tuple[float, float]:
 
 
 def _size(errors: Floats, n: int, places: Ints, level: float) -> Size:
-    mean, error = _mean_error(subset_credit(errors, n), places)
+    mean, error = _mean_error(panels.subset_credit(errors, n), places)
     groups = np.unique(places).size
     half = float(special.stdtrit(max(groups - 1, 1), (1 + level) / 2)) * error
     return Size(k=n, estimate=mean, low=max(mean - half, 0.0), high=min(mean + half, 1.0))
@@ -395,12 +386,12 @@ def _droppable(
     k = len(judges)
     if k < 3:
         return ()
-    whole = subset_credit(errors, k)
+    whole = panels.subset_credit(errors, k)
     groups = np.unique(places).size
     quantile = float(special.stdtrit(max(groups - 1, 1), 1 - (1 - base.level) / k))
     out = []
     for j, judge in enumerate(judges):
-        rest = subset_credit(np.delete(errors, j, axis=1), k - 1)
+        rest = panels.subset_credit(np.delete(errors, j, axis=1), k - 1)
         loss, error = _mean_error(whole - rest, places)
         # Where hardly any majority changes, as much as four items with a loss or gain of .5 add.
         limit = loss + quantile * math.hypot(error, 1 / groups)

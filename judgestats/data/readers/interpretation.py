@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from judgestats.data.readers import layout
 from judgestats.data.readers.columns import (
     ALIASES,
     PARTS,
@@ -31,15 +32,6 @@ from judgestats.data.readers.columns import (
     resolve_columns,
 )
 from judgestats.data.readers.json_paths import PLACE, ROW, leaf_paths, projected, with_leaves
-from judgestats.data.readers.layout import (
-    NO_VERDICT,
-    ORDERS,
-    are_numbered,
-    criteria_names,
-    protocol_of,
-    shapes_of_verdicts,
-    wide_columns,
-)
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
     ANSWERS,
@@ -381,7 +373,7 @@ def proposed(
     seeds = [(0.0, options)]
     if isinstance(error, RepliesError):
         cells = table[error.column] if error.column in table else pd.Series(dtype=object)
-        one = {"mapping": {"raw_text": error.column}, "parse": protocol_of(cells)}
+        one = {"mapping": {"raw_text": error.column}, "parse": layout.protocol_of(cells)}
         seeds = [] if options.parse else [(0.0, _stated(options, **one))]
     if isinstance(error, NoTableError):
         trees = [c for c in map(str, table) if has_nested_values(table[c])]
@@ -524,7 +516,7 @@ def _seeds(
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
     whole = [(0.0, options)]
     if not options.parse and not options.wide and not any(v in names for v in VERDICTS):
-        shapes = list(shapes_of_verdicts(table, names))
+        shapes = list(layout.shapes_of_verdicts(table, names))
         columns = [] if options.parse else _verdict_columns(table, {*names.values()})
         if chance := names.get("pass_probability"):
             columns = [(0.0, chance), *columns]
@@ -544,7 +536,7 @@ def _seeds(
             yield cost, one
             continue
         used = {*names.values(), *one.mapping.values()}
-        used |= {c for spec in one.wide for c in wide_columns([*map(str, table)], spec)}
+        used |= {c for spec in one.wide for c in layout.wide_columns([*map(str, table)], spec)}
         pair = has_rows and side_columns(table)
         used |= set(pair or ())
         found = [*_item_columns(table, used), *[(1.0, ROW)] * bool(pair)]
@@ -556,7 +548,7 @@ def _with_labels(
     table: pd.DataFrame, columns: Sequence[str], names: Mapping[str, str]
 ) -> list[dict[str, str]]:
     """Two columns of verdicts as verdict and label: by their names, or else both ways."""
-    columns = [c for c in columns if not NO_VERDICT.search(last_word(c))]
+    columns = [c for c in columns if not layout.NO_VERDICT.search(last_word(c))]
     if len(columns) != 2 or "label" in names:
         return []
     first, second = sorted(columns, key=lambda c: (of_people(c), list(table).index(c)))
@@ -590,7 +582,7 @@ def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[
         if len(counts) < 2 or not (words or fractions or (numbers and len(counts) <= _MOST_SCORES)):
             continue
         likely = 2 * (word in _VERDICT_WORDS or folded(word) in _ALIASES) + (not numbers)
-        unlikely = 3 * bool(NO_VERDICT.search(word)) + 2 * (len(set(counts)) == 1)
+        unlikely = 3 * bool(layout.NO_VERDICT.search(word)) + 2 * (len(set(counts)) == 1)
         found.append((float(unlikely - likely), column))
     found.sort()
     return [(0.5 * place, column) for place, (_, column) in enumerate(found[:4])]
@@ -623,7 +615,7 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         unique = levels == len(table)
         cost = 2.0 * (levels <= min(5, len(table) // 4)) + 1.5 * unique
         cost += 2.0 * bool(unique and _ROW_IDS.search(word)) - 1.0 * named
-        cost += 2.0 * bool(NO_VERDICT.search(word) and not named)
+        cost += 2.0 * bool(layout.NO_VERDICT.search(word) and not named)
         found.append((cost, -levels, column))
     found.sort()
     return [(0.5 * place, column) for place, (_, _, column) in enumerate(found[:4])]
@@ -677,7 +669,7 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     raters = [kind_of_rater(v) == "judge" for v in levels]
     if all(raters) or _JUDGE_WORDS.search(word):
         costs["judge"] = 0.0
-    if names_criteria(column) or criteria_names([*levels, *levels]):
+    if names_criteria(column) or layout.criteria_names([*levels, *levels]):
         costs["criterion"] = 0.0
     if of_people(column):
         costs["rater"] = 0.0
@@ -687,8 +679,8 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
         costs["item"] = 0.0
     if _WAYS.search(word):
         costs |= {"condition": 0.0, "item": 0.5}
-    if {folded(v) for v in levels} <= ORDERS:
+    if {folded(v) for v in levels} <= layout.ORDERS:
         costs["order"] = 0.0
-    if are_numbered(levels) or _RUN_WORDS.search(word):
+    if layout.are_numbered(levels) or _RUN_WORDS.search(word):
         costs["replicate"] = 0.0
     return dict(sorted(costs.items(), key=lambda pair: pair[1]))

@@ -10,29 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgestats.data.readers.columns import (
-    TRIALS,
-    VERDICTS,
-    answers_differ,
-    column_named,
-    folded,
-    nested,
-    no_column,
-)
+from judgestats.data.readers import columns, roles
 from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions, without_options
-from judgestats.data.readers.roles import (
-    RaterKinds,
-    group_codes,
-    kind_of_rater,
-    kinds_of_raters,
-    last_word,
-    names_criteria,
-    rater_kinds,
-    rows_of_raters,
-    varies,
-)
 from judgestats.data.readers.verdicts import coded, kind_of_column
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError, printable
@@ -188,14 +169,14 @@ def stated_rows(
     """
     parts = []
     for stated in options.rows:
-        kept = rows_of_raters(source, table, stated, "rows")
+        kept = roles.rows_of_raters(source, table, stated, "rows")
         parts.append(f"rows: {stated} ({int(kept.sum()):,} of {len(table):,})")
         table = table[kept].reset_index(drop=True)
     humans = pd.Series(data=False, index=table.index)
     if options.human:
-        humans = rows_of_raters(source, table, options.human, "human")
+        humans = roles.rows_of_raters(source, table, options.human, "human")
     if options.judge_rows:
-        judged = rows_of_raters(source, table, options.judge_rows, "judge-rows") & ~humans
+        judged = roles.rows_of_raters(source, table, options.judge_rows, "judge-rows") & ~humans
         parts.append(
             f"judge's rows: {options.judge_rows} ({int(judged.sum()):,} of {len(table):,})"
         )
@@ -222,10 +203,10 @@ def with_rater_kinds(
     wanted = options.mapping.get("rater_kind", "")
     if not wanted:
         return options
-    column = column_named(table.columns, wanted)
+    column = columns.column_named(table.columns, wanted)
     if not column:
-        raise no_column(source, wanted, "rater_kind", table)
-    found = kinds_of_raters(column, table[column].astype(object))
+        raise columns.no_column(source, wanted, "rater_kind", table)
+    found = roles.kinds_of_raters(column, table[column].astype(object))
     mapping = {k: v for k, v in options.mapping.items() if k != "rater_kind"}
     plain = replace(options, mapping=mapping)
     names = {"item_id": str(table.columns[0])}
@@ -286,14 +267,14 @@ def _totals(rows: Rows) -> None:
 def check_raters(rows: Rows) -> None:
     """Refuse rows of human raters, of rules or of nobody known among the judge's."""
     stated = rows.options.judge_rows.partition("=")[0].strip()
-    found = rater_kinds(
+    found = roles.rater_kinds(
         rows.table, rows.names, explained={*rows.options.factors, *rows.options.item, stated}
     )
     if found is not None:
         raise raters_question(rows, found)
 
 
-def raters_question(rows: Rows, found: RaterKinds) -> InputError:
+def raters_question(rows: Rows, found: roles.RaterKinds) -> InputError:
     """The refusal of a table with rows of several kinds of raters.
 
     Parameters
@@ -316,7 +297,7 @@ def raters_question(rows: Rows, found: RaterKinds) -> InputError:
     return open_question(rows.source, question, _rater_options(rows, found), rows.read)
 
 
-def _rater_options(rows: Rows, found: RaterKinds) -> Iterator[tuple[str, TableOptions]]:
+def _rater_options(rows: Rows, found: roles.RaterKinds) -> Iterator[tuple[str, TableOptions]]:
     kinds = found.kinds
     others = [k for k in kinds if k not in {"human", "judge"}]
     judge = "judge" if "judge" in kinds else others[0]
@@ -351,7 +332,7 @@ def _keyed(rows: Rows, judged: pd.DataFrame) -> Iterator[TableOptions]:
         yield options
     for column, criterion in _keys(judged, names, len(table)):
         mapping, factors = dict(options.mapping), options.factors
-        if criterion and folded(criterion) not in CRITERIA:
+        if criterion and columns.folded(criterion) not in CRITERIA:
             factors = tuple(c for c in factors if c != criterion)
             mapping["criterion"] = criterion
         if "item_id" in mapping:
@@ -364,14 +345,16 @@ def _keyed(rows: Rows, judged: pd.DataFrame) -> Iterator[TableOptions]:
 
 def _keys(judged: pd.DataFrame, names: Mapping[str, str], n_rows: int) -> list[tuple[str, str]]:
     """Columns that name items, with one that names criteria, of which each judgment has its own."""
-    serving = {names[v] for v in VERDICTS if v in names}
-    rest = [str(c) for c in judged.columns if str(c) not in serving and not nested(judged[c])]
+    serving = {names[v] for v in columns.VERDICTS if v in names}
+    rest = [
+        str(c) for c in judged.columns if str(c) not in serving and not columns.nested(judged[c])
+    ]
     ids = [
         c
         for c in rest
         if _IDS.search(c) and 1 < judged[c].nunique() < n_rows and judged[c].notna().all()
     ]
-    named = [c for c in rest if names_criteria(c) and 1 < judged[c].nunique() <= 50]
+    named = [c for c in rest if roles.names_criteria(c) and 1 < judged[c].nunique() <= 50]
     parts = [names[n] for n in ("judge", "replicate", "order", "temperature") if n in names]
     found = []
     for column in ids:
@@ -386,15 +369,15 @@ def _keys(judged: pd.DataFrame, names: Mapping[str, str], n_rows: int) -> list[t
 def _annotators(rows: Rows) -> None:
     """Human names in the column that would name judges."""
     column = rows.names.get("judge", "")
-    if column in rows.options.mapping.values() or folded(column) != "annotator":
+    if column in rows.options.mapping.values() or columns.folded(column) != "annotator":
         return
     levels = [str(v) for v in rows.table[column].dropna().unique()]
-    if len(levels) < 2 or all(kind_of_rater(v) == "judge" for v in levels):
+    if len(levels) < 2 or all(roles.kind_of_rater(v) == "judge" for v in levels):
         return
-    role = next((v for v in VERDICTS if v in rows.names), "")
+    role = next((v for v in columns.VERDICTS if v in rows.names), "")
     if (
         rows.names.get(role) not in rows.options.mapping.values()
-        or folded(rows.names[role]) != "label"
+        or columns.folded(rows.names[role]) != "label"
     ):
         return
     raise open_question(
@@ -414,10 +397,10 @@ def _annotators(rows: Rows) -> None:
 def _raters_of_labels(rows: Rows) -> None:
     """Names of raters in the column that would name judges: the verdict is the same for all."""
     column, label = rows.names.get("judge", ""), rows.names.get("label", "")
-    verdict = next((rows.names[v] for v in VERDICTS if v in rows.names), "")
+    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
     if not (label and verdict) or column in rows.options.mapping.values():
         return
-    if folded(column) not in {"annotator", "rater", "evaluator"}:
+    if columns.folded(column) not in {"annotator", "rater", "evaluator"}:
         return
     of_item = rows.table.groupby(rows.names["item_id"], sort=False)
     if of_item[verdict].nunique().max() > 1 or of_item[label].nunique().max() < 2:
@@ -436,9 +419,9 @@ def _models(rows: Rows) -> None:
     """Models where neither a name nor the judged texts say whether they judge or answered."""
     column = rows.names.get("judge", "")
     stated = column in (*rows.options.mapping.values(), *rows.options.item, *rows.options.factors)
-    if folded(column) != "model" or stated or rows.table[column].nunique() < 2:
+    if columns.folded(column) != "model" or stated or rows.table[column].nunique() < 2:
         return
-    if answers_differ(rows.table, rows.names) is False:
+    if columns.answers_differ(rows.table, rows.names) is False:
         return
     ways = [("they are judges", "judge"), ("they wrote the answers", "system")]
     mapping = rows.options.mapping
@@ -455,7 +438,7 @@ def check_row_ids(rows: Rows) -> None:
     item = rows.names["item_id"]
     if rows.options.item or len(rows.table) < 4 or rows.table[item].nunique() < len(rows.table):
         return
-    if not any(names_criteria(str(c)) for c in rows.table.columns):
+    if not any(roles.names_criteria(str(c)) for c in rows.table.columns):
         return
     keys = [(c, k) for c, k in _keys(rows.table, rows.names, len(rows.table)) if k and c != item]
     if not keys or 3 * rows.table[keys[0][0]].nunique() > 2 * len(rows.table):
@@ -469,12 +452,12 @@ def check_row_ids(rows: Rows) -> None:
 
 def _copies(rows: Rows) -> None:
     """Replies that a cache gave again."""
-    for name in [str(c) for c in rows.table.columns if last_word(str(c)) in _COPIES]:
+    for name in [str(c) for c in rows.table.columns if roles.last_word(str(c)) in _COPIES]:
         words = set(map(normalize_value, rows.table[name].dropna()))
         if not words <= {"true", "false", "1", "0"}:
             continue
-        base = group_codes(rows.table, [rows.names["item_id"]])
-        if len(words) < 2 or not varies(base, rows.table[name]):
+        base = roles.group_codes(rows.table, [rows.names["item_id"]])
+        if len(words) < 2 or not roles.varies(base, rows.table[name]):
             continue
         first = next(w for w in ("false", "0") if w in words)
         raise open_question(
@@ -489,10 +472,14 @@ def _copies(rows: Rows) -> None:
 def _trials(rows: Rows) -> None:
     """Trials of an agent, which are not repeats of a judge."""
     repeat, item = rows.names.get("replicate", ""), rows.names["item_id"]
-    verdict = next((rows.names[v] for v in VERDICTS if v in rows.names), "")
-    if repeat in rows.options.mapping.values() or rows.options.item or folded(item) not in _TASKS:
+    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
+    if (
+        repeat in rows.options.mapping.values()
+        or rows.options.item
+        or columns.folded(item) not in _TASKS
+    ):
         return
-    if folded(repeat) not in TRIALS or last_word(verdict) not in _SUCCESSES:
+    if columns.folded(repeat) not in columns.TRIALS or roles.last_word(verdict) not in _SUCCESSES:
         return
     mapping = {**rows.options.mapping, "replicate": repeat}
     raise open_question(
@@ -513,7 +500,7 @@ def _orders(rows: Rows) -> None:
         c for r, c in rows.options.mapping.items() if r in {"order", "replicate"}
     } | {*rows.options.item, *rows.options.factors}:
         return
-    role = next(v for v in VERDICTS if v in rows.names)
+    role = next(v for v in columns.VERDICTS if v in rows.names)
     if set(rows.table[PLACE]) != {0, 1} or "order" in rows.names or rows.options.parse:
         return
     kind = kind_of_column(
@@ -543,7 +530,7 @@ def _orders(rows: Rows) -> None:
 def mixed_criteria_error(rows: Rows, column: str) -> InputError:
     """The refusal of a condition whose levels have verdicts of several kinds or scales."""
     options = rows.options
-    factors = tuple(c for c in options.factors if column_named([column], c) == "")
+    factors = tuple(c for c in options.factors if columns.column_named([column], c) == "")
     mapping = {**options.mapping, "criterion": column}
     return open_question(
         rows.source,

@@ -19,16 +19,8 @@ from judgestats.stats.designs.score_matrix import (
     mean_squares_of_sums,
     row_sums,
 )
-from judgestats.stats.inference import distributions
+from judgestats.stats.inference import distributions, jackknife
 from judgestats.stats.inference.bootstrap import cluster_note, not_estimable, useful_reliability
-from judgestats.stats.inference.jackknife import (
-    cluster_sums,
-    effective_clusters,
-    few_questions,
-    jackknife_error,
-    log_jackknife,
-    t_of_clusters,
-)
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Interval, Limits, Note
 
@@ -103,7 +95,7 @@ class MeanSquareRatio:
         """Of items with n judgments each, their means and sums of squares about them."""
         # Sums are taken about the grand mean to lose no digits; leaving a cluster out subtracts.
         about = mean - np.dot(n, mean) / n.sum()
-        parts = cluster_sums(
+        parts = jackknife.cluster_sums(
             np.column_stack([np.ones_like(n), n, n * about, n * about**2, within]), codes
         )
         total = parts.sum(axis=0)
@@ -162,7 +154,9 @@ class MeanSquareRatio:
         """Of items x replications; `residual` takes the columns' levels out and needs no gap."""
         codes = np.arange(x.shape[0]) if codes is None else codes
         if residual:
-            return cls.from_sums(cluster_sums(row_sums(x - x.mean()), codes), residual=True)
+            return cls.from_sums(
+                jackknife.cluster_sums(row_sums(x - x.mean()), codes), residual=True
+            )
         n = (~np.isnan(x)).sum(axis=1).astype(float)
         mean = np.nansum(x, axis=1) / n
         within = np.nansum((x - mean[:, None]) ** 2, axis=1)
@@ -208,7 +202,7 @@ class MeanSquareRatio:
             return None, (note,)
         ends = self.limits(level, single=single)
         unit, symbol = self._unit, "MSb/MSe" if self._is_two_way else "MSb/MSw"
-        method = f"jackknife over {unit} of log({symbol}), {t_of_clusters(ends.df)}"
+        method = f"jackknife over {unit} of log({symbol}), {jackknife.t_of_clusters(ends.df)}"
         return self._useful(ends, method, widest=single)
 
     def judges_interval(
@@ -240,7 +234,9 @@ class MeanSquareRatio:
             ends = dataclasses.replace(ends, low=low, high=high)
         how = "of -log(1 - ICC)" if fixed else "and chi-squared of judges, MOVER-D"
         return self._useful(
-            ends, f"jackknife over {self._unit} {how}, {t_of_clusters(ends.df)}", widest=False
+            ends,
+            f"jackknife over {self._unit} {how}, {jackknife.t_of_clusters(ends.df)}",
+            widest=False,
         )
 
     def _useful(
@@ -295,20 +291,23 @@ class MeanSquareRatio:
         if self._error <= 1e-12:
             message = f"No interval: the ratio is the same whichever of the {unit} is left out."
             return Note(code="constant_distribution", message=message)
-        few = few_questions(self.items)
+        few = jackknife.few_questions(self.items)
         return not_estimable(f"{few}.") if few else None
 
     @cached_property
     def _error(self) -> float:
         between, error = self._logs
-        return jackknife_error(between - error, self.items)[0]
+        return jackknife.jackknife_error(between - error, self.items)[0]
 
     @cached_property
     def _df(self) -> float:
-        ends = [max(effective_clusters(sums) - 1.0, 1.0) for sums in (self.spread, self.inside)]
+        ends = [
+            max(jackknife.effective_clusters(sums) - 1.0, 1.0)
+            for sums in (self.spread, self.inside)
+        ]
         if self._is_two_way:
             return min(ends)
-        parts = [jackknife_error(v, self.items)[0] ** 2 for v in self._logs]
+        parts = [jackknife.jackknife_error(v, self.items)[0] ** 2 for v in self._logs]
         each = sum(part**2 / df for part, df in zip(parts, ends, strict=True))
         return max(sum(parts) ** 2 / each, 1.0)
 
@@ -376,7 +375,7 @@ class MeanSquareRatio:
         n, df = float(self.items.sum()), self.k - 1
         parts = np.array([self.columns / n, (1 - 1 / n) * self.error])
         total = float(parts.sum())
-        residual = log_jackknife(self.inside, self.items, self.items)
+        residual = jackknife.log_jackknife(self.inside, self.items, self.items)
         if residual.reason or math.isnan(self.columns):
             return Limits(estimate=math.sqrt(total), level=level, reason=residual.reason)
         half = float(distributions.t.ppf((1 + level) / 2, residual.df)) * residual.std_error
@@ -409,7 +408,7 @@ class MeanSquareRatio:
         )
 
         def ends(value: float) -> tuple[float, float]:
-            error = jackknife_error(-np.log1p(-np.asarray(left)), self.items)[0]
+            error = jackknife.jackknife_error(-np.log1p(-np.asarray(left)), self.items)[0]
             centre, half = -math.log1p(-value), self._half(level, error)
             return -math.expm1(-(centre - half)), -math.expm1(-(centre + half))
 

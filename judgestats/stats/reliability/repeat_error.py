@@ -14,16 +14,8 @@ from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.designs.cells import distinct_rows
 from judgestats.stats.designs.score_matrix import score_matrix
-from judgestats.stats.inference import distributions
+from judgestats.stats.inference import distributions, jackknife
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.jackknife import (
-    LogRatio,
-    cluster_sums,
-    effective_clusters,
-    few_questions,
-    jackknife_error,
-    log_jackknife,
-)
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Limits
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
@@ -110,12 +102,16 @@ class RepeatPairs:
         return self._sums(np.ones(self.n.size))
 
     @cached_property
-    def _log_variance(self) -> LogRatio:
-        return log_jackknife(self._sums(self.within), self._sums(self.n - 1.0), self._sizes)
+    def _log_variance(self) -> jackknife.LogRatio:
+        return jackknife.log_jackknife(
+            self._sums(self.within), self._sums(self.n - 1.0), self._sizes
+        )
 
     @cached_property
-    def _log_core(self) -> LogRatio:
-        return log_jackknife(self._sums(self.core), self._sums(2 * self.n_core), self._sizes)
+    def _log_core(self) -> jackknife.LogRatio:
+        return jackknife.log_jackknife(
+            self._sums(self.core), self._sums(2 * self.n_core), self._sizes
+        )
 
     @cached_property
     def _ratio(self) -> MeanSquareRatio:
@@ -124,7 +120,7 @@ class RepeatPairs:
         )
 
     def _sums(self, values: NDArray[np.floating[Any]]) -> Floats:
-        return cluster_sums(np.asarray(values, dtype=float), self.codes)
+        return jackknife.cluster_sums(np.asarray(values, dtype=float), self.codes)
 
     @property
     def _half(self) -> float:
@@ -136,9 +132,11 @@ class RepeatPairs:
         """Why clusters are too few for any interval; empty where they are enough."""
         if not self.n.size:
             return "no item has two scores"
-        return few_questions(self._sizes)
+        return jackknife.few_questions(self._sizes)
 
-    def _limits(self, ratio: LogRatio, level: float, *, most: float, degree: int = 1) -> Limits:
+    def _limits(
+        self, ratio: jackknife.LogRatio, level: float, *, most: float, degree: int = 1
+    ) -> Limits:
         """Limits of the root of this degree of a ratio, as far as the scale goes."""
         estimate = math.exp(ratio.log / degree) if not math.isnan(ratio.log) else math.nan
         reason = self.lacks_clusters or ratio.reason
@@ -164,7 +162,7 @@ class RepeatPairs:
         ----------
         level : float
         """
-        ratio = log_jackknife(self._sums(self.difference), self._sizes, self._sizes)
+        ratio = jackknife.log_jackknife(self._sums(self.difference), self._sizes, self._sizes)
         return self._limits(ratio, level, most=self.scale[1] - self.scale[0])
 
     def core_sem(self, level: float = 0.95) -> Limits:
@@ -204,10 +202,10 @@ class RepeatPairs:
         clustered = sizes.size < items
         n = float(sizes.size if clustered else items)
         if p == 0:
-            effective = effective_clusters(sizes) if clustered else n
+            effective = jackknife.effective_clusters(sizes) if clustered else n
         else:
             left = (share.sum() - self._sums(share)) / (items - sizes)
-            error = jackknife_error(left, sizes)[0]
+            error = jackknife.jackknife_error(left, sizes)[0]
             most = float(np.maximum(self.n // 2, 1).sum())
             effective = min(max(p * (1 - p) / error**2, 1.0), most) if error > 0 else most
             upper = (1 + level) / 2

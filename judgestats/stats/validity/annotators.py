@@ -15,14 +15,8 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes, check_finite
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import jackknife
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.jackknife import (
-    MeanOverClusters,
-    cluster_sums,
-    jackknife_error,
-    lack_note,
-    mean_over_clusters,
-)
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import p_adjust
 from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample
@@ -99,8 +93,10 @@ def leniency(
         raise InputError(f"{where}: no item was scored by two judges. Let them score the same.")
     codes = cluster_codes(inference["cluster"], len(x), where=where)[shared]
     normal, right = _equations(means[shared], present[shared])
-    normal = cluster_sums(normal.reshape(len(normal), -1), codes).reshape(-1, n_judges, n_judges)
-    right = cluster_sums(right, codes)
+    normal = jackknife.cluster_sums(normal.reshape(len(normal), -1), codes).reshape(
+        -1, n_judges, n_judges
+    )
+    right = jackknife.cluster_sums(right, codes)
     whole = normal.sum(axis=0)
     if not _connected(whole[None])[0]:
         raise InputError(
@@ -119,7 +115,7 @@ def leniency(
         message = f"{alone} items were scored by one judge only, so they do not measure leniency."
         notes = (Note(code="scored_once", message=message),)
     left_out = whole - normal
-    why = lack_note(sizes)
+    why = jackknife.lack_note(sizes)
     if not why and not _connected(left_out).all():
         message = "No interval: without one cluster the judges share no item."
         why = (Note(code="no_interval", message=message),)
@@ -135,8 +131,8 @@ def leniency(
             details={"target": target} if target else {},
         )  # fmt: skip
         if not why:
-            error, df = jackknife_error(left[:, j], sizes)
-            mean = MeanOverClusters(mean=float(values[j]), std_error=error, df=df)
+            error, df = jackknife.jackknife_error(left[:, j], sizes)
+            mean = jackknife.MeanOverClusters(mean=float(values[j]), std_error=error, df=df)
             if widened is not None:
                 weights = np.full(n_judges, 1 / n_judges**2)
                 weights[j] = (1 - 1 / n_judges) ** 2
@@ -498,7 +494,7 @@ def _test(
 def _behind(judge: Floats, person: Floats, codes: Ints) -> tuple[float, float, float]:
     """How much oftener the person is the closer one, its standard error and degrees of freedom."""
     d = (person >= judge).astype(float) - (judge >= person)
-    over = mean_over_clusters(d, codes)
+    over = jackknife.mean_over_clusters(d, codes)
     return over.mean, over.std_error, over.df
 
 
