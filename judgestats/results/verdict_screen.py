@@ -592,13 +592,16 @@ def care_of(results: Results) -> list[tuple[str, str]]:
         who = f"{'; '.join(names[:_MOST_NAMES])}: " if own else ""
         said = f"{who}{text} {action}".strip()
         out.setdefault(said, (severity, said))
+    steps: list[str] = []
     for v in results.verdicts:
         step = next((s for s in v.next if s.key == v.deciding), (*v.next, None)[0])
         if step is not None and v.outcome == "CANNOT_TELL":
             label = next(r.label for r in v.requirements if r.key == step.key)
             who = f"{called[v.subject.label]}: " if many else ""
-            said = f"{who}{step_text(step, label)}"
-            out.setdefault(said, ("major", said))
+            steps.append(f"{who}{step_text(step, label)}")
+    if len(steps) > 2:
+        steps = [f"{steps[0]} {len(steps) - 1} more in the record."]
+    out |= {said: ("major", said) for said in steps}
     for note in results.limitations:
         said = str(note.values.get("short") or note.message)
         known = bool(codes & _CODES_OF_LIMITS.get(note.code, frozenset()))

@@ -360,9 +360,14 @@ def test_prompts_of_stages_have_their_own_headings_and_reply_instructions(
 def test_a_page_says_care_as_the_screen_does(run_folder: Path) -> None:
     run = load_run(run_folder)
     shown = " ".join(str(part) for part in summary.summary_page(run)).replace("\\", "")
-    assert run.records.care
-    for text in run.records.care[:4]:
-        assert text in shown.replace("\u00a0", " ")
+    care = run.records.care
+    listed = [text for text in care if text in shown.replace("\u00a0", " ")]
+    assert listed == list(care[: len(listed)])
+    assert 0 < len(listed) < len(care)
+    assert f"- [{len(care) - len(listed)} more in the record.]" in shown
+    told = [*re.findall(r"\.answer\}(.*?):::", shown, re.S), run.records.finding, *listed]
+    words = [w for w in " ".join(told).split() if re.search("[^\\W\\d]", w)]
+    assert len(words) <= 70
 
 
 def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> None:

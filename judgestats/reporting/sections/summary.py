@@ -65,7 +65,8 @@ def warned(run: Run) -> Markdown | None:
     return Markdown(f"::: {{.callout-warning}}\n\n{escape_markdown(found[0])}\n\n:::")
 
 
-_MOST_ROWS, _MOST_COLUMNS, _MOST_CARE = 6, 5, 4
+_MOST_ROWS, _MOST_COLUMNS, _MOST_WORDS = 6, 5, 70
+"""Words hold a letter; the gravest caveat is shown at any length."""
 
 
 def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
@@ -95,9 +96,8 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
         else:
             lines.append(f"**{word}** {name_reliability(text)}")
     parts: list[Showable] = [Markdown("::: {.answer}\n\n" + "\n\n".join(lines) + "\n\n:::")]
-    parts.append(
-        Markdown(name_reliability(" · ".join(verdict_screen.facts_of(records, brief_of(records)))))
-    )
+    facts = " · ".join(verdict_screen.facts_of(records, brief_of(records)))
+    parts.append(Markdown(name_reliability(facts)))
     if records.finding:
         parts.append(Markdown(words(records, address("", "finding"))))
     if any(v.requirements for v in records.verdicts):
@@ -105,10 +105,17 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     drawn = requirement_figure(run) or figure
     if drawn is not None:
         parts.append(drawn)
-    count = len(records.care[:_MOST_CARE])
-    if count:
-        listed = "\n".join(f"- {words(records, address('', f'care.{i}'))}" for i in range(count))
-        parts.append(Markdown(f"::: {{.advice}}\n\n**Care.**\n\n{listed}\n\n:::"))
+    said = " ".join([*lines, facts, records.finding])
+    listed: list[str] = []
+    for i, text in enumerate(records.care):
+        said += f" {text}"
+        if listed and sum(any(map(str.isalpha, word)) for word in said.split()) > _MOST_WORDS:
+            listed.append(f"- [{len(records.care) - i} more in the record.]{{.table-note}}")
+            break
+        listed.append(f"- {words(records, address('', f'care.{i}'))}")
+    if listed:
+        care = "\n".join(listed)
+        parts.append(Markdown(f"::: {{.advice}}\n\n**Care.**\n\n{care}\n\n:::"))
     return parts
 
 
