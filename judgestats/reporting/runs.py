@@ -23,7 +23,7 @@ from judgestats.errors import InputError
 from judgestats.files.text import decode_json
 from judgestats.results import CONDITIONS, Record, Results, read_results
 from judgestats.results.numbers import short_names
-from judgestats.results.records import rows_of_table
+from judgestats.results.records import own_condition, rows_of_table
 
 _SHOWN_ELSEWHERE = {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
 """What describes conditions and data: their own sections show it."""
@@ -250,19 +250,28 @@ class Run:
             labels, key = [str(self.table(CONDITIONS)[int(part[1])].get("condition"))], part[2]
         elif record in self.records:
             about = self.records[record].about
-            labels = [*about.conditions] or [about.judge or record]
+            labels = [*about.conditions] or [record, about.judge]
         elif part[0] == "verdicts":
             verdict = self.records.verdicts[int(part[1])]
             labels = [verdict.subject.label]
             key = verdict.requirements[int(part[3])].key if len(part) > 3 else verdict.deciding
-        judges = {c.label: c.judge for c in self.records.conditions}
         names = [("mode", mode) for mode, keys in _MODES if key.startswith(keys)]
-        for label in labels:
-            if label in judges:
-                rest = label.removeprefix(judges[label]).removeprefix(", ")
-                names += [("judge", judges[label]), *([("condition", rest)] if rest else [])]
-            else:
-                names += [("judge", j) for j in judges.values() if _is_named(j, label)]
+        shown = {c.label: c for c in self.records.conditions if not c.derived}
+        levels = {level for c in shown.values() for level in c.factors.items()}
+        made = [  # from judgments of these conditions
+            (c.judge, levels & set(c.factors.items()))
+            for c in self.records.conditions if c.derived and c.label in labels
+        ]  # fmt: skip
+        named = [
+            c for c in shown.values()
+            if any(c.label == t if t in shown else _is_named(c.label, t) for t in labels)
+            or any(c.judge == judge and own <= set(c.factors.items()) for judge, own in made)
+        ]  # fmt: skip
+        names += [("judge", c.judge) for c in named or shown.values()
+                  if named or any(_is_named(c.judge, label) for label in labels)]  # fmt: skip
+        rest = [("condition", own_condition(c.label, c.judge, c.criterion)) for c in named]
+        names += rest if any(condition for _, condition in rest) else []
+        names += [("criterion", c.criterion) for c in named if c.criterion]
         return urlencode(list(dict.fromkeys(names)))
 
     def with_role(self, *roles: str) -> list[Record]:

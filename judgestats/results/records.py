@@ -588,6 +588,20 @@ class Condition(Part):
         return str(self.factors[named[0]]) if named else ""
 
 
+def own_condition(label: str, judge: str, criterion: str) -> str:
+    """Return a condition's label without its judge and its criterion, which have their own place.
+
+    Examples
+    --------
+    >>> own_condition("gpt, T=1, metric=tone", "gpt", "tone"), own_condition("gpt", "gpt", "")
+    ('T=1', '')
+    """
+    parts = label.removeprefix(judge).removeprefix(", ").split(", ")
+    named = [p for p in parts if p.endswith(f"={criterion}")
+             and _last_word(p.partition("=")[0]) in CRITERIA]  # fmt: skip
+    return ", ".join(p for p in parts if p not in named)
+
+
 def _last_word(factor: str) -> str:
     last = re.split(r"\[\]\.?|\.", factor.removesuffix("[]"))[-1]
     return re.sub(r"[\s_\-]+", "", last).casefold()

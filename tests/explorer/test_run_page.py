@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
+import pandas as pd
 import pytest
 
 from judgestats.cli import main
@@ -48,6 +52,36 @@ def test_a_run_holds_its_page_and_its_report_links_to_it(
     again = ["view", str(page.parent), "--no-open", "--texts", texts]
     assert main([*again, "--out", "again.html"]) == 0
     assert Path("again.html").read_bytes() == page.read_bytes()
+
+
+def test_intervals_of_a_report_name_conditions_and_criteria_of_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(3)
+    rows = [
+        {"item": f"i{i}", "judge": judge, "aspect": aspect, "wording": wording, "repeat": r,
+         "score": min(10, max(1, i % 10 + 1 + rng.randint(-2, 2)))}
+        for i in range(16) for judge in ("gpt", "gpt-2") for aspect in ("tone", "style")
+        for wording in ("short", "long") for r in range(3)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv("my.csv", index=False)
+    words = ["analyze", "my.csv", "--factor", "wording", "--track", "none", "--resamples", "99"]
+    assert main([*words, "--report", "html"]) == 0
+    [page] = Path("judgestats-reports").glob("*/explore.html")
+    columns = data_of(page)["columns"]
+    assert {c["condition"] for c in columns} == {"wording=short", "wording=long"}
+    assert {c["criterion"] for c in columns} == {"tone", "style"}
+    report = page.with_name("report.html").read_text(encoding="utf-8")
+    links = [parse_qs(unescape(f)) for f in re.findall(r'href="explore\.html#([^"]*)"', report)]
+    for role in ("judge", "condition", "criterion"):
+        assert {w for link in links for w in link.get(role, [])} == {c[role] for c in columns}
+    two = [link for link in links if len(link.get("condition", [])) == 2]
+    assert any(link["judge"] == ["gpt"] and len(link["criterion"]) == 1 for link in two)
+    care = json.loads(page.with_name("results.json").read_text(encoding="utf-8"))["care"]
+    steps = [text for text in care if "suffice" in text or "No practical number" in text]
+    assert len(steps) == 1
+    assert re.search(r" \d more in the record\.$", steps[0])
 
 
 def test_a_comparison_and_a_wrong_option_are_refused(

@@ -28,6 +28,7 @@ from judgestats.reporting.runs import Run
 from judgestats.results import Results, plain, verdict_screen
 from judgestats.results.numbers import count_noun
 from judgestats.results.purposes import threshold_text
+from judgestats.results.records import own_condition
 from judgestats.results.screen import brief_of
 
 SCHEMA = "judgestats.view/1"
@@ -255,9 +256,7 @@ def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgmen
     columns = []
     for at in out.index[~key.duplicated()]:
         judge, name, criterion = frame["judge"][at], frame["condition"][at], out["criterion"][at]
-        rest = name.removeprefix(judge).removeprefix(", ").split(", ")
-        condition = ", ".join(p for p in rest if p and p != f"criterion={criterion}")
-        parts = judge, condition, criterion, "", name, "judge"
+        parts = judge, own_condition(name, judge, criterion), criterion, "", name, "judge"
         columns.append(dict(zip(_ROLES, parts, strict=True)))
     # Next to each other stand the columns of a judge, then those of a condition.
     places = {n: list(dict.fromkeys(c[n] for c in columns)) for n in columns[0]}
