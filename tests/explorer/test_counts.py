@@ -260,3 +260,17 @@ def test_systems_filter_their_items(opened: Callable[..., Browser]) -> None:
     assert page.js("judgestats.selection.modes") == counted(own, 6.0)["modes"]
     rows = page.js("[...document.querySelectorAll('.mx-sub')].map((n) => n.textContent)")
     assert all("model-b" in row for row in rows)
+
+
+def test_a_mean_of_labels_is_shown_short_and_named_whole(opened: Callable[..., Browser]) -> None:
+    frame = judgments(5, n_items=6, labels="points")
+    frame["label"] = frame["label"].map(lambda v: f"{int(v) + 1 / 3:.9f}")
+    frame["cluster"] = frame["question_text"]
+    first = float(frame["label"].iloc[0])
+    tab = opened(frame, f"#label={first}&item={frame['item_id'].iloc[0]}", cutoff=None)
+    assert tab.js("document.getElementById('detail-sub').textContent").endswith(f"{first:.5f}")
+    assert "Question" not in tab.js("document.getElementById('detail-sub').textContent")
+    assert tab.js("document.getElementById('active').textContent").startswith(
+        f"Human label: {first:.5f} "
+    )
+    assert tab.js("location.hash").startswith(f"#label={first}&")

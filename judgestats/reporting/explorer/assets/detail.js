@@ -24,7 +24,8 @@ export class Detail {
     const judges = columns.filter((c) => !store.human[c.k]);
     if (!judges.some((c) => c.k === column)) this.column = judges.length ? judges[0].k : -1;
     replace(byId("detail-title"), store.items.id[item]);
-    const { slice, cluster, id } = store.items, own = id[item].startsWith(cluster[item]) ? "" : cluster[item].slice(0, 160);
+    const { slice, cluster, id } = store.items, seen = [id[item], ...store.items.texts.map(([, list]) => store.text(list[item]))];
+    const own = seen.some((text) => text.startsWith(cluster[item])) ? "" : cluster[item].slice(0, 160);
     const about = [slice[item], own, store.systems && store.systems[item], store.labelled && "human label: "];
     replace(byId("detail-sub"), about.filter(Boolean).join(" \u00b7 "),
       store.labelled ? el("b", {}, store.labelWord(item) || DASH) : null);

@@ -1,7 +1,7 @@
 // The filters on the left: one fieldset per role, with counts of judgments or items.
 
 import { byId, el, replace } from "./dom.js";
-import { count } from "./format.js";
+import { count, plainNumber } from "./format.js";
 import { wordOf } from "./permalink.js";
 import { OF_COLUMN, OUTCOMES, SETS } from "./select.js";
 import { NONE } from "./store.js";
@@ -12,6 +12,12 @@ const TITLES = {
 };
 const CHIPS = new Set(["label", "verdict", "outcome", "repeat", "order"]);
 const MOST_OPTIONS = 200; // values of a role that are offered
+
+/** The word of a value as it is shown: a number is shortened, in links it is whole. */
+function shown(store, name, value) {
+  const isNumber = name === "label" ? store.numeric : name === "verdict" && store.scored;
+  return isNumber ? plainNumber(value) : wordOf(store, name, value);
+}
 
 /** The options that data hold, as [value, word, count]; a role with one option is not shown. */
 function options(store) {
@@ -24,7 +30,7 @@ function options(store) {
     const n = tally(values);
     const keys = [...n.keys()];
     if (sorted) keys.sort((x, y) => x - y);
-    return keys.map((k) => [k, wordOf(store, name, k), n.get(k)]);
+    return keys.map((k) => [k, shown(store, name, k), n.get(k)]);
   };
   const found = Object.fromEntries(OF_COLUMN.map(
     (name) => [name, rows(name, Array.from(store.column, (k) => store.columns[k][name]))]));
@@ -68,7 +74,7 @@ export function showActive(store, state, changed) {
       "aria-label": `Remove filter ${text}` }, text, el("span", { "aria-hidden": "true" }, " \u00d7")));
   for (const name of SETS) {
     for (const v of state.filters[name]) {
-      add(`${TITLES[name]}: ${wordOf(store, name, v) || "(none)"}`, () => state.filters[name].delete(v));
+      add(`${TITLES[name]}: ${shown(store, name, v) || "(none)"}`, () => state.filters[name].delete(v));
     }
   }
   if (state.filters.brush) add("Selected in the figure", () => { state.filters.brush = null; });

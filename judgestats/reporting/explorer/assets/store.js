@@ -1,5 +1,7 @@
 // Decode the embedded data, check them, and hold them as typed arrays, one entry per judgment.
 
+import { plainNumber } from "./format.js";
+
 export const STATUS = ["ok", "not_applicable", "unparsed", "error", "missing"];
 /** Words of a status that `judgestats analyze` reads. */
 export const STATUS_READ = ["ok", "not_applicable", "unparseable", "failed", "missing"];
@@ -129,8 +131,8 @@ export class Store {
   labelWord(item, short = false) {
     const seen = new Set();
     for (let k = 0; k < this.nColumns; k++) {
-      const w = this.cellLabel(item * this.nColumns + k, short);
-      if (w) seen.add(w);
+      const c = item * this.nColumns + k, w = this.cellLabel(c, short);
+      if (w) seen.add(this.numeric ? plainNumber(this.truth[c]) : w);
     }
     return seen.size > 1 ? "by criterion" : [...seen][0] || "";
   }
