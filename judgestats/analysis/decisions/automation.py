@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
+from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded, bounded
 from judgestats.analysis.decisions.record import (
     RANDOM_LABELS,
     Decision,
@@ -479,7 +479,7 @@ class _Test:
         pool = ~np.isnan(self.verdict)
         if np.unique(self.verdict[among]).size == 1:
             pool = self.verdict == self.verdict[among][0]
-        thresholds = candidates(self.sure[pool & ~self.judged.used], self.known)
+        thresholds = candidates(self.sure[pool & ~self.judged.used], self.known, self.sure)
         if only_all:
             thresholds = np.array([-math.inf])
         used = among & ~np.isnan(self.sure)
@@ -498,15 +498,10 @@ class _Test:
 def _auroc(sure: Floats, wrong: Bools, kept: Bools, judged: Labelled, level: float) -> Bounded:
     """AUROC of confidence; undefined where all verdicts are correct or all wrong."""
     used = kept & ~np.isnan(sure)
-    made = separation(
+    return bounded(separation(
         sure[used], (~wrong[used]).astype(float), level=level,
         cluster=judged.codes[used] if judged.clustered else None,
-    )  # fmt: skip
-    ends = made.interval
-    return Bounded(
-        estimate=made.estimate, low=ends.low if ends else math.nan,
-        high=ends.high if ends else math.nan, method=ends.method if ends else made.reason,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _part(made: _Test, found: Certificate, own: Bools) -> ClassPart:
@@ -525,15 +520,13 @@ def _part(made: _Test, found: Certificate, own: Bools) -> ClassPart:
 
 
 def _whole(base: Automation, made: _Test, found: Certificate) -> Automation:
-    everything = np.ones(made.sure.size, dtype=bool)
-    part = _part(made, found, everything)
-    if not part.certified:
-        return replace(base, candidates=part.candidates, reason=base.reason or part.reason)
+    part = _part(made, found, np.ones(made.sure.size, dtype=bool))
+    shown = ("certified", "threshold", "share", "decided", "wrong", "upper", "candidates")
     decided = made.sure >= part.threshold
     return replace(
-        base, certified=True, share=part.share, threshold=part.threshold, decided=part.decided,
-        wrong=part.wrong, upper=part.upper, candidates=part.candidates,
+        base, reason="" if part.certified else base.reason or part.reason,
         routes=tuple(np.where(decided, "automatic", "human").tolist()),
+        **{name: getattr(part, name) for name in shown},
     )  # fmt: skip
 
 

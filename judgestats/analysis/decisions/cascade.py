@@ -307,6 +307,12 @@ class _Judges:
     error: float
     fixed: Floats | None
 
+    def candidates(self, judge: str, reached: Bools) -> Floats:
+        """Thresholds of a judge, from items that reach it and have no label."""
+        sure = self.sure[judge]
+        found = candidates(sure[reached & np.isnan(self.human)], every=sure)
+        return found if self.fixed is None else self.fixed
+
     def certificate(self, judge: str, reached: Bools, delta: float) -> sequential.Certificate:
         """What is certified of a judge on the items that reach it."""
         confidence, known = self.sure[judge], ~np.isnan(self.human)
@@ -316,7 +322,7 @@ class _Judges:
         icc = None
         if self.clustered and used.any():
             icc = clustering(wrong[every].astype(float), self.codes[every]).icc
-        tested = self.fixed if self.fixed is not None else candidates(confidence[reached & ~known])
+        tested = self.candidates(judge, reached)
         return sequential.certify(
             confidence[used], wrong[used], tested, error=self.error, delta=delta,
             codes=self.codes[used] if self.clustered else None, correlation=icc,
@@ -353,11 +359,10 @@ class _Judges:
             rest, policy = np.ones(self.human.size, dtype=bool), {}
             for judge in order:
                 confidence = np.nan_to_num(self.sure[judge], nan=-math.inf)
-                seen = rest & ~known & np.isfinite(confidence)
-                tested = self.fixed if self.fixed is not None else candidates(confidence[seen])
                 policy[judge] = _tuned_threshold(
-                    confidence, self.said[judge] != self.human, rest & tune, tested, float(allowed)
-                )
+                    confidence, self.said[judge] != self.human, rest & tune,
+                    self.candidates(judge, rest), float(allowed),
+                )  # fmt: skip
                 rest = rest & (confidence < policy[judge])
             if policy not in policies:
                 policies.append(policy)

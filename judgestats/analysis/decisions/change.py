@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from judgestats.analysis.decisions import change_data
+from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
 from judgestats.analysis.decisions.record import Decision, number
 from judgestats.errors import InputError
 from judgestats.files import monitor_state
@@ -37,7 +38,7 @@ class Shift(Part):
         Period of the alarm; 0: none. A raised alarm stays raised.
     since, until : int
         Period from which a change fits best, and the last one that raises the alarm.
-    step, step_low, step_high : float
+    change : Bounded
         Shift in these periods. After an alarm the limits exclude 0: they invert its e-process; NaN
         where no single change fits.
     """
@@ -50,9 +51,7 @@ class Shift(Part):
     raised: int = 0
     since: int = 0
     until: int = 0
-    step: Number = math.nan
-    step_low: Number = math.nan
-    step_high: Number = math.nan
+    change: Bounded = UNDEFINED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +148,7 @@ class Change(Decision):
             return []
         shown = ", ".join(f"{name} {_shift_text(one, self.period)}" for name, one in known)
         raised = [one for _, one in known if one.raised]
-        if any(one.step < 0 for one in raised):
+        if any(one.change.estimate < 0 for one in raised):
             return [f"On labelled anchors it hurts: {shown}."]
         what = "better" if raised else "not significantly worse"
         return [f"On labelled anchors it is {what}: {shown}."]
@@ -186,14 +185,14 @@ def _shift_text(made: Shift, period: int) -> str:
     """The shift, or after an alarm the change with the limits that decide, and its periods."""
     if not made.raised:
         return f"{number(made.shift)} [{number(made.low)}, {number(made.high)}]"
-    ends = (number(v, 5 if abs(v) < 0.0005 else 2) for v in (made.step_low, made.step_high))
+    ends = (number(v, 5 if abs(v) < 0.0005 else 2) for v in (made.change.low, made.change.high))
     limits = f"[{', '.join(ends)}]"
-    if math.isnan(made.step_low):
+    if math.isnan(made.change.low):
         limits = "(no CI: several changes)"
     when = f"since period {made.since}"
     if made.until < period:
         when = f"in periods {made.since} to {made.until}"
-    return f"{number(made.step)} {limits} {when}"
+    return f"{number(made.change.estimate)} {limits} {when}"
 
 
 class ChangeMonitor:
@@ -521,11 +520,11 @@ def _shift(
         *sequential.mixture_limits(shift, float(last.variance[0]), threshold),
         *shown.step(threshold),
     ]
-    low, high, step, step_low, step_high = (span * min(max(v, -1.0), 1.0) for v in sizes)
+    low, high, *change = (span * min(max(v, -1.0), 1.0) for v in sizes)
     return Shift(
         shift=span * shift, low=low, high=high, log_e=last.log_e, threshold=threshold,
-        raised=alarms[0] if alarms else 0, since=shown.since, until=until, step=step,
-        step_low=step_low, step_high=step_high,
+        raised=alarms[0] if alarms else 0, since=shown.since, until=until,
+        change=Bounded(estimate=change[0], low=change[1], high=change[2]),
     )  # fmt: skip
 
 
@@ -540,9 +539,10 @@ def _rate(
     made = _shift(known, math.log(4 / alpha), terms.tolerance, terms.high - terms.low)
     if label:
         return made
+    change = made.change
     return replace(
-        made, shift=-made.shift, low=-made.high, high=-made.low, step=-made.step,
-        step_low=-made.step_high, step_high=-made.step_low,
+        made, shift=-made.shift, low=-made.high, high=-made.low,
+        change=Bounded(estimate=-change.estimate, low=-change.high, high=-change.low),
     )  # fmt: skip
 
 

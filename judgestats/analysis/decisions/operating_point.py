@@ -16,6 +16,7 @@ from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject, share_measure
+from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity import calibration
 
 Rule = Literal["", "cost", "youden", "user"]
@@ -42,6 +43,14 @@ class Bounded(Part):
 
 
 NO_RATE, UNDEFINED = Rate(), Bounded()
+
+
+def bounded(made: Estimate) -> Bounded:
+    """An estimate with its limits, NaN where there are none, and the method or the reason."""
+    ends = made.interval
+    if ends is None:
+        return Bounded(estimate=made.estimate, method=made.reason)
+    return Bounded(estimate=made.estimate, low=ends.low, high=ends.high, method=ends.method)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,14 +349,9 @@ def _with_auc(
     """With the AUC, or a refusal where the score runs against the labels."""
     if not y.any() or y.all():
         return base
-    area = calibration.separation(
+    made = bounded(calibration.separation(
         s, y.astype(float), cluster=judged.codes[kept] if judged.clustered else None, level=level
-    )
-    ends = area.interval
-    made = Bounded(
-        estimate=area.estimate, low=ends.low if ends else math.nan,
-        high=ends.high if ends else math.nan, method=ends.method if ends else area.reason,
-    )  # fmt: skip
+    ))  # fmt: skip
     if made.high <= 0.5:
         other = "Is a low score good? Then add --lower-is-better."
         if base.lower_is_better:

@@ -313,7 +313,9 @@ FIXED = (0.99, 0.98, 0.95, 0.90, 0.85, 0.80, 0.75, 0.70, 0.60, 0.50)
 """Candidates where few items are unlabelled."""
 
 
-def candidates(unlabelled: ArrayLike, labelled_values: ArrayLike = ()) -> Floats:
+def candidates(
+    unlabelled: ArrayLike, labelled_values: ArrayLike = (), every: ArrayLike = ()
+) -> Floats:
     """Thresholds to test, the strictest first, from confidences of unlabelled items only.
 
     Parameters
@@ -323,6 +325,8 @@ def candidates(unlabelled: ArrayLike, labelled_values: ArrayLike = ()) -> Floats
     labelled_values : array-like
         Possible confidences where they are few and known beforehand (votes of k): all of them are
         candidates.
+    every : array-like
+        Confidences of all items, whose largest scales fixed values where it is above 1.
 
     Returns
     -------
@@ -341,7 +345,7 @@ def candidates(unlabelled: ArrayLike, labelled_values: ArrayLike = ()) -> Floats
     if known.size:
         return known[::-1]
     if own.size < FEW_UNLABELLED:
-        return np.array(FIXED)
+        return np.array(FIXED) * float(np.fmax.reduce(np.asarray(every, float), initial=1.0))
     distinct = np.unique(own)
     if distinct.size <= FEW_DISTINCT:
         return distinct[::-1]

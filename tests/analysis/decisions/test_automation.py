@@ -429,3 +429,16 @@ def test_the_command_takes_scores_and_costs(tmp_path, capsys):
     assert routes.loc[routes["route"] == "automatic", "confidence"].min() > 0.4
     assert main(["decide", "cutoff", str(file)]) == 2
     assert "labels are scores" in capsys.readouterr().err
+
+
+def test_confidence_on_another_scale_is_tested_where_every_item_is_labelled():
+    v, c, labels = drawn(900, 900)
+    shares = [
+        automation_certificate(v, scale * c, labels, per_class=False, labels_drawn="random").share
+        for scale in (1, 100)
+    ]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+    assert 0.3 < shares[0] < 0.9
+    levels = np.searchsorted([0.5, 0.8], c) + 1.0  # low, medium, high
+    made = automation_certificate(v, levels, labels, per_class=False, labels_drawn="random")
+    assert made.share == pytest.approx((c > 0.5).mean())

@@ -102,12 +102,12 @@ def test_an_alarm_shows_the_interval_that_decides_it(tmp_path, last):
     assert len(alarms) >= 9
     assert any(one.low < 0 < one.high for one in alarms)  # the mean over all periods
     if last == 20:
-        assert all(one.step_low < -0.3 < one.step_high < 0 for one in alarms)
+        assert all(one.change.low < -0.3 < one.change.high < 0 for one in alarms)
         assert f"since period {alarms[-1].since}, on unchanged answers" in made.screen()[0]
     else:
         assert alarms[-1].until < 20
         assert f"in periods {made.judge.since} to {made.judge.until}, on" in made.screen()[0]
-        assert not alarms[-1].step_low <= 0 <= alarms[-1].step_high
+        assert not alarms[-1].change.low <= 0 <= alarms[-1].change.high
 
 
 def test_small_changes_are_reported_and_not_alarmed(tmp_path):
