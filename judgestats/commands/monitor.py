@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.decisions.change import Change
+from judgestats.analysis.decisions.record import number
 from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import read_table
 from judgestats.commands.monitor_anchors import anchors_command
@@ -29,7 +30,6 @@ from judgestats.files.monitor_state import (
     file_sha256,
 )
 from judgestats.results.metric_names import Side, as_option, named_bounds
-from judgestats.results.numbers import apa_number
 from judgestats.runner import display as console
 from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage
 
@@ -199,15 +199,10 @@ def _line(
     name: str, average: RunningAverage, limits: Sequence[float], fixed: Sequence[float]
 ) -> str:
     if math.isnan(limits[0]):
-        return f"{name}: {_three(average.average)}, no interval before {FIRST_LOOK} clusters"
-    return (
-        f"{name}: {_three(average.average)} [{', '.join(map(_three, limits))}] at every update, "
-        f"{average.n:.0f} judgments (for a single look only: [{', '.join(map(_three, fixed))}])"
-    )
-
-
-def _three(share: float) -> str:
-    return apa_number(share, digits=3, bounded=True)
+        return f"{name}: {number(average.average, 3)}, no interval before {FIRST_LOOK} clusters"
+    wide, once = (", ".join(number(v, 3) for v in ends) for ends in (limits, fixed))
+    shown = f"{name}: {number(average.average, 3)} [{wide}] at every update, "
+    return f"{shown}{average.n:.0f} judgments (for a single look only: [{once}])"
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:

@@ -130,8 +130,8 @@ def _read_rows(arguments: Args, file: str) -> pd.DataFrame:
     if table.empty:
         raise InputError(f"{file} holds no judgment. Nothing was added.")
     cells = table[column].astype(str)
+    values = _numbers(cells, word)
     if word:
-        values = (cells == word).astype(float).where(cells != "")
         held = [w for w in cells.unique() if w]
         if word not in held and len(held) > 1:
             raise InputError(
@@ -141,7 +141,6 @@ def _read_rows(arguments: Args, file: str) -> pd.DataFrame:
         if held and word not in held:
             console.print_status(f"{file}: every {column} is {held[0]!r}, none is {word!r}.")
     else:
-        values = pd.to_numeric(cells.where(cells != ""), errors="coerce")
         wrong = values.isna() & (cells != "") & (cells.str.casefold() != "nan")
         if wrong.any():
             row = int(wrong.to_numpy().argmax())
@@ -158,14 +157,18 @@ def _read_rows(arguments: Args, file: str) -> pd.DataFrame:
     })  # fmt: skip
 
 
+def _numbers(cells: pd.Series, word: str) -> pd.Series:
+    """1 where a cell is the word, or its number; NaN where it is empty or no number."""
+    own = cells == word if word else pd.to_numeric(cells, errors="coerce")
+    return own.astype(float).where(cells != "")
+
+
 def _labels(table: pd.DataFrame, column: str, word: str, file: str) -> pd.Series:
     """Human labels as 0 and 1; NaN where there is none."""
     if column not in table:
         return pd.Series(math.nan, index=table.index)
     cells = table[column].astype(str)
-    if word:
-        return (cells == word).astype(float).where(cells != "")
-    values = pd.to_numeric(cells.where(cells != ""), errors="coerce")
+    values = _numbers(cells, word)
     if (values.isna() & (cells != "")).any() or set(values.dropna()) - {0.0, 1.0}:
         raise InputError(f"{file}, column {column}: labels of anchors are 0 or 1, or empty.")
     return values

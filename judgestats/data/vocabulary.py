@@ -271,11 +271,10 @@ def stated_meaning(word: str, stated: Mapping[str, str] | None) -> str:
 
 def _is_in_range(word: str, key: str) -> bool:
     """Whether a number is one of those that ``>=4`` or ``<4`` stands for."""
-    sign = next((sign for sign in _SIGNS if key.startswith(sign)), "")
+    sign = key[: 1 + key[1:].startswith("=")]
     bound = key[len(sign) :]
-    if not (sign and _is_number(bound) and _is_number(word)):
-        return False
-    return bool(_SIGNS[sign](float(word), float(bound)))
+    numbers = sign in _SIGNS and _is_number(bound) and _is_number(word)
+    return numbers and bool(_SIGNS[sign](float(word), float(bound)))
 
 
 _SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}

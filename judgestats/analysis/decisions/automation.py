@@ -238,10 +238,8 @@ def _class_text(name: str, part: ClassPart, error: float) -> str:
     many = {"pass": "passes", "fail": "fails"}[name]
     if part.certified:
         return f"{percent(part.share)} of {many} ({_part_text(part)})."
-    return (
-        f"No {many} ({part.n_labels:,} labelled {many} do not show false {many} <= "
-        f"{percent(error)})."
-    )
+    shown = f"{part.n_labels:,} labelled {many} do not show false {many} <= {percent(error)}"
+    return f"No {many} ({shown})."
 
 
 def automation_certificate(

@@ -72,9 +72,6 @@ class PolicyCost(Bounded):
     last_judge_alone: Number = math.nan
 
 
-NO_COST = PolicyCost()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Cascade(Routed):
     """Judges in price order, each with its threshold, and what the policy costs.
@@ -98,7 +95,7 @@ class Cascade(Routed):
     word: ClassVar[str] = "CASCADE"
     stages: tuple[Stage, ...] = ()
     last: Stage | None = None
-    cost: PolicyCost = NO_COST
+    cost: PolicyCost = PolicyCost()
     recommended: str = PEOPLE
     is_strict: bool = False
 

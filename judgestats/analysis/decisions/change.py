@@ -62,9 +62,6 @@ class Delay(Part):
     anchors: Number = math.inf
 
 
-NO_DELAY = Delay()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Change(Decision):
     """What changed since the reference: judge, system, both, or nothing that is shown.
@@ -110,7 +107,7 @@ class Change(Decision):
     new_used: int = 0
     reference: Mapping[str, Number]
     alpha: Number = 0.05
-    delay: Delay = NO_DELAY
+    delay: Delay = Delay()
     delays: tuple[Delay, ...] = ()
     floor: Number = math.nan
     per_period: Number = math.nan
@@ -298,7 +295,6 @@ class ChangeMonitor:
             As `open` takes them.
         """
         with monitor_state.changed_state(self.path, create=False) as state:
-            _terms(state)
             made = _change(state)
             state.add_look(
                 monitor_state.Look(state.periods()[-1], None, None, f"reopened: {made.verdict}")
@@ -383,7 +379,6 @@ class ChangeMonitor:
     def verdict(self) -> Change:
         """What the state says now, computed from its judgments."""
         with monitor_state.changed_state(self.path, create=False) as state:
-            _terms(state)
             return _change(state)
 
 
@@ -434,21 +429,16 @@ def _store_reference(
             f"judgment, got {len(held)}."
         )
     period = state.add_period(_digest(state, read, list(old)))
-    state.add_observations(
-        monitor_state.Observation(period, "reference", a, k, v)
-        for a, values in held.items() for k, v in enumerate(values)
-    )  # fmt: skip
-    state.add_observations(
-        monitor_state.Observation(period, change_data.OLD, str(i), 0, _value(v))
-        for i, v in enumerate(old)
-    )
     if set(labels.values()) - {0.0, 1.0}:
         raise InputError("monitor: labels of anchors are 0 or 1, as are pass / fail verdicts.")
-    state.add_observations(
-        monitor_state.Observation(period, change_data.LABEL, a, 0, float(v))
-        for a, v in labels.items()
-        if a in held
-    )
+    observed = monitor_state.Observation
+    state.add_observations([
+        *(observed(period, "reference", a, k, v)
+          for a, values in held.items() for k, v in enumerate(values)),
+        *(observed(period, change_data.OLD, str(i), 0, _value(v)) for i, v in enumerate(old)),
+        *(observed(period, change_data.LABEL, a, 0, float(v))
+          for a, v in labels.items() if a in held),
+    ])  # fmt: skip
     state.add_reference(
         monitor_state.Reference(
             a, str(clusters.get(a, "")), len(v), math.fsum(v), math.fsum(x * x for x in v)
@@ -459,10 +449,7 @@ def _store_reference(
 
 def _change(state: monitor_state.MonitorState) -> Change:
     """Evaluate all periods since the reference, and each prefix of them."""
-    terms = state.terms()
-    if terms is None:
-        raise InputError(f"{state.path}: the state has not been opened.")
-    data = change_data.state_data(state, terms)
+    data = change_data.state_data(state, terms := _terms(state))
     earlier = tuple(
         look.verdict.removeprefix("reopened: ")
         for look in state.looks() if look.verdict.startswith("reopened: ")
@@ -474,17 +461,14 @@ def _change(state: monitor_state.MonitorState) -> Change:
     used = int(data.n.sum())
     base = Change(
         level=1 - alpha, alpha=alpha, period=len(looks), n_items=data.base.size,
-        reference={
-            "anchors": data.base.size, "repeats": float(data.repeats.mean()), "n_old": data.n_old
-        },
+        reference={"anchors": data.base.size, "repeats": float(data.repeats.mean()),
+                   "n_old": data.n_old},
         anchors_used=used, new_used=int(data.new_n.sum()), delays=delays, floor=floor,
-        delay=next((one for one in delays if math.isfinite(one.anchors)), NO_DELAY),
+        delay=next((one for one in delays if math.isfinite(one.anchors)), Delay()),
         per_period=used / len(looks) if looks else math.nan, earlier=earlier,
         series=tuple((i, m.judge.log_e, m.system.log_e) for i, m in enumerate(looks, start=1)),
         n_clusters=0 if data.members is None else data.members.shape[1],
-        assumptions=(
-            "Anchors of a period are drawn at random, and judged in mixed order with new answers.",
-        ),
+        assumptions=("Anchors are drawn at random, and judged in mixed order with new answers.",),
         method="mixture e-processes, summed over start periods (Robbins 1970; Shin et al. 2024)",
         reason="no change is shown",
     )  # fmt: skip

@@ -322,7 +322,7 @@ def operating_point(
         s, y, codes, miss=weights[0], false_pass=weights[1], seed=seed, split=split
     )
     return _with_cost(
-        replace(found, is_split=split), counts, fitted, prices, prevalence, sign, groups
+        replace(found, is_split=split), counts, fitted, prices, prevalence, sign
     )  # fmt: skip
 
 
@@ -363,22 +363,15 @@ def _with_auc(
     return replace(base, auc=made)
 
 
-def _rate(errors: int, n: int, lower: float, upper: float = math.nan) -> Rate:
-    return Rate(estimate=1 - errors / n if n else math.nan, lower=lower, upper=upper)
-
-
 def _rates(counts: calibration.ErrorCounts, cutoff: float) -> tuple[Rate, Rate]:
     """TPR and TNR at a cut-off with their one-sided limits."""
     miss, false = counts.counts_at(cutoff)
     sizes = (counts.n_pass, counts.n_fail)
     made = []
     for errors, n, effect in zip((miss, false), sizes, counts.effects, strict=True):
-        lower = (
-            1 - float(calibration.error_limit(errors / effect, n / effect, counts.delta))
-            if n
-            else math.nan
-        )
-        made.append(_rate(errors, n, lower))
+        limit = calibration.error_limit(errors / effect, n / effect, counts.delta)
+        lower = 1 - float(limit) if n else math.nan
+        made.append(Rate(estimate=1 - errors / n if n else math.nan, lower=lower))
     return made[0], made[1]
 
 
@@ -415,7 +408,7 @@ def _searched(
         limit = high if counts.n_pass else low
         side = "TPR holds up to" if counts.n_pass else "TNR holds from"
         shown = f" {side} {record.plain_number(sign * limit)}." if math.isfinite(limit) else ""
-        return replace(base, reason=only + shown, limits=_ordered(low, high, sign))
+        return replace(base, reason=only + shown, limits=(sign * low, sign * high))
     best = counts.youden
     if low > high:
         rates = _rates(counts, best)
@@ -427,7 +420,7 @@ def _searched(
             else record.plan_command(max(more - base.n_labels, 20), base.n_items, base.n_labels),
         )  # fmt: skip
         return replace(
-            base, reason="no cut-off keeps both limits", limits=_ordered(low, high, sign),
+            base, reason="no cut-off keeps both limits", limits=(sign * low, sign * high),
             tried=Tried(cutoff=sign * best, tpr=rates[0], tnr=rates[1]), next=(step,),
         )  # fmt: skip
     chosen = min(max(best, low), high)
@@ -437,10 +430,6 @@ def _searched(
         base, certified=True, window=ends, limits=ends, cutoff=sign * chosen,
         cutoff_rule="youden", tpr=rates[0], tnr=rates[1],
     )  # fmt: skip
-
-
-def _ordered(low: float, high: float, sign: float) -> tuple[float, float]:
-    return (low, high) if sign > 0 else (-low, -high)
 
 
 def _prices(where: str, cost: Mapping[str, float]) -> tuple[float, float]:
@@ -459,11 +448,10 @@ def _with_cost(
     prices: tuple[float, float],
     prevalence: float | None,
     sign: float,
-    n_clusters: int,
 ) -> OperatingPoint:
     half, how = math.nan, "of a split" if found.is_split else "cross-fitted in 5 folds"
     if prevalence is None:
-        groups = (n_clusters or found.n_labels) // (2 if found.is_split else 1)
+        groups = (found.n_clusters or found.n_labels) // (2 if found.is_split else 1)
         half = float(special.stdtrit(groups - 1, (1 + found.level) / 2)) * cost.std_error
     made = Bounded(
         estimate=cost.estimate,

@@ -34,9 +34,6 @@ class Votes(Bounded):
     source: Literal["labels", "assumed"] = "labels"
 
 
-NO_VOTES = Votes()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Size(Part):
     """Accuracy of the majority of k judges; of more than there are, by a model without limits."""
@@ -88,7 +85,7 @@ class Panel(record.Decision):
     word: ClassVar[str] = "PANEL"
     required: ClassVar[tuple[str, ...]] = ("n_eff",)
     judges: tuple[str, ...]
-    n_eff: Votes = NO_VOTES
+    n_eff: Votes = Votes()
     mean_correlation: Number = math.nan
     error_rates: Mapping[str, Number]
     least_mean_error: Number = math.nan
@@ -376,11 +373,7 @@ def _size(errors: Floats, n: int, places: Ints, level: float) -> Size:
 
 
 def _droppable(
-    errors: Floats,
-    places: Ints,
-    judges: Sequence[str],
-    base: Panel,
-    prices: Mapping[str, float],
+    errors: Floats, places: Ints, judges: Sequence[str], base: Panel, prices: Mapping[str, float]
 ) -> tuple[Droppable, ...]:
     """Accuracy lost without each judge, with one-sided limits that hold together."""
     k = len(judges)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -105,17 +105,8 @@ class RunningAverage:
         x = x[~np.isnan(x)]
         if np.any((x < 0) | (x > 1)):
             raise InputError("RunningAverage.add: values must be within 0 to 1.")
-        if not x.size:
-            return self
-        s, m = float(x.sum()), float(x.size)
-        return RunningAverage(
-            t=self.t + 1,
-            n=self.n + m,
-            total=self.total + s,
-            total_squared=self.total_squared + s * s,
-            total_by_size=self.total_by_size + s * m,
-            size_squared=self.size_squared + m * m,
-        )
+        sums = map(dataclasses.astuple, (self, self.from_clusters([x.size], [x.sum()])))
+        return RunningAverage(*map(sum, zip(*sums, strict=True)))
 
     @classmethod
     def from_clusters(cls, sizes: ArrayLike, totals: ArrayLike) -> RunningAverage:
@@ -846,8 +837,7 @@ class ChangeProcess:
         return centre, low, high
 
 
-@dataclass(frozen=True)
-class ChangeLook:
+class ChangeLook(NamedTuple):
     """Both e-processes at one look."""
 
     judge: ChangeProcess
