@@ -476,13 +476,15 @@ class ExchangeRatio:
         # More than a share 1 - level of the exchanges must be as extreme.
         need = math.floor((1 - level) * self.low_at.size + 1e-9)
         low, high = float(self.low_at[need]), float(self.high_at[-1 - need])
-        if low > 0 and math.isfinite(high):
+        if 0 < low < high * (1 - 1e-12) < math.inf:
             root = 1 / self.power
             return replace(nothing, low=low**root, high=high**root)
         stands = f"p {format_p(self.p_value)} stands"
         if 1 - level < self.smallest:
             unit = "items" if self.n_clusters == self.n_items else "questions"
             why = f"{self.n_clusters} {unit} cannot reach p .05"
+        elif low > 0 and math.isfinite(high):
+            why = "the ratio is the same in every cluster"
         else:
             why = f"too few items vary ({self.n_varying} of {self.n_items}) to bound the ratio"
         return replace(nothing, reason=f"{why}; {stands}")

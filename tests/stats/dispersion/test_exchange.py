@@ -78,6 +78,8 @@ def test_what_cannot_be_bounded_says_so_and_keeps_its_p():
     five = exchange_ratio(np.ones(5), 2 * np.ones(5), np.arange(5), power=1)
     assert five.p_value == 1 / 16
     assert "5 items cannot reach p .05" in five.limits().reason
+    alike = exchange_ratio(np.arange(9), 2 * np.arange(9), np.arange(9), power=1)
+    assert "the ratio is the same in every cluster; p = .008 stands" in alike.limits().reason
     constant = exchange_ratio(np.zeros(9), np.ones(9), np.arange(9), power=1)
     assert math.isnan(constant.estimate)
     assert "no repeats of a judge differ" in constant.reason
