@@ -40,6 +40,7 @@ from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.distributions import ranks
 from judgestats.stats.inference.permutation import relation_null
 from judgestats.stats.inference.result import Estimate, Result
+from judgestats.stats.inference.runs import run_component
 from judgestats.stats.reliability.intraclass import icc
 
 Found = list[tuple[str, str, Result]]
@@ -189,7 +190,17 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
         (
             "judges.shift",
             "Differences of mean scores, paired by item",
-            mean_shift(means, conditions=names, cluster=array.clusters, level=declared.level),
+            mean_shift(
+                means,
+                conditions=names,
+                cluster=array.clusters,
+                level=declared.level,
+                runs=run_component(
+                    array.scores[:, some],
+                    cluster=array.clusters,
+                    interleaved=declared.design is not None and declared.design.interleaved,
+                ),
+            ),
         )
     )
     for i, j in itertools.combinations(range(len(names)), 2):

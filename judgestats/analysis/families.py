@@ -119,7 +119,7 @@ class Design:
         """
         counts = list(runs) or [1]
         run: Facet = "absent"
-        if max(counts) > 1 and request_order != INTERLEAVED:
+        if max(counts) > 0 and request_order != INTERLEAVED:
             # Decided on two judges: no third one, or a copy, turns it.
             enough = sum(n - 1 for n in sorted(counts)[:2]) >= FEW and min(counts) > 1
             run = "random" if enough else "unidentified"
@@ -201,12 +201,12 @@ class Design:
         least, most = self.runs
         span = f"{least}" if least == most else f"{least}–{most}"
         per = "condition" if self.n_conditions > self.n_judges else "judge"
-        if most == 1:
-            return f"1 run per {per}"
-        if self.interleaved:
+        if most == 0:
+            return f"repeats of a {per} in no runs"
+        if self.interleaved and most > 1:
             return f"{span} repeats per {per} (interleaved)"
         known = "not identified" if self.run == "unidentified" else self.run
-        return f"{span} runs per {per} ({known})"
+        return f"{span} {'run' if most == 1 else 'runs'} per {per} ({known})"
 
 
 def request_order(frame: pd.DataFrame) -> str:
@@ -262,13 +262,13 @@ def recorded_order(frame: pd.DataFrame) -> str:
 
 
 def _run_counts(frame: pd.DataFrame) -> list[int]:
-    """Of each condition the repeat indices that cover enough of its items to be runs."""
+    """Of each condition the repeat indices that are runs, as `run_columns` finds them."""
     seen = frame[["condition", "item_id", "replicate"]].drop_duplicates()
     items = seen.groupby("condition", sort=False)["item_id"].nunique()
     covered = seen.groupby(["condition", "replicate"], sort=False).size().reset_index(name="n")
     is_run = covered["n"] >= COVERAGE * covered["condition"].map(items) - 1e-9
-    runs = is_run.groupby(covered["condition"]).sum()
-    return [max(1, int(n)) for n in runs]
+    runs = is_run.groupby(covered["condition"]).agg(["sum", "size"])
+    return [0 if n == 1 < many else int(n) for n, many in runs.itertuples(index=False)]
 
 
 @dataclass(frozen=True)

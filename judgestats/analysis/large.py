@@ -562,10 +562,10 @@ def design_of(reduced: ReducedJudgments) -> Design:
     """The design of the counted data; without a board, repeats are not assigned to runs."""
     runs: dict[str, int] = {}
     for place, column in enumerate(reduced.columns):  # of one condition, one per order
-        asked = 1
+        asked = 0
         if reduced.board is not None:
             asked = run_columns(np.where(reduced.board[:, place] > 0, 1.0, np.nan)).size
-        runs[column.label] = max(runs.get(column.label, 1), asked)
+        runs[column.label] = max(runs.get(column.label, 0), asked)
     return Design.from_counts(
         n_items=len(reduced.items),
         n_clusters=reduced.n_clusters,

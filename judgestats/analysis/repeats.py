@@ -265,7 +265,7 @@ def sem_by_design(
     level : float
     """
     if ratio is None or ratio.k < 3:
-        if runs is None or not (runs.target or runs.is_random):
+        if runs is None or math.isnan(value.estimate) or not (runs.target or runs.is_random):
             return value
         word = {2: "Two", 3: "Three", 4: "Four"}.get(runs.runs[0], str(runs.runs[0]))
         why = f"{word} runs do not measure between-run noise"

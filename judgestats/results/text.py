@@ -231,7 +231,7 @@ _MUCH = 0.25
 
 
 def hangs_on(details: Mapping[str, Any]) -> str:
-    """Warning if a ratio of spreads depends on few clusters or on one item; else empty.
+    """Warning if a number depends on few clusters, on one item, or on these runs; else empty.
 
     Parameters
     ----------
@@ -253,6 +253,8 @@ def hangs_on(details: Mapping[str, Any]) -> str:
         item = details["largest_item"]
         name = f"item {item}" if isinstance(item, int) else item
         parts.append(f"{name} carries {100 * share:.0f}% of one side")
+    if details.get("target") == "these runs":
+        parts.append("in these runs")
     return f" ({'; '.join(parts)})" if parts else ""
 
 

@@ -362,9 +362,9 @@ def mean_shift(
     cells = scored_cells(scores, conditions, inference["cluster"], function=function)
     pairs = chosen_pairs(cells.conditions, reference, function=function)
     found = [mean_difference(cells, a, b, runs) for a, b in pairs]
-    levels = holm_levels([m.p_value() for _, m in found], level=inference["level"])
+    levels = holm_levels([m.p_value() for _, m, _ in found], level=inference["level"])
     rows = []
-    for (a, b), (d, m), level in zip(pairs, found, levels, strict=True):
+    for (a, b), (d, m, notes), level in zip(pairs, found, levels, strict=True):
         sd = float(np.std(d, ddof=1)) if d.size > 1 else math.nan
         rows.append(
             Comparison(
@@ -382,6 +382,7 @@ def mean_shift(
                 n=d.size,
                 reason=m.reason,
                 limits=m.interval,
+                notes=notes,
                 details={} if runs is None else runs.for_judges(a, b).facts,
             )
         )
@@ -400,19 +401,21 @@ def mean_shift(
 
 def mean_difference(
     cells: Cells, a: int, b: int, runs: RunComponent | None = None
-) -> tuple[Floats, MeanOverClusters]:
-    """Differences of mean scores of the items that columns a and b share, and their mean."""
+) -> tuple[Floats, MeanOverClusters, tuple[Note, ...]]:
+    """Differences of mean scores of the items that columns a and b share, their mean, and notes."""
     difference = cells.mean[:, a] - cells.mean[:, b]
     both = ~np.isnan(difference)
     if both.any():
         mean = mean_over_clusters(difference[both], cells.cluster[both])
         own = None if runs is None else runs.for_judges(a, b)
+        price = own.price(mean) if own else ""
         if own is not None and own.is_random:
             mean = own.widen(mean, own.share())
-        return difference[both], mean
+        notes = (Note(code="runs_price", message=price),) if price else ()
+        return difference[both], mean, notes
     reason = "no item has a score under both conditions"
     nothing = MeanOverClusters(mean=math.nan, std_error=math.nan, df=math.nan, reason=reason)
-    return difference[both], nothing
+    return difference[both], nothing, ()
 
 
 def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sample:

@@ -307,7 +307,7 @@ def equivalence_of_means(
     cells = condition_summary.scored_cells(scores, conditions, cluster, function=function)
     rows = []
     for a, b in ratios.chosen_pairs(cells.conditions, reference, function=function):
-        d, m = condition_summary.mean_difference(cells, a, b)
+        d, m, _ = condition_summary.mean_difference(cells, a, b)
         t = p = math.nan
         if not m.reason:
             t, p = _two_one_sided(m.mean, m.std_error, m.df, limits)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes
-from judgestats.results.numbers import format_number
+from judgestats.results.numbers import count_noun, format_number
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import MeanOverClusters
@@ -21,6 +21,8 @@ COVERAGE = 0.8
 """Share of the items that a repeat index covers where it numbers runs."""
 FEW, MANY = 4, 10
 """Degrees of freedom from which runs are identified, and from which they may be pooled."""
+ENOUGH = 5
+"""Runs of each judge that are advised."""
 POOL = 0.25
 """p of the run test above which `MANY` degrees of freedom or more are pooled (Bancroft, 1944)."""
 SHOWN = 0.05
@@ -126,7 +128,7 @@ class RunComponent:
     k : float
         Items per run, in effect.
     runs : tuple of int
-        Runs of each judge (1: not repeated in runs).
+        Runs of each judge (0: its repeats are in no runs).
     tests : tuple of RunTest
         Of the judges that are compared. Whether runs are random is decided on these alone: no
         other judge, or a copy of one, changes it.
@@ -220,8 +222,11 @@ class RunComponent:
 
     @property
     def target(self) -> str:
-        """What intervals of means hold for, ``these runs`` where no runs can be distinguished."""
-        known = self.interleaved or self.is_identified or not self.nu
+        """What intervals of means hold for, ``these runs`` where no runs can be distinguished.
+
+        A judge without variance within items has no shift of its runs; one with one run may have.
+        """
+        known = self.interleaved or self.is_identified or not (self.nu or 1 in self.runs)
         return "" if known else "these runs"
 
     @property
@@ -243,7 +248,8 @@ class RunComponent:
             return "repeats interleaved: no run effect within this collection"
         upper = format_number(self.sd_upper())
         if not self.is_identified:
-            return f"a run shift of SD up to {upper} cannot be excluded"
+            size = f" of SD up to {upper}" if self.df else ""
+            return f"a run shift{size} cannot be excluded"
         if self.is_random and self.variance > 0:
             return f"runs differ by SD {format_number(self.sd)} (included)"
         return f"no run effect found (SD at most {upper})"
@@ -256,13 +262,13 @@ class RunComponent:
             return self.pairs[rank.index(min(rank))].note
         if self.interleaved:
             return f"{self.text[0].upper()}{self.text[1:]}."
-        if not self.nu > 0:
+        if not (self.nu or self.target):
             return ""
         if self.is_identified:
             return f"{self.text[0].upper()}{self.text[1:]}."
-        judges, most = len(self.runs), max(self.runs)
+        judges = count_noun(len(self.runs), "judge", "judges")
         return (
-            f"{judges} {'judge' if judges == 1 else 'judges'} x {most} runs do not identify "
+            f"{judges} x {count_noun(max(self.runs), 'run', 'runs')} do not identify "
             "between-run noise; the interval holds for these runs only "
             f"({self.text}). Interleave repeats or make 5 runs."
         )
@@ -271,7 +277,7 @@ class RunComponent:
     def facts(self) -> dict[str, float | str]:
         """Target, runs, and component, as the details of a result."""
         if not self.nu > 0:
-            return {}
+            return {"target": self.target} if self.target else {}
         return {
             "target": self.target,
             "n_runs": min(self.runs),
@@ -308,7 +314,29 @@ class RunComponent:
         float
             The weights divided by the judges' numbers of runs, summed.
         """
-        return sum(w / r for w, r in zip(weights, self.runs, strict=True))
+        return sum(w / max(r, 1) for w, r in zip(weights, self.runs, strict=True))
+
+    def price(self, mean: MeanOverClusters) -> str:
+        """By how much `ENOUGH` runs would narrow the interval of a difference of two means.
+
+        Parameters
+        ----------
+        mean : MeanOverClusters
+            With the error of the items alone.
+
+        Returns
+        -------
+        str
+            Empty where as many were made, or runs are not random in any case.
+        """
+        if not self.is_random or self.nu >= MANY or math.isnan(mean.std_error):
+            return ""
+        runs = tuple(max(r, ENOUGH) for r in self.runs)
+        more = replace(self, runs=runs, df=self.df + sum(runs) - sum(self.runs))
+        now, then = (own.widen(mean, own.share()).interval(0.95) for own in (self, more))
+        saved = 1 - (then.high - then.low) / (now.high - now.low) if now and then else 0.0
+        text = f"{ENOUGH} runs per judge would narrow this interval by {100 * saved:.0f}%."
+        return text if saved >= 0.005 else ""
 
     def widen(self, mean: MeanOverClusters, share: float) -> MeanOverClusters:
         """A mean over items with the variance between runs in its error.
@@ -341,7 +369,7 @@ class RunComponent:
 
 
 def run_columns(scores: Floats, coverage: float = COVERAGE) -> Ints:
-    """The columns that cover enough of the items judged to be runs.
+    """The columns that cover enough of the items judged to be runs; one of several is none.
 
     Parameters
     ----------
@@ -355,7 +383,9 @@ def run_columns(scores: Floats, coverage: float = COVERAGE) -> Ints:
     """
     present = ~np.isnan(scores)
     judged = int(present.any(axis=1).sum())
-    return np.flatnonzero(present.sum(axis=0) >= coverage * max(judged, 1) - 1e-9)
+    covering = np.flatnonzero(present.sum(axis=0) >= coverage * max(judged, 1) - 1e-9)
+    alone = covering.size == 1 and present.any(axis=0).sum() > 1
+    return covering[:0] if alone else covering
 
 
 def run_component(
@@ -463,7 +493,7 @@ def component_of_sums(
         ms_residual=float(ms_residual / df) if df else math.nan,
         df_residual=float(df_residual),
         k=float(k / df) if df else math.nan,
-        runs=_run_counts(listed),
+        runs=tuple(own.design.shape[0] for own in listed),
         tests=tuple(tests),
         interleaved=interleaved,
     )
@@ -475,7 +505,3 @@ def _permuted(own: RunSums, df: float, rng: np.random.Generator) -> Floats:
     shifts = shifts[np.lexsort(shifts.T)]
     moved = rng.permuted(np.broadcast_to(shifts, (_DRAWS, *shifts.shape)), axis=2).sum(axis=1)
     return np.asarray(df * np.sum(moved**2, axis=1) / np.sum(shifts**2))
-
-
-def _run_counts(sums: Iterable[RunSums]) -> tuple[int, ...]:
-    return tuple(max(own.design.shape[0], 1) for own in sums)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from judgestats.stats.inference import mean_over_clusters, run_component
+from judgestats.stats import mean_shift
+from judgestats.stats.inference import distributions, mean_over_clusters, run_component
 
 CLOSE = {"rel": 1e-8, "abs": 1e-8}
 
@@ -114,3 +115,38 @@ def test_a_judge_that_never_varies_has_no_unknown_shift_of_its_runs():
     x[:, 0] = x[:, 0, :1]
     assert run_component(x).for_judges(0).target == ""
     assert run_component(x).for_judges(1).target == "these runs"
+
+
+def test_single_runs_are_not_identified_and_repeats_in_no_runs_are_no_facet():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(40, 2, 5)) + np.array([0, 2])[:, None]
+    for scores in (x[:, :, :1], np.where(np.arange(5) < [[1], [5]], x, np.nan)):
+        runs = run_component(scores)
+        [row] = mean_shift(scores, runs=runs).rows
+        assert (row.p_value < 0.001, row.details["target"]) == (True, "these runs")
+        assert "a run shift" in mean_shift(scores, runs=runs).notes[0].message
+        assert not run_component(scores, interleaved=True).target
+    loose = np.where(rng.random(x.shape) < 0.4, np.nan, x)
+    loose[:, :, 0] = x[:, :, 0]
+    assert run_component(loose).runs == (0, 0)
+    assert not run_component(loose).target
+
+
+def test_few_runs_say_what_more_would_save():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(40, 2, 3)) + 0.5 * rng.normal(size=(1, 2, 3))
+    runs = run_component(x)
+    assert runs.is_random
+    [row] = mean_shift(x, runs=runs).rows
+    [note] = row.notes
+    saved = int(note.message.removeprefix("5 runs per judge would narrow this interval by ")[:-2])
+    items = mean_over_clusters((x[:, 1] - x[:, 0]).mean(axis=1), np.arange(40))
+    squares = runs.ms_run**2 / 8 + runs.ms_residual**2 / runs.df_residual
+    added = runs.variance * 2 / 5
+    variance = items.std_error**2 + added
+    df = variance**2 / (items.std_error**4 / 39 + (2 / 5 / runs.k) ** 2 * squares)
+    half = distributions.t.ppf(0.975, df) * np.sqrt(variance)
+    ratio = 2 * half / (row.interval.high - row.interval.low)
+    assert saved == round(100 * (1 - ratio)) > 5
+    many = rng.normal(size=(40, 2, 5)) + 0.5 * rng.normal(size=(1, 2, 5))
+    assert not mean_shift(many, runs=run_component(many)).rows[0].notes
