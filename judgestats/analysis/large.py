@@ -67,6 +67,8 @@ def left_out(reduced: ReducedJudgments, more: list[str]) -> list[str]:
             "Left out: the test of runs, alpha, lambda-2, the two-way ICCs, and the check for "
             f"duplicate judgments: {reduced.board_reason}."
         )
+    if len(reduced.columns) > 1 and int(reduced.counts.sum(axis=2, dtype=np.int64).max()) == 1:
+        out.append("Left out: agreement between judges that judged once (`--stream no` has it).")
     if len(reduced.items) > scores.SHOWN_ITEMS:
         out.append(f"Figures of cells show {scores.SHOWN_ITEMS:,} items at even distances.")
     return [*out, *(f"Left out: {text}" for text in more)]
