@@ -168,7 +168,8 @@ class DirectionError(InputError):
 _FINDINGS = frozenset(
     {"toxic", "toxicity", "hallucination", "hallucinations", "hallucinated", "harmful", "unsafe",
      "biased", "offensive", "flagged", "violation", "violates", "pii", "refusal", "refused", "spam",
-     "hateful", "defect", "incorrect", "wrong", "failed", "failure", "unfaithful", "contradiction"}
+     "hateful", "defect", "incorrect", "wrong", "failed", "failure", "unfaithful", "contradiction",
+     "jailbreak", "jailbroken", "leaked", "error", "errors"}
 )  # fmt: skip
 YES_NO = (("yes", "no"), ("true", "false"), ("1", "0"), ("y", "n"), ("t", "f"))
 """Words that say whether what a column is named for is there."""

@@ -74,6 +74,11 @@ READ = {
         ],
         {"items": 30, "orders": 2, "judgments": 60},
     ),
+    "means of human ratings": (
+        "id,rating,n_raters,mean_human_rating",
+        lambda r: [(i, 1 + i % 5, 5, round(r.uniform(1, 5), 2)) for i in range(40)],
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
     "answers of models": (
         "id,model,answer,rating",
         lambda r: [
@@ -149,6 +154,40 @@ def test_a_preference_on_many_points_is_a_score(tmp_path):
 
 
 ASKED = {
+    "essays of a prompt": (
+        "essay_id,prompt_id,score",
+        lambda r: [(i, i % 4, r.randint(1, 6)) for i in range(40)],
+        "item = prompt_id + essay_id",
+        {"items": 40, "repeats": 1, "judgments": 40},
+    ),
+    "ids of nobody knows what": (
+        "id,question_id,score",
+        lambda r: [(i, i % 8, r.randint(1, 6)) for i in range(40)],
+        "item = question_id + id",
+        {"items": 40, "repeats": 1, "judgments": 40},
+    ),
+    "a score, and two more of its name": (
+        "id,score,score2,score3",
+        lambda r: [(i, *(r.randint(1, 10) for _ in range(3))) for i in range(40)],
+        "repeats",
+        {"items": 40, "repeats": 3, "judgments": 120},
+    ),
+    "words of a level, and those of a human": (
+        "line,severity,human_severity",
+        lambda r: [(i, word(r, "low high medium"), word(r, "low high medium")) for i in range(40)],
+        "item = line; verdict = severity; label = human_severity",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "a judge called llm that gives points": (
+        "essay_id,prompt_id,trait,llm,rater1,rater2",
+        lambda r: [
+            (i, i % 4, trait, *(r.randint(1, 6) for _ in range(3)))
+            for i in range(30)
+            for trait in ("content", "style")
+        ],
+        "item = prompt_id + essay_id; condition = trait; verdict = llm",
+        {"items": 30, "judgments": 60, "human_raters": 2},
+    ),
     "an id named after what is judged, and a finding": (
         "comment_id,llm_toxic,annotator_1,annotator_2",
         lambda r: [(i, *(word(r, "Yes No") for _ in range(3))) for i in range(40)],
@@ -278,7 +317,7 @@ ASKED = {
             for i in range(20)
             for k in range(3)
         ],
-        "item = text",
+        "item = text; repeat = entry_id",
         {"items": 20, "judgments": 60, "repeats": 3},
     ),
     "verdicts by numbers beside an unknown id": (

@@ -211,6 +211,7 @@ def resolve_columns(
             hits = [h for h in hits if not _objects(table[h])]
         elif ours == "judge" and not verdict_named:
             hits = [h for h in hits if not _says_pass_or_fail(table[h])]
+            hits = [h for h in hits if folded(h) != "llm" or not _are_numbers(table[h])]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
         if hit:
             names[ours] = hit
@@ -342,6 +343,10 @@ def _says_pass_or_fail(column: pd.Series) -> bool:
     words = {str(w): 1 for w in levels} if len(levels) <= _MOST_WORDS else {}
     found = pass_fail_words(words)
     return bool(words) and not found.unknown and {*found.verdicts.values()} == {"pass", "fail"}
+
+
+def _are_numbers(column: pd.Series) -> bool:
+    return len(column) > 0 and bool(pd.to_numeric(column, errors="coerce").notna().all())
 
 
 def nested(column: pd.Series) -> bool:

@@ -42,6 +42,7 @@ from judgestats.data.readers.roles import (
     kind_of_rater,
     last_word,
     names_criteria,
+    names_judged,
 )
 from judgestats.data.readers.row_checks import Answer, OpenQuestionError, preview
 from judgestats.data.readers.verdicts import side_columns
@@ -572,6 +573,8 @@ def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[
         word = last_word(column)
         if column in taken or nested(cells) or not len(cells) or counts_or_measures(column):
             continue
+        if folded(column).endswith("id"):
+            continue
         counts = cells.map(normalize_value).value_counts()
         numbers = not np.isnan(numbers_of(counts.index.tolist())).any()
         fractions = numbers and pd.api.types.is_float_dtype(cells)
@@ -657,8 +660,8 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     levels = [str(v) for v in pd.unique(cells)]
     if not levels or has_nested_values(cells):
         return {}  # its parts stand elsewhere
-    if len(levels) > 50:
-        return {"item": 0.0, "condition": 2.0}
+    if len(levels) > 50 or names_judged(column, cells):
+        return {"item": 0.0, "replicate": 0.5, "condition": 2.0}
     if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
         whole = sorted(int(v) for v in set(cells))
         numbered = whole[:1] in ([0], [1]) and all(b == a + 1 for a, b in pairwise(whole))

@@ -536,9 +536,19 @@ def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) ->
         for c in map(str, table.columns)
         if c not in taken and of_people(c) and not _NO_LABELS.fullmatch(c)
     ]
+    on_scale = [c for c in named if _on_the_scale(table[verdict], table[c])]
     like = [c for c in named if may_hold_verdicts(table[c]) or _like_verdicts(table[c])]
     words = {c: _words_of(c, table[c]) for c in [verdict, *like]}
-    return [c for c in like if _alike(words[verdict], words[c])]
+    return [c for c in named if c in on_scale or (c in like and _alike(words[verdict], words[c]))]
+
+
+def _on_the_scale(verdicts: pd.Series, labels: pd.Series) -> bool:
+    """Whether labels are numbers such as means, within the verdicts' range of several points."""
+    if not (pd.api.types.is_float_dtype(labels) and pd.api.types.is_numeric_dtype(verdicts)):
+        return False
+    low, high = verdicts.min(), verdicts.max()
+    inside = labels.dropna().between(low, high)
+    return bool(verdicts.nunique() > 2 and len(inside) and inside.mean() > 0.9)
 
 
 def letters_in(column: pd.Series) -> bool:
@@ -588,6 +598,7 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
         yield {"parse": protocol_of(table[raw])}
     label = names.get("label", "")
     rest = [str(c) for c in table.columns if c not in names.values()]
+    yield from ({"mapping": {"verdict": c, "label": p}} for c, p in _human_pairs(table, rest))
     cells = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
     for column, seen in cells.items():
         listed = seen and all(v[:1] == "[" and v[1:].lstrip()[:1] != "{" for v in seen)
@@ -597,7 +608,7 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
             yield {"explode": (column,)}
     if orders := order_columns(rest):
         yield {"wide": (f"order={','.join(orders)}",)}
-    rest = [c for c in rest if not NO_VERDICT.search(folded(c))]
+    rest = [c for c in rest if not NO_VERDICT.search(folded(c)) and not folded(c).endswith("id")]
     like = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
     people = [c for c in like if of_people(c)]
     judges = _one_vocabulary(table, [c for c in like if c not in people])
@@ -618,6 +629,19 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     replies = [c for c in rest if re.search(r"(reply|response|output|completion|answer)", c, re.I)]
     for text in texts if len(texts) == 1 else replies[:1]:
         yield {"mapping": {"raw_text": text}, "parse": protocol_of(table[text])}
+
+
+def _human_pairs(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """A column and that of humans by its name, such as ``severity`` and ``human_severity``."""
+    for people in (c for c in columns if of_people(c)):
+        words = [w for w in re.split(r"[\W_]+", people.casefold()) if w]
+        own = {tuple(w for k, w in enumerate(words) if k != at) for at in (0, len(words) - 1)}
+        for column in columns:
+            said = tuple(w for w in re.split(r"[\W_]+", column.casefold()) if w)
+            if said not in own or of_people(column):
+                continue
+            if _alike(_words_of(column, table[column]), _words_of(people, table[people])):
+                yield column, people
 
 
 def _are_rankings(column: pd.Series) -> bool:

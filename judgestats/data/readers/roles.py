@@ -42,6 +42,11 @@ _NOTES = re.compile(
     r"\b(finish\w*|errors?|reason\w*|notes?|comments?|(?!context)\w*text|conv(?!ersation)\w*|explan\w*"
     r"|rational\w*)\b"
 )
+_IDS_OF_JUDGED = re.compile(
+    r"(essay|comment|review|post|tweet|message|ticket|doc|document|passage|paragraph|sentence|story"
+    r"|summary|article|submission|completion|student)(id|key)$"
+)
+"""Ids of what is judged: next to the id of a prompt or a topic they are part of an item."""
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*")
 ANSWERS = {"answer", "answertext", "candidate", "completion", "generation", "output", "response"}
 """Names (folded) of entries' texts that are judged."""
@@ -89,6 +94,21 @@ def last_word(column: str) -> str:
     ('metricname', 'criterion')
     """
     return folded(re.split(r"\[\]\.?|\.", column.removesuffix("[]"))[-1])
+
+
+def names_judged(name: str, column: pd.Series) -> bool:
+    """Whether a column holds ids of what is judged, or unique ids of nobody knows what.
+
+    Examples
+    --------
+    >>> ids = pd.Series([7, 8, 9, 10])
+    >>> names_judged("essay_id", ids), names_judged("id", ids), names_judged("request_id", ids)
+    (True, True, False)
+    """
+    word = last_word(name)
+    if _IDS_OF_JUDGED.search(word):
+        return True
+    return word.endswith("id") and not _ROWS.search(_spaced(name)) and bool(column.is_unique)
 
 
 def names_criteria(column: str) -> bool:
@@ -197,6 +217,9 @@ def understand(
             continue
         if last_word(column) in ANSWERS - SYSTEMS and varies(base, table[column]):
             open_.append(column)  # other answers are other items
+            continue
+        if not repeat and names_judged(column, table[column]) and varies(base, table[column]):
+            open_.append(column)
             continue
         why = _why_unused(table[column], column, base)
         if not why and repeat and numbers_repeats(table, column, repeat):

@@ -244,6 +244,7 @@ def check_rows(rows: Rows) -> None:
         _annotators,
         _raters_of_labels,
         _models,
+        _numbered,
         check_row_ids,
         _copies,
         _trials,
@@ -429,6 +430,31 @@ def _models(rows: Rows) -> None:
         rows.source,
         f"{column!r} names several models. Are they judges, or systems whose answers are judged?",
         [(m, replace(rows.options, mapping={**mapping, role: column})) for m, role in ways],
+        rows.read,
+    )
+
+
+def _numbered(rows: Rows) -> None:
+    """Columns next to the verdicts that have their name and a number."""
+    verdict = next((rows.names[v] for v in VERDICTS if v in rows.names), "")
+    options = rows.options
+    if not verdict or options.wide or options.explode or verdict in options.mapping.values():
+        return
+    known = {*rows.names.values(), *options.ignore, *options.item, *options.factors}
+    form = re.compile(rf"{re.escape(verdict)}[\W_]?\d{{1,2}}", re.IGNORECASE)
+    more = [c for c in map(str, rows.table) if c not in known and form.fullmatch(c)]
+    numbers = [pd.api.types.is_numeric_dtype(rows.table[c]) for c in (verdict, *more)]
+    if not more or len(set(numbers)) > 1:
+        return
+    wide = f"repeat={','.join([verdict, *more])}"
+    mapping = {k: v for k, v in options.mapping.items() if k not in VERDICTS}
+    raise open_question(
+        rows.source,
+        f"{', '.join([verdict, *more])} have one name. Are they repeats?",
+        [
+            ("repeats", replace(options, mapping=mapping, wide=(wide,))),
+            (f"only {verdict} is judged", replace(options, ignore=(*options.ignore, *more))),
+        ],
         rows.read,
     )
 
