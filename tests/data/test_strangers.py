@@ -317,7 +317,7 @@ ASKED = {
             for i in range(20)
             for k in range(3)
         ],
-        "item = text; repeat = entry_id",
+        "item = text; not used = entry_id",
         {"items": 20, "judgments": 60, "repeats": 3},
     ),
     "verdicts by numbers beside an unknown id": (

@@ -644,6 +644,8 @@ def _with_roles(
             yield cost, replace(options, factors=(*options.factors, column))
         elif role == "item":
             yield cost, replace(options, item=(*key, column))
+        elif role == "unused":
+            yield cost, replace(options, ignore=(*options.ignore, column))
         else:
             yield cost, replace(options, mapping={**options.mapping, role: column})
 
@@ -661,7 +663,7 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     if not levels or has_nested_values(cells):
         return {}  # its parts stand elsewhere
     if len(levels) > 50 or names_judged(column, cells):
-        return {"item": 0.0, "replicate": 0.5, "condition": 2.0}
+        return {"item": 0.0, "unused": 0.5, "condition": 2.0}
     if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
         whole = sorted(int(v) for v in set(cells))
         numbered = whole[:1] in ([0], [1]) and all(b == a + 1 for a, b in pairwise(whole))

@@ -436,7 +436,7 @@ def _models(rows: Rows) -> None:
 
 def _numbered(rows: Rows) -> None:
     """Columns next to the verdicts that have their name and a number."""
-    verdict = next((rows.names[v] for v in VERDICTS if v in rows.names), "")
+    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
     options = rows.options
     if not verdict or options.wide or options.explode or verdict in options.mapping.values():
         return
@@ -447,7 +447,7 @@ def _numbered(rows: Rows) -> None:
     if not more or len(set(numbers)) > 1:
         return
     wide = f"repeat={','.join([verdict, *more])}"
-    mapping = {k: v for k, v in options.mapping.items() if k not in VERDICTS}
+    mapping = {k: v for k, v in options.mapping.items() if k not in columns.VERDICTS}
     raise open_question(
         rows.source,
         f"{', '.join([verdict, *more])} have one name. Are they repeats?",
