@@ -301,6 +301,7 @@ FEW_DISTINCT, FEW_UNLABELLED = 25, 200
 STARTS, SHARES = (2, 4, 8), (0.5, 0.25, 0.25)
 """Multiples of the least number of labels at which a test starts, and the level of each."""
 FIXED = (0.99, 0.98, 0.95, 0.90, 0.85, 0.80, 0.75, 0.70, 0.60, 0.50)
+LOWER = (0.4, 0.3, 0.2, 0.1, 0.0)
 """Candidates where few items are unlabelled."""
 
 
@@ -336,7 +337,9 @@ def candidates(
     if known.size:
         return known[::-1]
     if own.size < FEW_UNLABELLED:
-        return np.array(FIXED) * float(np.fmax.reduce(np.asarray(every, float), initial=1.0))
+        largest = float(np.fmax.reduce(np.asarray(every, float), initial=1.0))
+        # Of a probability, half is no confidence; of points or percent, nothing is.
+        return np.array(FIXED) if largest == 1 else largest * np.array([*FIXED, *LOWER])
     distinct = np.unique(own)
     if distinct.size <= FEW_DISTINCT:
         return distinct[::-1]
