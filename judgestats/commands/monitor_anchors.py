@@ -12,9 +12,9 @@ import pandas as pd
 from judgestats.analysis.decisions.change import Change, ChangeMonitor
 from judgestats.analysis.decisions.change_data import ANCHOR, OLD
 from judgestats.analysis.decisions.record import number
-from judgestats.commands.arguments import Args
+from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import read_table
-from judgestats.data.readers.options import scale_of
+from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.errors import InputError, guard_output
 from judgestats.files.monitor_state import Terms, file_sha256
 from judgestats.results.numbers import count_noun
@@ -48,6 +48,12 @@ def anchors_command(arguments: Args) -> int:
         )
     if arguments.criteria < 1:
         raise InputError("monitor: --criteria counts criteria monitored at once, 1 or more.")
+    reading = TableOptions(**table_options(arguments) | {"item": (), "scale": None})
+    if further := reading.words():
+        raise InputError(
+            f"monitor: {further[0]} has no effect with anchors. The rate names its column and "
+            "word, as in --rate pass=verdict:pass."
+        )
     required = read_requirements(arguments.require)
     if strange := sorted(set(required) - set(Change.required)):
         raise InputError(

@@ -227,6 +227,8 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     out = capsys.readouterr().out
     assert out.startswith("NOT YET  No change of judge or system is detected after 1 period.")
     assert "CHANGED  The judge changed: −.21 [−.47, −.01] since period 11, on unchanged" in out
+    assert main(["monitor", str(folder / "15.csv"), *words, "--values", "pass=fail"]) == 2
+    assert "--values has no effect with anchors" in capsys.readouterr().err
     assert main(["monitor", str(folder / "14.csv"), *words]) == 2
     assert main(["monitor", str(folder / "15.csv"), *words, "--level", ".9"]) == 2
     assert "opened with alpha 0.05, not 0.1" in capsys.readouterr().err
