@@ -36,7 +36,7 @@ _MEASURES = re.compile(
     r"|logprobs?|confidence|weight|elapsed)\b|\bm?s$"
 )
 _ROWS = re.compile(
-    r"\b(uuid|guid|hash|sha\d*|digest|row|rowid|request ?id|trace ?id|line|seed|fingerprint)\b"
+    r"\b(uuid|guid|hash|sha\d*|digest|row|rowid|request ?id|line|seed|fingerprint)\b"
 )
 _NOTES = re.compile(
     r"\b(finish\w*|errors?|reason\w*|notes?|comments?|(?!context)\w*text|conv(?!ersation)\w*|explan\w*"
