@@ -52,7 +52,7 @@ def test_the_commands_name_the_extra(
     [
         (["train"], "--model"),
         (["train", "x", "--model", "m", "--out", "o", "--epochs", "0"], "epochs must be"),
-        (["train", "x", "--model", "m", "--out", "o", "--learning-rate", "nan"], "learning_rate"),
+        (["train", "x", "--model", "m", "--out", "o", "--learning-rate", "nan"], "learning-rate"),
         (["coverage", "0" * 32, "--model", "m"], "there is no run"),
     ],
 )
