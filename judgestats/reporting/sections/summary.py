@@ -66,7 +66,7 @@ def warned(run: Run) -> Markdown | None:
 
 
 _MOST_ROWS, _MOST_COLUMNS, _MOST_WORDS = 6, 5, 70
-"""Words hold a letter; the gravest caveat is shown at any length."""
+"""Words hold a letter; the gravest caveat, and next to it what would decide, have any length."""
 
 
 def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
@@ -107,9 +107,13 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
         parts.append(drawn)
     said = " ".join([*lines, facts, records.finding])
     listed: list[str] = []
+    is_open = any(v.outcome == "CANNOT_TELL" for v in records.verdicts)
     for i, text in enumerate(records.care):
         said += f" {text}"
-        if listed and sum(any(map(str.isalpha, word)) for word in said.split()) > _MOST_WORDS:
+        if (
+            len(listed) > is_open
+            and sum(any(map(str.isalpha, word)) for word in said.split()) > _MOST_WORDS
+        ):
             listed.append(f"- [{len(records.care) - i} more in the record.]{{.table-note}}")
             break
         listed.append(f"- {words(records, address('', f'care.{i}'))}")
