@@ -79,6 +79,30 @@ READ = {
         lambda r: [(i, 1 + i % 5, 5, round(r.uniform(1, 5), 2)) for i in range(40)],
         {"items": 40, "judgments": 40, "labels": 40},
     ),
+    "decimals that are no labels": (
+        "id,score,human_mean,human_std,user_session_minutes,label_length",
+        lambda r: [
+            (i, 1 + i % 5, *(round(r.uniform(1, 5), 2) for _ in range(4))) for i in range(40)
+        ],
+        {"items": 40, "judgments": 40, "labels": 40, "human_raters": 1},
+    ),
+    "ids beside words that repeat": (
+        "ticket_id,agent,llm_score,human_score",
+        lambda r: [(i, f"agent{i % 8}", r.randint(1, 5), r.randint(1, 5)) for i in range(48)],
+        {"items": 48, "judgments": 48, "labels": 48},
+    ),
+    "ids of answers to questions that repeat": (
+        "ticket_id,question,answer,verdict",
+        lambda r: [
+            (i, f"What is number {i // 2}?", f"It is the answer {i}.", word(r)) for i in range(40)
+        ],
+        {"items": 40, "judgments": 40, "repeats": 1},
+    ),
+    "ids of jobs beside repeats": (
+        "item_id,judge,verdict,job_id",
+        lambda r: [(i // 2, "g", word(r), f"job-{i}x") for i in range(40)],
+        {"items": 20, "judgments": 40, "repeats": 2},
+    ),
     "answers of models": (
         "id,model,answer,rating",
         lambda r: [
@@ -331,7 +355,7 @@ ASKED = {
         lambda r: [
             (f"q{q}", f"d{q}_{d}", d, r.randint(0, 3)) for q in range(10) for d in range(1, 5)
         ],
-        "item = doc; verdict = relevance",
+        "verdict = relevance",
         {"items": 40, "judgments": 40, "repeats": 1},
     ),
 }
@@ -347,6 +371,17 @@ def test_the_right_reading_is_among_the_answers(case, workplace, capsys):
     assert main([*command[1:], *QUIET]) == 0
     found = json.loads(capsys.readouterr().out)["reading"]["counts"]
     assert {key: found[key] for key in counts} == counts
+
+
+@pytest.mark.parametrize("typed", [["compare", "t.csv", "t.csv"], ["analyze", "--", "t.csv"]])
+def test_a_command_without_room_for_options_prints_one_that_runs(typed, workplace, capsys):
+    header, rows, *_ = ASKED["ids of runs"]
+    (workplace / "t.csv").write_text(table(header, rows))
+    assert main(typed) == 2
+    asked = capsys.readouterr().err
+    command = "analyze t.csv --map replicate=run_id"
+    assert f"  judgestats {command}  " in asked
+    assert main([*command.split(), *QUIET]) == 0
 
 
 def test_rankings_are_no_repeats(workplace, capsys):

@@ -287,7 +287,8 @@ def of_people(name: str) -> bool:
 def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     """The only column that names what is judged: an id, or the noun for a text without questions.
 
-    None where the id differs in every row and a question or other words repeat: it may number rows.
+    None where the id differs in every row, and a question or another text repeats, or a question
+    was asked and no answer differs in every row: it may number rows.
     """
     free = [str(c) for c in table.columns if c not in used]
     ids = [m for c in free if (m := _IDS.fullmatch(c))]
@@ -296,9 +297,13 @@ def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     if len(named) != 1 or table[named[0]].isna().any():
         return ""
     if len(table) and table[named[0]].is_unique:
-        words = [c for c in free if c != named[0] and not pd.api.types.is_numeric_dtype(table[c])]
-        levels = [table[c].nunique() for c in words if not nested(table[c])]
-        if asked or any(n * REPEATED <= len(table) <= n * _FEW_EACH for n in levels):
+        texts = [c for c in free if folded(c) in _TEXT_NOUNS or _is_text(table[c])]
+        if asked:
+            return (
+                named[0] if any("answer" in folded(c) and table[c].is_unique for c in texts) else ""
+            )
+        levels = [table[c].nunique() for c in texts if not nested(table[c])]
+        if any(n * REPEATED <= len(table) <= n * _FEW_EACH for n in levels):
             return ""
     return named[0]
 

@@ -515,10 +515,14 @@ def with_raters_as_columns(
 
 _NO_LABELS = re.compile(
     r"annotator|rater|user|reviewer|person|(?:.*[\W_])?(?:id|idx|name|key|no|nr|n|count|kind|type"
-    r"|group|model|agreement|confidence|time|weight)",
+    r"|group|model|agreement|confidence|time|weight|min|max|std|sd|var|variance)",
     re.IGNORECASE,
 )
 """Names of raters and of measures, which hold no label."""
+_SCORED = frozenset(
+    {"mean", "avg", "average", "median", "overall", "score", "scores", "rating", "ratings", "grade"}
+)
+"""Words, besides those for people and of the verdict's name, of a name for labels with points."""
 
 
 def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) -> list[str]:
@@ -536,10 +540,16 @@ def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) ->
         for c in map(str, table.columns)
         if c not in taken and of_people(c) and not _NO_LABELS.fullmatch(c)
     ]
-    on_scale = [c for c in named if _on_the_scale(table[verdict], table[c])]
+    scored = _SCORED | {*_name_words(verdict)}
+    scored_by = [c for c in named if all(w in scored or of_people(w) for w in _name_words(c))]
+    on_scale = [c for c in scored_by if _on_the_scale(table[verdict], table[c])]
     like = [c for c in named if may_hold_verdicts(table[c]) or _like_verdicts(table[c])]
     words = {c: _words_of(c, table[c]) for c in [verdict, *like]}
     return [c for c in named if c in on_scale or (c in like and _alike(words[verdict], words[c]))]
+
+
+def _name_words(column: str) -> list[str]:
+    return [w for w in re.split(r"[\W_\d]+", column.casefold()) if w]
 
 
 def _on_the_scale(verdicts: pd.Series, labels: pd.Series) -> bool:
@@ -634,11 +644,10 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
 def _human_pairs(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
     """A column and that of humans by its name, such as ``severity`` and ``human_severity``."""
     for people in (c for c in columns if of_people(c)):
-        words = [w for w in re.split(r"[\W_]+", people.casefold()) if w]
+        words = _name_words(people)
         own = {tuple(w for k, w in enumerate(words) if k != at) for at in (0, len(words) - 1)}
         for column in columns:
-            said = tuple(w for w in re.split(r"[\W_]+", column.casefold()) if w)
-            if said not in own or of_people(column):
+            if tuple(_name_words(column)) not in own or of_people(column):
                 continue
             if _alike(_words_of(column, table[column]), _words_of(people, table[people])):
                 yield column, people

@@ -36,7 +36,8 @@ _MEASURES = re.compile(
     r"|logprobs?|confidence|weight|elapsed)\b|\bm?s$"
 )
 _ROWS = re.compile(
-    r"\b(uuid|guid|hash|sha\d*|digest|row|rowid|request ?id|line|seed|fingerprint)\b"
+    r"\b(uuid|guid|hash|sha\d*|digest|row|rowid|line|seed|fingerprint"
+    r"|(request|job|log|eval|evaluation|judge?ment|execution|invocation) ?id)\b"
 )
 _NOTES = re.compile(
     r"\b(finish\w*|errors?|reason\w*|notes?|comments?|(?!context)\w*text|conv(?!ersation)\w*|explan\w*"

@@ -38,6 +38,8 @@ class OpenQuestionError(InputError):
 
     def for_command(self, words: Sequence[str]) -> str:
         """The question with each answer as the command that was typed, read that way."""
+        if "--" in words or words[1:2] == ["compare"]:  # which take no options behind them
+            return str(self)
         given = any(w.partition("=")[0] == "--labels" for w in words)
         asked = self.drop_options("labels") if given else self
         return asked.question_text(shlex.join(without_options(words)))
