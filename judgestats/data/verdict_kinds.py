@@ -169,7 +169,8 @@ _FINDINGS = frozenset(
     {"toxic", "toxicity", "hallucination", "hallucinations", "hallucinated", "harmful", "unsafe",
      "biased", "offensive", "flagged", "violation", "violates", "pii", "refusal", "refused", "spam",
      "hateful", "defect", "incorrect", "wrong", "failed", "failure", "unfaithful", "contradiction",
-     "jailbreak", "jailbroken", "leaked", "error", "errors"}
+     "jailbreak", "jailbroken", "leaked", "error", "errors", "bias", "hate", "harm", "profanity",
+     "plagiarism", "plagiarized", "inaccurate"}
 )  # fmt: skip
 YES_NO = (("yes", "no"), ("true", "false"), ("1", "0"), ("y", "n"), ("t", "f"))
 """Words that say whether what a column is named for is there."""
