@@ -74,6 +74,11 @@ READ = {
         ],
         {"items": 30, "orders": 2, "judgments": 60},
     ),
+    "a score and another scale of it": (
+        "id,score,score_10",
+        lambda r: [(i, r.randint(1, 5), r.randint(0, 10)) for i in range(40)],
+        {"items": 40, "repeats": 1, "judgments": 40},
+    ),
     "means of human ratings": (
         "id,rating,n_raters,mean_human_rating",
         lambda r: [(i, 1 + i % 5, 5, round(r.uniform(1, 5), 2)) for i in range(40)],
@@ -178,6 +183,12 @@ def test_a_preference_on_many_points_is_a_score(tmp_path):
 
 
 ASKED = {
+    "a verdict whose name ends as ids do": (
+        "id,is_valid,human_valid",
+        lambda r: [(i, word(r, "yes no"), word(r, "yes no")) for i in range(40)],
+        "verdict = is_valid; label = human_valid",
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
     "essays of a prompt": (
         "essay_id,prompt_id,score",
         lambda r: [(i, i % 4, r.randint(1, 6)) for i in range(40)],

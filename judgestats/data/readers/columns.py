@@ -53,22 +53,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 SIDES = tuple(
     (name.format(first), name.format(second))
-    for name in (
-        "model{}",
-        "{}model",
-        "system{}",
-        "{}system",
-        "modelname{}",
-        "assistant{}",
-        "{}assistant",
-        "bot{}",
-        "llm{}",
-        "agent{}",
-        "contestant{}",
-        "player{}",
-    )
+    for name in ("model{}", "{}model", "system{}", "{}system", "modelname{}", "assistant{}",
+                 "{}assistant", "bot{}", "llm{}", "agent{}", "contestant{}", "player{}")
     for first, second in (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
-)
+)  # fmt: skip
 """Names (folded) of the two columns that name the models of a pair."""
 
 PARTS = {
@@ -240,7 +228,8 @@ def resolve_columns(
 
 _OF_PEOPLE = re.compile(
     r"(?:^|[\W_])(annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
-    r"|reviewers?|manual|workers?|labell?ers?|coders?|physicians?|clinicians?|doctors?|teachers?|instructors?|moderators?)"
+    r"|reviewers?|manual|workers?|labell?ers?|coders?|physicians?|clinicians?|doctors?|teachers?"
+    r"|instructors?|moderators?)"
     r"(?:$|[\W_\d])",
     re.IGNORECASE,
 )
@@ -279,16 +268,28 @@ def of_people(name: str) -> bool:
     (True, True, False)
     """
     words = [word.casefold() for word in _OF_PEOPLE.findall(name)]
-    judged = "teacher" in words[:1] and "model" in name.casefold()  # of a distilled model
-    judged = judged or bool(_OF_JUDGES.match(name) and "".join(words[:1]).startswith("label"))
-    return bool(words) and not judged
+    if not words:
+        return False
+    distilled = words[0] == "teacher" and "model" in name.casefold()
+    return not distilled and not (_OF_JUDGES.match(name) and words[0].startswith("label"))
+
+
+def names_id(name: str) -> bool:
+    """Whether a column holds ids, by its name.
+
+    Examples
+    --------
+    >>> names_id("trace_id"), names_id("traceId"), names_id("id"), names_id("is_valid")
+    (True, True, True, False)
+    """
+    return name.casefold() in {"id", "uid"} or _IDS.fullmatch(name) is not None
 
 
 def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     """The only column that names what is judged: an id, or the noun for a text without questions.
 
-    None where the id differs in every row, and a question or another text repeats, or a question
-    was asked and no answer differs in every row: it may number rows.
+    None where the id may number rows: it differs in every row, and another text repeats. Next to a
+    question it has to go with an answer that differs in every row.
     """
     free = [str(c) for c in table.columns if c not in used]
     ids = [m for c in free if (m := _IDS.fullmatch(c))]
@@ -296,16 +297,15 @@ def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     named = named or [c for c in free if folded(c) in _TEXT_NOUNS and not asked]
     if len(named) != 1 or table[named[0]].isna().any():
         return ""
-    if len(table) and table[named[0]].is_unique:
-        texts = [c for c in free if folded(c) in _TEXT_NOUNS or _is_text(table[c])]
-        if asked:
-            return (
-                named[0] if any("answer" in folded(c) and table[c].is_unique for c in texts) else ""
-            )
+    if not len(table) or not table[named[0]].is_unique:
+        return named[0]
+    texts = [c for c in free if folded(c) in _TEXT_NOUNS or _is_text(table[c])]
+    if asked:
+        numbers_rows = not any("answer" in folded(c) and table[c].is_unique for c in texts)
+    else:
         levels = [table[c].nunique() for c in texts if not nested(table[c])]
-        if any(n * REPEATED <= len(table) <= n * _FEW_EACH for n in levels):
-            return ""
-    return named[0]
+        numbers_rows = any(n * REPEATED <= len(table) <= n * _FEW_EACH for n in levels)
+    return "" if numbers_rows else named[0]
 
 
 def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:

@@ -26,6 +26,7 @@ from judgestats.data.readers.columns import (
     each_distinct,
     folded,
     may_hold_verdicts,
+    names_id,
     names_text,
     nested,
     of_people,
@@ -573,7 +574,7 @@ def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[
         word = last_word(column)
         if column in taken or nested(cells) or not len(cells) or counts_or_measures(column):
             continue
-        if folded(column).endswith("id"):
+        if names_id(column):
             continue
         counts = cells.map(normalize_value).value_counts()
         numbers = not np.isnan(numbers_of(counts.index.tolist())).any()

@@ -11,7 +11,13 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.readers import json_paths
-from judgestats.data.readers.columns import column_named, folded, may_hold_verdicts, of_people
+from judgestats.data.readers.columns import (
+    column_named,
+    folded,
+    may_hold_verdicts,
+    names_id,
+    of_people,
+)
 from judgestats.data.readers.roles import counts_or_measures
 from judgestats.errors import InputError
 from judgestats.files.text import short
@@ -618,7 +624,7 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
             yield {"explode": (column,)}
     if orders := order_columns(rest):
         yield {"wide": (f"order={','.join(orders)}",)}
-    rest = [c for c in rest if not NO_VERDICT.search(folded(c)) and not folded(c).endswith("id")]
+    rest = [c for c in rest if not (NO_VERDICT.search(folded(c)) or names_id(c))]
     like = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
     people = [c for c in like if of_people(c)]
     judges = _one_vocabulary(table, [c for c in like if c not in people])

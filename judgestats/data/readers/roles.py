@@ -18,6 +18,7 @@ from judgestats.data.readers.columns import (
     column_named,
     each_distinct,
     folded,
+    names_id,
     nested,
     no_column,
 )
@@ -106,10 +107,9 @@ def names_judged(name: str, column: pd.Series) -> bool:
     >>> names_judged("essay_id", ids), names_judged("id", ids), names_judged("request_id", ids)
     (True, True, False)
     """
-    word = last_word(name)
-    if _IDS_OF_JUDGED.search(word):
+    if _IDS_OF_JUDGED.search(last_word(name)):
         return True
-    return word.endswith("id") and not _ROWS.search(_spaced(name)) and bool(column.is_unique)
+    return names_id(name) and not _ROWS.search(_spaced(name)) and bool(column.is_unique)
 
 
 def names_criteria(column: str) -> bool:

@@ -149,6 +149,17 @@ class Rows:
     options: TableOptions
     read: Callable[[TableOptions], pd.DataFrame]
 
+    @property
+    def verdict(self) -> str:
+        """The column of the verdicts; empty where replies are to be read."""
+        return next((self.names[v] for v in columns.VERDICTS if v in self.names), "")
+
+    def ask_role(self, column: str, question: str, ways: Mapping[str, str]) -> InputError:
+        """The refusal of a column that may have several roles, each with what it would mean."""
+        mapping = self.options.mapping
+        given = {m: replace(self.options, mapping={**mapping, r: column}) for m, r in ways.items()}
+        return open_question(self.source, question, given.items(), self.read)
+
 
 def list_positions(table: pd.DataFrame, options: TableOptions) -> tuple[str, ...]:
     """The columns with the places of list entries, the innermost last; none in other tables."""
@@ -399,8 +410,7 @@ def _annotators(rows: Rows) -> None:
 
 def _raters_of_labels(rows: Rows) -> None:
     """Names of raters in the column that would name judges: the verdict is the same for all."""
-    column, label = rows.names.get("judge", ""), rows.names.get("label", "")
-    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
+    column, label, verdict = *(rows.names.get(r, "") for r in ("judge", "label")), rows.verdict
     if not (label and verdict) or column in rows.options.mapping.values():
         return
     if columns.folded(column) not in {"annotator", "rater", "evaluator"}:
@@ -408,13 +418,10 @@ def _raters_of_labels(rows: Rows) -> None:
     of_item = rows.table.groupby(rows.names["item_id"], sort=False)
     if of_item[verdict].nunique().max() > 1 or of_item[label].nunique().max() < 2:
         return
-    ways = [("they gave the labels", "rater"), ("they are judges", "judge")]
-    mapping = rows.options.mapping
-    raise open_question(
-        rows.source,
+    raise rows.ask_role(
+        column,
         f"{verdict!r} is the same for every {column!r}, and {label!r} differs. Who are they?",
-        [(m, replace(rows.options, mapping={**mapping, role: column})) for m, role in ways],
-        rows.read,
+        {"they gave the labels": "rater", "they are judges": "judge"},
     )
 
 
@@ -426,27 +433,26 @@ def _models(rows: Rows) -> None:
         return
     if columns.answers_differ(rows.table, rows.names) is False:
         return
-    ways = [("they are judges", "judge"), ("they wrote the answers", "system")]
-    mapping = rows.options.mapping
-    raise open_question(
-        rows.source,
+    raise rows.ask_role(
+        column,
         f"{column!r} names several models. Are they judges, or systems whose answers are judged?",
-        [(m, replace(rows.options, mapping={**mapping, role: column})) for m, role in ways],
-        rows.read,
+        {"they are judges": "judge", "they wrote the answers": "system"},
     )
 
 
 def _numbered(rows: Rows) -> None:
     """Columns next to the verdicts that have their name and a number."""
-    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
-    options = rows.options
+    verdict, options = rows.verdict, rows.options
     if not verdict or options.wide or options.explode or verdict in options.mapping.values():
         return
     known = {*rows.names.values(), *options.ignore, *options.item, *options.factors}
-    form = re.compile(rf"{re.escape(verdict)}[\W_]?\d{{1,2}}", re.IGNORECASE)
-    more = [c for c in map(str, rows.table) if c not in known and form.fullmatch(c)]
-    numbers = [pd.api.types.is_numeric_dtype(rows.table[c]) for c in (verdict, *more)]
-    if not more or len(set(numbers)) > 1:
+    form = re.compile(rf"{re.escape(verdict)}[\W_]?(\d{{1,2}})", re.IGNORECASE)
+    found = {c: form.fullmatch(c) for c in map(str, rows.table) if c not in known}
+    more = {c: int(m[1]) for c, m in found.items() if m}
+    first = min(more.values(), default=0)  # 2 next to a first without a number
+    whole = first in {1, 2} and sorted(more.values()) == [*range(first, first + len(more))]
+    numbers = {pd.api.types.is_numeric_dtype(rows.table[c]) for c in (verdict, *more)}
+    if not whole or len(numbers) > 1:
         return
     wide = f"repeat={','.join([verdict, *more])}"
     mapping = {k: v for k, v in options.mapping.items() if k not in columns.VERDICTS}
@@ -500,14 +506,14 @@ def _copies(rows: Rows) -> None:
 def _trials(rows: Rows) -> None:
     """Trials of an agent, which are not repeats of a judge."""
     repeat, item = rows.names.get("replicate", ""), rows.names["item_id"]
-    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
     if (
         repeat in rows.options.mapping.values()
         or rows.options.item
         or columns.folded(item) not in _TASKS
     ):
         return
-    if columns.folded(repeat) not in columns.TRIALS or roles.last_word(verdict) not in _SUCCESSES:
+    says = roles.last_word(rows.verdict)
+    if columns.folded(repeat) not in columns.TRIALS or says not in _SUCCESSES:
         return
     mapping = {**rows.options.mapping, "replicate": repeat}
     raise open_question(
