@@ -255,9 +255,11 @@ def effective_judges_limits(
     >>> bool(low < effective_judges(e) < high)
     True
     """
-    mean = errors.mean(axis=1)
+    mean, variance = errors.mean(axis=1), float(errors.var(axis=0).mean())
+    if not mean.var() > 0:
+        return math.nan, math.nan
     centred = np.square(errors - errors.mean(axis=0)).mean(axis=1)
-    u = centred / errors.var(axis=0).mean() - np.square(mean - mean.mean()) / mean.var()
+    u = centred / variance - np.square(mean - mean.mean()) / mean.var()
     if codes is not None:
         u = np.bincount(np.unique(codes, return_inverse=True)[1], u)
     g = u.size
@@ -269,7 +271,7 @@ def effective_judges_limits(
     df = max(1.0, min(g - 1, 2 * g / max(kurtosis - 1, 1e-9)))
     # Near copies: two clusters in which one judge alone errs, of which none may be in the sample.
     k, is_binary = errors.shape[1], bool(np.isin(errors, (0, 1)).all())
-    fewest = math.sqrt(2) * (k - 1) / k**2 / (g * float(errors.var(axis=0).mean())) * is_binary
+    fewest = math.sqrt(2) * (k - 1) / k**2 / (g * variance) * is_binary
     middle, tail = math.log(effective_judges(errors)), (1 + level) / 2
     half = float(max(special.stdtrit(df, tail) * error, special.stdtrit(g - 1, tail) * fewest))
     if half < 1e-9:

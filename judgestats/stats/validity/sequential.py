@@ -822,10 +822,10 @@ class ChangeProcess:
         Returns
         -------
         shift, low, high : float
-            Limits are NaN where no single change fits.
+            Limits are NaN where no single change fits, and all where no start is counted.
         """
         start = self.since - 1
-        centre = float(self.shift[start])
+        centre = float(self.shift[start]) if start >= 0 else math.nan
         part = np.minimum(self.judgments[start] / np.maximum(self.judgments, 1), 1)
 
         def excess(size: float) -> float:

@@ -110,6 +110,13 @@ def test_an_alarm_shows_the_interval_that_decides_it(tmp_path, last):
         assert not alarms[-1].change.low <= 0 <= alarms[-1].change.high
 
 
+def test_no_change_is_stated_before_a_start_has_enough_judgments(tmp_path):
+    monitor = ChangeMonitor(tmp_path / "m.db")
+    monitor.open({f"a{i}": [0.0, 1.0] for i in range(40)})
+    made = monitor.add_period([(f"a{i}", 1) for i in range(10)], [])
+    assert (made.judge.since, math.isnan(made.judge.change.estimate)) == (0, True)
+
+
 def test_small_changes_are_reported_and_not_alarmed(tmp_path):
     held = {f"a{i}": [float(i % 2)] * 30 for i in range(400)}
     monitor = ChangeMonitor(tmp_path / "m.db")

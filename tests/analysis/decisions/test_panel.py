@@ -187,6 +187,8 @@ def test_near_copies_have_limits_that_allow_for_items_not_seen():
     same = effective_votes(scores, np.zeros(60), labels_drawn="random", scores=True)
     assert not same.certified
     assert "limits" in same.reason
+    for errors in (np.tile([0.0, 1.0], (30, 1)), np.eye(2)[np.arange(30) % 2]):
+        assert np.isnan(kernel.effective_judges_limits(errors)).all()
 
 
 def test_no_judge_is_dropped_because_few_items_were_labelled():
