@@ -17,16 +17,13 @@ times the others'. Scenarios:
 - ``clusters``: four items per question; a question's spread moves by a separate factor under every
   condition (lognormal, standard deviation of the log .4), which its items share.
 
-Tests:
-
-- ``blocked_f``: F distribution. ``blocked_f_permutation``: 199 exchanges of cells. Both are by
-  cluster in ``clusters``, as is ``blocked_f_median`` (F, distances from the median).
-- ``friedman`` and ``iman_davenport`` on the same cells (cluster means in ``clusters``).
-- ``blocked_f_items`` ignores clusters.
-- ``f_uncorrected`` takes plain distances whatever the number of scores.
-- ``levene``, ``brown_forsythe``, ``fligner``, ``bartlett`` on centred judgments, as published.
-- ``judgments_exchanged`` exchanges single centred judgments within an item (99 times, up to 50
-  items).
+Tests: ``blocked_f`` uses the F distribution. ``blocked_f_permutation`` makes 199 exchanges of
+cells. ``blocked_f_median`` takes distances from the median. All three are by cluster in
+``clusters``. ``blocked_f_items`` ignores clusters. ``friedman`` and ``iman_davenport`` use the same
+cells (cluster means in ``clusters``). ``f_uncorrected`` takes plain distances for any number of
+scores. ``levene``, ``brown_forsythe``, ``fligner``, and ``bartlett`` use centred judgments, as
+published. ``judgments_exchanged`` exchanges single centred judgments within an item (99 times, up
+to 50 items).
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def run_change(
         or empty text if nothing was read.
     kind : {"verdicts", "scores", "flips"}
         Categories, numbers whose mean is compared (shares as 1 and 0), or categories whose flip
-        rates are compared. (Spread: `spread_test` on both runs.)
+        rates are compared. (Spread: `gmd_ratio` of both runs.)
     baseline : tuple of two array-likes, optional
         Two runs of the same items between which nothing was changed (an A/A re-run), in the shape
         of `before` and `after`: the change is then measured beyond theirs. A service that varies

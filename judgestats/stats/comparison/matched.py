@@ -419,9 +419,9 @@ def friedman_test(
     :math:`\chi^2 = (k-1) \sum_j (R_j - N(k+1)/2)^2 / \sum_{ij} (r_{ij} - (k+1)/2)^2`, corrected
     for ties as in R. :math:`F = (N-1)\chi^2 / (N(k-1) - \chi^2)` on k-1 and (k-1)(N-1) df.
     pingouin's F option uses other df. scipy's ``friedmanchisquare`` agrees but wants k >= 3. The
-    effect is Kendall's W = chi2 / (N (k-1)), whose interval inverts the noncentral F;
+    effect is Kendall's W = chi2 / (N (k-1)), whose interval inverts the noncentral F.
     ``details["mean_rank_correlation"]`` of the effect is the mean Spearman correlation of two
-    items, (N W - 1) / (N - 1) without ties, which has no upward bias.
+    items. It is (N W - 1) / (N - 1) without ties, and has no upward bias.
 
     References
     ----------
@@ -516,9 +516,9 @@ def mcnemar_test(x: ArrayLike, y: ArrayLike, **inference: Unpack[Clustered]) -> 
     Returns
     -------
     TestResult
-        Effects: odds ratio of the discordant pairs (exact interval), difference of the two rates
-        (Bonett and Price's adjusted Wald interval; with `cluster` Student's t over clusters, and
-        no interval of the odds ratio).
+        Effects: odds ratio of the discordant pairs (exact interval), and difference of the two
+        rates (Bonett and Price's adjusted Wald interval). With `cluster` the difference has
+        Student's t over clusters, and the odds ratio no interval.
 
     Raises
     ------
@@ -690,8 +690,8 @@ class CochranResult(TestResult):
     def mcnemar(self, *, level: float = 0.95) -> Comparisons:
         """All pairs by McNemar's test (exact over sign changes of clusters), adjusted by Holm.
 
-        With clusters the statistic is the number of items with 1 in the first only, less those
-        with 1 in the second only, and the interval Student's t over clusters.
+        With clusters the statistic is the number of items with 1 in the first only, minus those
+        with 1 in the second only. The interval is then Student's t over clusters.
         """
         rates = self.verdicts.sum(axis=0) / (len(self.verdicts) or math.nan)
         rows = []
