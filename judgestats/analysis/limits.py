@@ -139,7 +139,9 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
     )
     of_clusters = np.unique(array.clusters.astype(str), return_counts=True)[1]
     if of_clusters.size > 1 and (text := no_interval(of_clusters)):
-        limits.append(Limit(f"{text}.", code="no_clusters", short=text))
+        limits.append(
+            Limit(f"No interval: {text}.", code="no_clusters", short=f"no interval: {text}")
+        )
     if "choices_in_request" in frame and (frame["choices_in_request"] > 1).any():
         limits.append(
             "Several replications were choices of one request; they need not be as independent as "
@@ -174,9 +176,8 @@ def limits_of_conditions(
     still = (cells["temperature"] == 0) & (cells["constant_share"] > 0.95)
     limits += no_sampling(cells.loc[still, "judge"])
     few = float(np.mean(sizes < 5)) if sizes.size else 0.0
-    if (
-        few > 0.05 and sizes.max() > 1
-    ):  # a handful of cells with failed calls does not make the others short
+    # A handful of cells with failed calls does not make the others short.
+    if few > 0.05 and sizes.max() > 1:
         limits.append(
             Limit(
                 f"{100 * few:.3g}% of the items under a condition have fewer than 5 readable "

@@ -182,4 +182,4 @@ def test_fewer_than_two_effective_questions_have_no_interval():
     for key in ("condition.sem.moody", "reliability.icc1.moody"):
         assert by_id[key].interval is None
     said = {n.code: n.message for n in results.limitations}
-    assert said["no_clusters"].endswith("questions, effectively 1.1: no interval.")
+    assert said["no_clusters"] == "No interval: 2 questions, effectively 1.1."

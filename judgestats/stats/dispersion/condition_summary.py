@@ -408,10 +408,9 @@ def mean_difference(
     if both.any():
         mean = mean_over_clusters(difference[both], cells.cluster[both])
         own = None if runs is None else runs.for_judges(a, b)
-        price = own.price(mean) if own else ""
+        notes = own.advise_runs(mean) if own else ()
         if own is not None and own.is_random:
             mean = own.widen(mean, own.share())
-        notes = (Note(code="runs_price", message=price),) if price else ()
         return difference[both], mean, notes
     reason = "no item has a score under both conditions"
     nothing = MeanOverClusters(mean=math.nan, std_error=math.nan, df=math.nan, reason=reason)

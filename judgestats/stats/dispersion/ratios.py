@@ -680,8 +680,7 @@ def gmd_ratio(
     )
     values, power = (cells.gmd, 1) if statistic == "gmd" else (cells.variance, 2)
     pairs = chosen_pairs(cells.conditions, reference, function=function)
-    more = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
-    found, n_draws = [], max(DRAWS, more)
+    found, n_draws = [], max(DRAWS, permutations_needed(n_comparisons=n_comparisons))
     for a, b in pairs:
         both = ~np.isnan(values[:, [a, b]]).any(axis=1)
         own = values[both]

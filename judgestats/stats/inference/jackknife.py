@@ -38,29 +38,26 @@ def effective_clusters(sizes: NDArray[np.number[Any]]) -> float:
     return float(n.sum() ** 2 / np.sum(n**2))
 
 
-_LACK = ": no interval"
-
-
 def few_questions(sizes: NDArray[np.number[Any]]) -> str:
     """Why fewer than two effective clusters bear no interval; empty where there are enough.
 
     Examples
     --------
     >>> few_questions(np.array([38, 1, 1])), few_questions(np.array([20, 20]))
-    ('3 questions, effectively 1.1: no interval', '')
+    ('3 questions, effectively 1.1', '')
     """
     effective = effective_clusters(sizes)
     if effective >= 2 - 1e-9:
         return ""
     if len(sizes) < 2:
         return "one cluster shows no variation"
-    return f"{len(sizes)} questions, effectively {effective:.1f}{_LACK}"
+    return f"{len(sizes)} questions, effectively {effective:.1f}"
 
 
 def lack_note(sizes: NDArray[np.number[Any]]) -> tuple[Note, ...]:
     """`few_questions` as a note; none where clusters are enough."""
     text = few_questions(sizes)
-    return (Note(code="no_interval", message=f"{text}."),) if text else ()
+    return (Note(code="no_interval", message=f"No interval: {text}."),) if text else ()
 
 
 def jackknife_error(left_out: Floats, sizes: NDArray[np.number[Any]]) -> tuple[float, float]:
@@ -331,7 +328,7 @@ class MeanOverClusters:
     @property
     def notes(self) -> tuple[Note, ...]:
         """Why there is no interval."""
-        message = f"No interval: {self.reason.removesuffix(_LACK)}."
+        message = f"No interval: {self.reason}."
         return (Note(code="no_interval", message=message),) if self.reason else ()
 
     def interval(self, level: float) -> Interval | None:
@@ -477,7 +474,7 @@ def interval_of_left_out(
             "undefined_estimate", "No interval: the statistic is undefined.", empty
         )
     if few := few_questions(sizes):
-        message = f"No interval: {few.removesuffix(_LACK)}. Judge items of more questions."
+        message = f"No interval: {few}. Judge items of more questions."
         return undefined_result("one_cluster", message, empty)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved, centre = forward(values), float(forward(np.array([estimate]))[0])

@@ -16,6 +16,7 @@ from judgestats.results.numbers import count_noun, format_number
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import MeanOverClusters
+from judgestats.stats.inference.result import Note
 
 COVERAGE = 0.8
 """Share of the items that a repeat index covers where it numbers runs."""
@@ -235,7 +236,7 @@ class RunComponent:
 
         Notes
         -----
-        With shifts of SD .4 of the noise in 10 runs, equal judges' GMD ratios leave out 1 in .11
+        With shifts of SD .4 of the noise in 10 runs, equal judges' GMD ratios leave out 1 in .115
         (docs/simulations/declared_design.csv).
         """
         calm = self.is_identified and self.p_value > SHOWN
@@ -316,8 +317,8 @@ class RunComponent:
         """
         return sum(w / max(r, 1) for w, r in zip(weights, self.runs, strict=True))
 
-    def price(self, mean: MeanOverClusters) -> str:
-        """By how much `ENOUGH` runs would narrow the interval of a difference of two means.
+    def advise_runs(self, mean: MeanOverClusters) -> tuple[Note, ...]:
+        """Note by how much `ENOUGH` runs would narrow the interval of a difference of two means.
 
         Parameters
         ----------
@@ -326,17 +327,17 @@ class RunComponent:
 
         Returns
         -------
-        str
+        tuple of Note
             Empty where as many were made, or runs are not random in any case.
         """
         if not self.is_random or self.nu >= MANY or math.isnan(mean.std_error):
-            return ""
+            return ()
         runs = tuple(max(r, ENOUGH) for r in self.runs)
         more = replace(self, runs=runs, df=self.df + sum(runs) - sum(self.runs))
         now, then = (own.widen(mean, own.share()).interval(0.95) for own in (self, more))
         saved = 1 - (then.high - then.low) / (now.high - now.low) if now and then else 0.0
         text = f"{ENOUGH} runs per judge would narrow this interval by {100 * saved:.0f}%."
-        return text if saved >= 0.005 else ""
+        return (Note(code="more_runs", message=text),) if saved >= 0.005 else ()
 
     def widen(self, mean: MeanOverClusters, share: float) -> MeanOverClusters:
         """A mean over items with the variance between runs in its error.

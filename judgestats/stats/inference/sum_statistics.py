@@ -310,9 +310,7 @@ def _interval(
         return _clopper_pearson(theta, n, level), math.nan, []
     lack = lack_note(np.bincount(codes)) if n else ()
     if n < 3 or lack:
-        message = (
-            f"No interval: it needs at least 3 clusters, there {'is' if n == 1 else 'are'} {n}."
-        )
+        message = f"No interval: it needs at least 3 clusters, there are {n}."
         return None, math.nan, [*lack] or [Note(code="too_few_clusters", message=message)]
     if method in {"bca", "percentile"}:
         boot = bootstrap.cluster_bootstrap(

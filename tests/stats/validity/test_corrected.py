@@ -257,7 +257,7 @@ def test_labels_gained_are_refused_where_they_cannot_be_known():
     assert "picked by hand" in picked.reason
     two = labels_gained(judge, labels, cluster=np.r_[np.zeros(28), np.ones(172)])
     assert two.interval is None
-    assert "effectively 1.1: no interval" in two.notes[0].message
+    assert "No interval: 2 questions, effectively 1.1" in two.notes[0].message
     same = labels_gained(people, labels)
     assert (same.estimate, same.interval.high) == pytest.approx((170, 170))
 

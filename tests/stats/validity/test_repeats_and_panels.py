@@ -112,7 +112,7 @@ def test_a_gain_over_clusters_is_wider_and_few_clusters_give_none():
     )
     alone = panel_gain(majority, right, cluster=np.r_[np.zeros(95), np.ones(5)])
     assert alone.interval is None
-    assert alone.notes[0].message == "2 questions, effectively 1.1: no interval."
+    assert alone.notes[0].message == "No interval: 2 questions, effectively 1.1."
 
 
 def test_a_panel_of_equal_copies_gains_nothing_and_has_an_interval():
