@@ -56,6 +56,13 @@ def single_run_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
 
 
+_ASKED = {
+    "reliability": "how consistent are these verdicts",
+    "order": "do they follow position",
+    "people": "do they agree with humans",
+}
+
+
 def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
     """The plan for verdicts, with the questions that unrepeated verdicts can answer.
 
@@ -81,7 +88,12 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
         "compare": labelled and len(once) > 1,
         "systems": labelled and "author" in frame,
         "panel": labelled and len(once) > 1,
+        "strength": "system_a" in frame,
+        "slices": labelled,
     }
+    parts = [text for name, text in _ASKED.items() if answerable[name]]
+    question = f"{', and '.join(parts) or 'how often is each verdict given'}?"
+    declared = replace(declared, question=question[0].upper() + question[1:])
     asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]
     if not any(once.values()) and not is_pass_fail(to_pass_fail(frame)):
         return replace(declared, hypotheses=tuple(asked))

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats import audit
+from judgestats import audit, read_judgments
 from judgestats.analysis import outcomes
+from judgestats.analysis.audit import plan_for
 from judgestats.data import parsed_frame
 from judgestats.errors import InputError
 
@@ -151,3 +152,17 @@ def test_what_was_never_asked_is_no_verdict_of_its_own():
     plain = found["reliability.fleiss_kappa.J"].estimate
     apart = found["reliability.fleiss_kappa_unread.J"].estimate
     assert apart == pytest.approx(plain, abs=0.05)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_plan_asks_only_what_the_file_can_answer(labelled) -> None:
+    rows = [{"item": i, "trial": k, "passed": (i + k) % 3 > 0} for i in range(30) for k in (1, 2)]
+    table = pd.DataFrame(rows)
+    if labelled:
+        table["label"] = table["item"] % 2
+    declared = plan_for(read_judgments(table))
+    assert ("agree with humans" in declared.question) is labelled
+    assert "position" not in declared.question
+    asked = {h.id for h in declared.hypotheses}
+    assert ("people" in asked, "slices" in asked) == (labelled, labelled)
+    assert not {"strength", "order", "slots"} & asked
