@@ -271,6 +271,9 @@ CASES = {
     "a rater's label twice in rows": text(
         "id,score,ann,label\na,1,x,1\na,1,x,2\nb,2,x,1\n", "--map", "rater=ann"
     ),
+    "a label without a rater": text(
+        "id,score,ann,label\na,1,x,1\na,1,,2\nb,2,x,1\n", "--map", "rater=ann"
+    ),
     "a verdict that differs between its raters": text(
         "id,score,ann,label\na,1,x,1\na,2,y,2\nb,2,x,1\n", "--map", "rater=ann"
     ),

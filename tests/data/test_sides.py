@@ -116,3 +116,11 @@ def test_models_left_and_right_are_sides_too():
     assert "a is the one of left_model" in found.attrs["understood"][1]
     arrows = [{"pair": i, "verdict": v} for i, v in enumerate(["A>B", "[[B>>A]]", "A=B"])]
     assert js.read_judgments(arrows)["choice"].tolist() == ["a", "b", "tie"]
+
+
+def test_a_row_without_a_model_s_name_is_no_fault_of_the_file() -> None:
+    rows = _named().assign(winner=lambda t: np.where(t["winner"] == t["model_a"], "A", "B"))
+    rows.loc[:3, "model_a"] = None
+    frame = js.read_judgments(rows)
+    assert len(frame) == 60
+    assert frame.attrs["roles"]["system"] == ["model_a", "model_b"]

@@ -335,9 +335,12 @@ ASKED = {
     ),
     "a row per rater of one verdict": (
         "item,llm_verdict,worker_id,human_label",
-        lambda r: [(i, ["pass", "fail"][i % 2], w, word(r)) for i in range(20) for w in "xyz"],
+        lambda r: [
+            *((i, ["pass", "fail"][i % 2], w, word(r)) for i in range(20) for w in "xyz"),
+            *((i, "pass", "", "") for i in range(20, 30)),
+        ],
         "rater = worker_id",
-        {"items": 20, "judgments": 20, "labels": 60, "human_raters": 3},
+        {"items": 30, "judgments": 30, "labels": 60, "human_raters": 3},
     ),
     "a row per annotator, which may name judges": (
         "item,score,annotator,human_score",

@@ -495,7 +495,8 @@ def with_raters_as_columns(
     Raises
     ------
     InputError
-        A verdict differs between the rows of its raters, or a rater labels one judgment twice.
+        A verdict differs between the rows of its raters, a rater labels one judgment twice, or a
+        label has no rater.
     """
     rater, label = names["rater"], names["label"]
     roles = ("item_id", "judge", "system", "criterion", "order", "replicate", "temperature")
@@ -508,13 +509,19 @@ def with_raters_as_columns(
                 f"{source}: {column!r} differs between the raters ({rater}) of one judgment, so "
                 "they are no raters of it."
             )
-    labels = table.assign(_group=codes).drop_duplicates(["_group", rater])
-    if len(labels) < len(table):
+    nobody = table[rater].isna() | (table[rater].astype(str).str.strip() == "")
+    if table[label][nobody].notna().any():
+        raise InputError(
+            f"{source}: a label has no rater ({rater}). Name one, or delete the label."
+        )
+    labels = table.assign(_group=codes)[~nobody]
+    if labels.duplicated(["_group", rater]).any():
         raise InputError(f"{source}: a rater ({rater}) labels one judgment twice.")
     wide = labels.pivot(index="_group", columns=rater, values=label)
     wide.columns = [f"{label} {name}" for name in wide.columns]
     kept = table.drop(columns=[rater, label])[~pd.Series(codes).duplicated().to_numpy()]
-    kept = pd.concat([kept.reset_index(drop=True), wide.reset_index(drop=True)], axis=1)
+    wide = wide.reindex(range(len(kept)))
+    kept = pd.concat([kept.reset_index(drop=True), wide], axis=1)
     names = {ours: c for ours, c in names.items() if ours not in {"rater", "label"}}
     return kept, names, tuple(wide.columns)
 

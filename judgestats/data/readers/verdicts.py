@@ -550,7 +550,7 @@ def side_columns(table: pd.DataFrame) -> tuple[str, str] | None:
 
 def _are_names(column: pd.Series) -> bool:
     """Whether the cells are as short as names, not texts."""
-    return max(map(len, column.head(200).astype(str)), default=0) <= _LONGEST_NAME
+    return max(map(len, column.dropna().head(200).astype(str)), default=0) <= _LONGEST_NAME
 
 
 def length_columns(table: pd.DataFrame) -> tuple[str, str] | None:
