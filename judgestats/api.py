@@ -30,6 +30,7 @@ from judgestats.results.gate import Gate
 from judgestats.results.records import plain
 
 if TYPE_CHECKING:
+    from judgestats.analysis.records import Analysis
     from judgestats.collection.endpoint_card import EndpointCard
     from judgestats.collection.spec import JudgeSpec
     from judgestats.reporting.notebook import Compared, Findings
@@ -60,8 +61,8 @@ def read_judgments(data: Any, **options: Any) -> pd.DataFrame:
         A log or table, a pandas or polars frame, or one dict per judgment. Also a run id, several
         run ids as repeats of one another, or an experiment of them (``"experiments:/NAME"``).
     **options
-        As `judgestats.data.readers.read_judgments` takes them: ``mapping``, ``item``,
-        ``factors``, ``kind``, ``values``, ``wide``, ``labels``, ``scale``, ``judge`` ...
+        The options of `judgestats.data.readers.read_judgments`, for example ``mapping``,
+        ``item``, ``values``, ``wide``, ``labels``, ``scale``, and ``judge``.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def audit(data: Any, **options: Any) -> Findings:
     data : path, DataFrame, list of dict, or MLflow run id(s)
         As `read_judgments` takes it, or what that returned.
     **options
-        All others as `read_judgments` takes them, and the following.
+        The options of `read_judgments`, and the following.
 
         - ``n_resamples`` (999), ``seed`` (0), and ``level`` (.95) of intervals and tests.
         - ``labels_drawn``, how the labelled items were chosen (``random``, ``stratified``,
@@ -145,6 +146,18 @@ def audit(data: Any, **options: Any) -> Findings:
     """
     from judgestats.reporting.notebook import Findings, MemoryRun
 
+    analysis, frame, records_of = _audited(data, options)
+    level = float(options.get("level", 0.95))
+    return Findings(
+        analysis, lambda: MemoryRun(records=records_of(None), held=frame, at_level=level)
+    )
+
+
+def _audited(
+    data: Any, options: Mapping[str, Any]
+) -> tuple[Analysis, pd.DataFrame, Callable[[DecisionOptions | None], Results]]:
+    """The analysis of data, the frame read, and its records by what is to be decided."""
+    options = dict(options)
     chosen = {k: options.pop(k) for k in _AUDIT_OPTIONS if k in options}
     read = isinstance(data, pd.DataFrame) and set(PARSED_COLUMNS) <= set(data.columns)
     if read and not options:
@@ -155,15 +168,13 @@ def audit(data: Any, **options: Any) -> Findings:
         analysis = audit_read(frame, notes=frame.attrs["notes"], limits=copies.limits, **chosen)
     understood = frame.attrs.get("understood", [])
     analysis = replace(analysis, question=" ".join([*understood, analysis.question]))
-    level = float(chosen.get("level", 0.95))
 
-    def build_run() -> MemoryRun:
-        full = supplemented(analysis, frame, level=level, scale=frame.attrs.get("scale"))
-        full = with_measures(full, frame)
-        records = full.records(_facts(data, frame))
-        return MemoryRun(records=records, held=frame, at_level=level)
+    def records_of(decision: DecisionOptions | None) -> Results:
+        level, scale = float(chosen.get("level", 0.95)), frame.attrs.get("scale")
+        full = supplemented(analysis, frame, level=level, scale=scale)
+        return with_measures(full, frame, decision).records(_facts(data, frame))
 
-    return Findings(analysis, build_run)
+    return analysis, frame, records_of
 
 
 def check(
@@ -250,8 +261,7 @@ def _results_to_check(data: Any, options: dict[str, Any], decision: DecisionOpti
     if hasattr(data, "run") and hasattr(data.run, "records"):
         return data.run.records  # type: ignore[no-any-return]
     if not isinstance(data, (str, Path)) or not is_run(str(data)):
-        found = audit(data, **options).run
-        return measured_results(found.records, found.judgments, decision)
+        return _audited(data, options)[2](decision)
     from judgestats.tracking.runs import results_of_run, run_judgments
 
     results = results_of_run(str(data))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -88,8 +89,7 @@ def _labelled_items(
         raise InputError(
             f"{arguments.file}: labels are scores, not pass / fail. State which of them pass, e.g. "
             f"--values 'label:>={least}=pass,label:<{least}=fail'. To bound the error of scores: "
-            f"judgestats decide automate {arguments.file} --scale 1-10, with a column of "
-            "confidence."
+            "judgestats decide automate my.csv --scale 1-10, with a column of confidence."
         )
     if not found:
         raise InputError(
@@ -109,7 +109,7 @@ def name_file(command: Callable[[Args], int]) -> Callable[[Args], int]:
         except InputError as refusal:
             if "my.csv" not in str(refusal):
                 raise
-            raise InputError(str(refusal).replace("my.csv", arguments.file)) from None
+            raise InputError(str(refusal).replace("my.csv", shlex.quote(arguments.file))) from None
 
     return run
 
@@ -169,7 +169,9 @@ def finish(
         for one in made:
             more = [f"Next  {step.command}" for step in one.next[:1] if step.command]
             lines = (*one.screen(), *one.care(), *more, *steps)
-            console.print_result(*(line.replace("my.csv", arguments.file) for line in lines))
+            console.print_result(
+                *(line.replace("my.csv", shlex.quote(arguments.file)) for line in lines)
+            )
         if required:
             console.print_result(f"exit {code} ({_EXIT_TEXT[code]})")
     return code
@@ -434,7 +436,7 @@ def next_command(arguments: Args) -> int:
     steps: list[str] = []
     if made.chosen and not reached:
         _write(made, judged[0], arguments, out)
-        steps = [f"Next  judgestats labels collect {out}{_choices(judged[0])}"]
+        steps = [f"Next  judgestats labels collect {shlex.quote(str(out))}{_choices(judged[0])}"]
     elif reached:
         steps = [f"Width {width:.3f} is reached: no more labels are needed."]
     return finish([made], arguments, steps=steps, looks=BATCHES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -324,7 +325,7 @@ def plan_command(arguments: Args) -> int:
     drawn = "by-verdict" if arguments.by else "random"
     console.print_result(
         f"{len(out)} items to label: {path} (drawn {drawn}; the judge's verdicts are not in it)",
-        f"Next: judgestats labels collect {path}",
+        f"Next  judgestats labels collect {shlex.quote(str(path))}",
     )
     return 0
 

@@ -1,8 +1,8 @@
 """Columns, conditions and tasks of the judgments frame, and the fields of a request.
 
-One entry of `FIELDS` is all that a field needs: reading, labels, order of levels, the body, the
-journal, what a refusal is about, parameters and their documentation follow from it. What is not
-listed is reached as ``extra_body.NAME`` (dots go deeper), as OpenAI's own client calls it.
+A field needs one entry of `FIELDS`. From it follow reading, labels, order of levels, the body, the
+journal, the subject of refusals, and parameters with their documentation. ``extra_body.NAME``
+reaches other fields (dots go deeper), as in OpenAI's client.
 """
 
 from __future__ import annotations

@@ -109,8 +109,8 @@ def read_source(
     Raises
     ------
     InputError
-        If there is no such file, its ending is unknown, it is empty, damaged, not UTF-8, has
-        too many bytes, rows or values, or a line does not parse.
+        If the file is missing, empty, damaged, too large or not UTF-8, its ending is unknown, or
+        a line does not parse.
     """
     path = Path(path)
     if is_folder(path):

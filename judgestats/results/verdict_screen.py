@@ -99,7 +99,7 @@ def verdict_screen(
     room = min(_MOST_LINES, HEIGHT) - closing - len(head)
     rows = sum(map(len, contrast_of(results)))
     while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
-        care = care[:-1]
+        care = care[: max(i for i, line in enumerate(care) if line[0].text.strip())]
     panel = [*_panel_lines(results), *_specification_lines(results, width)]
     table = _table(results, brief, width, room - len(found) - len(care) - len(panel), more)
     return [*head, *table, *panel, *found, *care]
@@ -642,7 +642,7 @@ def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:
     texts += [joint.join(short)] if short else []
     lines: Lines = []
     for text in texts[:_MOST_CARE]:
-        for i, line in enumerate(wrap_words(_clean(text), width - 6)[:2]):
+        for i, line in enumerate(wrap_words(_clean(text), width - 6)):
             lines.append([Span("Care  " if i == 0 else "      ", "bold"), Span(line)])
     return lines
 

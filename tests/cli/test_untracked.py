@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from judgestats.cli import main
 from tests.cli.test_screens import table
 
@@ -11,13 +13,19 @@ HEAVY = {"mlflow", "openai", "matplotlib", "sklearn", "pingouin", "statsmodels",
 OF_CALLS = {"judgestats.collection", "pydantic", "uvicorn"}
 
 
-def test_the_screen_alone_needs_no_heavy_package_and_writes_nothing(tmp_path):
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("analyze", "my.csv", "--track", "none", "--report", "none", "--resamples", "99"),
+        ("check", "my.csv", "--require", "icc_1_1=0", "--allow", "cannot-tell"),
+    ],
+)
+def test_the_screen_alone_needs_no_heavy_package_and_writes_nothing(tmp_path, words):
     table(tmp_path / "my.csv", 2)
     script = (
         "import sys\n"
         "from judgestats.cli import main\n"
-        "code = main(['analyze', 'my.csv', '--track', 'none', '--report', 'none',"
-        " '--resamples', '99'])\n"
+        f"code = main({list(words)!r})\n"
         f"print(sorted({HEAVY | OF_CALLS!r} & set(sys.modules)), file=sys.stderr)\n"
         "sys.exit(code)\n"
     )

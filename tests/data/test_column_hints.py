@@ -48,7 +48,7 @@ def test_columns_of_runs_are_repetitions() -> None:
     )
     assert frame.groupby("item_id")["replicate"].nunique().eq(2).all()
     assert set(frame["choice"]) == {"pass", "fail"}
-    assert "one column a replicate (run_1, run_2)" in frame.attrs["understood"][1]
+    assert "one column per repeat (run_1, run_2)" in frame.attrs["understood"][1]
 
 
 def test_letters_of_a_text_are_verdicts(tmp_path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from judgestats import results
-from judgestats.results.verdict_screen import verdict_screen
+from judgestats.results.verdict_screen import care_of, verdict_screen
 
 COUNTED = re.compile(r", for \d+ of \d+|; and \d+ more")
 
@@ -25,6 +25,7 @@ def assert_screen(found: results.Results) -> results.Summary:
                 assert (cell.number, cell.bounds) == results.format_record(
                     results.number_of(found, cell.record), decimals=decimals
                 )
+    whole = {said.rstrip(".") for _, said in care_of(found)}
     for width in (60, 80, 100):
         lines = verdict_screen(found, width=width, more="judgestats show 01234567")
         text = results.plain_text(
@@ -35,5 +36,8 @@ def assert_screen(found: results.Results) -> results.Summary:
             text
         )  # sentences and notes stand whole or not at all
         assert text.count("(") == text.count(")"), text
+        for said in re.findall(r"^Care  (.+(?:\n {6}.+)*)", text, re.M):
+            for part in " ".join(said.split()).split(" · "):
+                assert part.rstrip(".") in whole, text
         assert max(map(len, text.splitlines())) <= width, text
     return brief

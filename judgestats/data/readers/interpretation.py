@@ -507,7 +507,7 @@ def _meaning(options: TableOptions) -> str:
     parts += [f"labels are rows of {options.human}"] if options.human else []
     parts += [f"only rows of {options.judge_rows}"] if options.judge_rows else []
     parts += [f"replies are {options.parse}"] if options.parse else []
-    parts += [*options.wide, *(f"one row an entry of {c}" for c in options.explode)]
+    parts += [*options.wide, *(f"one row per entry of {c}" for c in options.explode)]
     return shorten_text("; ".join(parts), 100)
 
 

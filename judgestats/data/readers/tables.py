@@ -594,8 +594,8 @@ def _reshaped(
     people: tuple[str, ...] = ()
     if options.explode:
         table = exploded(source, table, options.explode)
-        shapes.append(f"one row an entry of {', '.join(options.explode)}")
-        served |= dict.fromkeys(options.explode, "verdicts, one an entry")
+        shapes.append(f"one row per entry of {', '.join(options.explode)}")
+        served |= dict.fromkeys(options.explode, "verdicts, one per entry")
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping) and not options.wide:
             one = column_named(table.columns, options.explode[0])
             if one:
@@ -605,9 +605,9 @@ def _reshaped(
     for spec in options.wide:
         table = with_paths(source, table, wide_paths(spec))
         table, role, columns = long_of(source, table, spec)
-        person = "person" if role == "label" else role
-        shapes.append(f"one column {_articled(person)} ({few_names(list(columns))})")
-        served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts, one {role}")
+        one = {"label": "person", "replicate": "repeat"}.get(role, role)
+        shapes.append(f"one column per {one} ({few_names(list(columns))})")
+        served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts of one {one}")
         wide |= dict.fromkeys(columns, "criterion" if role == SYSTEM_CRITERION else role)
         if role == "label":
             people = (*people, *columns)
@@ -625,10 +625,6 @@ def _reshaped(
             key = joined_ids(table, numbered)
             table = table.drop(columns=numbered).assign(**{mapping["replicate"]: key})
     return table, mapping, people
-
-
-def _articled(word: str) -> str:
-    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 def _column(source: Path | str, table: pd.DataFrame, wanted: str, role: str) -> str:

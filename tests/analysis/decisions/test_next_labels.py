@@ -234,6 +234,16 @@ def test_verdicts_in_other_words_are_refused_with_the_way_on(
         assert said in capsys.readouterr().err
 
 
+def test_printed_commands_quote_names_with_spaces(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = {"item": range(40), "verdict": ["pass", "fail"] * 20}
+    pd.DataFrame(rows).to_csv("my j.csv", index=False)
+    assert main(["decide", "automate", "my j.csv"]) == 2
+    assert "judgestats labels plan 'my j.csv' --labels 40" in capsys.readouterr().err
+    assert main(["labels", "plan", "my j.csv", "--labels", "9", "--out", "my l.csv"]) == 0
+    assert "Next  judgestats labels collect 'my l.csv'" in capsys.readouterr().out
+
+
 def test_items_without_confidence_are_the_least_sure():
     rng = np.random.default_rng(3)
     verdict = np.ones(300)
