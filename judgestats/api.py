@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -147,10 +148,8 @@ def audit(data: Any, **options: Any) -> Findings:
     from judgestats.reporting.notebook import Findings, MemoryRun
 
     analysis, frame, records_of = _audited(data, options)
-    level = float(options.get("level", 0.95))
-    return Findings(
-        analysis, lambda: MemoryRun(records=records_of(None), held=frame, at_level=level)
-    )
+    run = partial(MemoryRun, held=frame, at_level=float(options.get("level", 0.95)))
+    return Findings(analysis, lambda: run(records=records_of(None)))
 
 
 def _audited(

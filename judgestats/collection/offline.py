@@ -218,7 +218,11 @@ class Ingested:
     cut: int = 0
 
 
-def ingest(files: Iterable[Path], journal: Journal, *, batch: int = 500) -> Ingested:
+_COMMITTED = 500
+"""Answers of one commit: what was read before an interrupt is kept."""
+
+
+def ingest(files: Iterable[Path], journal: Journal) -> Ingested:
     """Read a batch runner's files of answers into a journal, a few hundred at a time.
 
     Parameters
@@ -226,8 +230,6 @@ def ingest(files: Iterable[Path], journal: Journal, *, batch: int = 500) -> Inge
     files : iterable of Path
         In OpenAI's form: a line per request, with ``custom_id`` and ``response`` or ``error``.
     journal : Journal
-    batch : int
-        Answers of one commit: what was read before an interrupt is kept.
 
     Returns
     -------
@@ -242,7 +244,7 @@ def ingest(files: Iterable[Path], journal: Journal, *, batch: int = 500) -> Inge
                     ingested.duplicates += 1
                     continue
                 waiting[key] = answer
-                if len(waiting) >= batch:
+                if len(waiting) >= _COMMITTED:
                     _keep(waiting, journal, ingested)
     _keep(waiting, journal, ingested)
     return ingested

@@ -81,17 +81,14 @@ def _values(plan: JudgePlan) -> dict[str, float]:
     }
 
 
-def relative_margin(
-    strata: Sequence[Stratum], values: Mapping[Cell, float], *, level: float = 0.95
-) -> float:
-    r"""Half the width of the interval of a stratified total, as a share of the total.
+def relative_margin(strata: Sequence[Stratum], values: Mapping[Cell, float]) -> float:
+    r"""Half the width of the 95% interval of a stratified total, as a share of the total.
 
     Parameters
     ----------
     strata : sequence of Stratum
     values : mapping of Cell to float
         Of the cells drawn; 0 where one is missing.
-    level : float
 
     Returns
     -------
@@ -130,7 +127,7 @@ def relative_margin(
         spread += part**2 / (n - 1)
     if not variance or not total:
         return 0.0
-    t = float(distributions.t.ppf((1 + level) / 2, variance**2 / spread))
+    t = float(distributions.t.ppf(0.975, variance**2 / spread))
     return t * math.sqrt(variance) / total
 
 

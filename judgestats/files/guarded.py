@@ -344,10 +344,10 @@ def base_name(path: Path) -> str:
     return path.name.lower().removesuffix(".gz").removesuffix(".zst")
 
 
-def head(path: Path, size: int = _HEAD) -> bytes:
+def head(path: Path) -> bytes:
     """The first bytes, decompressed where the file is compressed."""
     with opened(path) as stream:
-        return stream.read(size)
+        return stream.read(_HEAD)
 
 
 def decoded(raw: bytes, where: str) -> str:

@@ -15,7 +15,6 @@ from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Table
 from judgestats.results.results import Results
 from judgestats.results.screen import (
-    HEIGHT,
     NOTHING,
     WIDTH,
     Lines,
@@ -96,7 +95,7 @@ def verdict_screen(
     found += decision_lines(results, width)
     care = care_text_lines(care_of(results), width)
     found = found or [[]]
-    room = min(_MOST_LINES, HEIGHT) - closing - len(head)
+    room = _MOST_LINES - closing - len(head)
     rows = sum(map(len, contrast_of(results)))
     while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
         care = care[: max(i for i, line in enumerate(care) if line[0].text.strip())]

@@ -210,13 +210,12 @@ def notice_lines(notices: Sequence[str]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def wrapped(text: str, *, indent: str = "") -> list[str]:
+def wrapped(text: str) -> list[str]:
     """Text in lines of at most 96 columns, the further ones set in."""
     return textwrap.wrap(
         text,
         width=96,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
+        subsequent_indent="  ",
         break_long_words=False,
         break_on_hyphens=False,
     )
@@ -540,9 +539,8 @@ def screen_size() -> tuple[int, int]:
     """Columns and lines of the screen; what is piped is as wide as COLUMNS says, or may be."""
     if not is_terminal() and not os.environ.get("COLUMNS"):
         return screen.WIDTH, screen.HEIGHT
-    return min(
-        screen.WIDTH, shutil.get_terminal_size((screen.WIDTH, screen.HEIGHT)).columns
-    ), screen.HEIGHT
+    columns = shutil.get_terminal_size((screen.WIDTH, screen.HEIGHT)).columns
+    return min(screen.WIDTH, columns), screen.HEIGHT
 
 
 def print_lines(lines: screen.Lines) -> None:

@@ -592,18 +592,13 @@ def check_prices(prepared: Prepared) -> None:
 
 def judgments_of(prepared: Prepared, raw: pd.DataFrame) -> tuple[pd.DataFrame, text_checks.Copies]:
     """Judgments read, with their order of requests, and copies handled."""
-    frame = _parsed(prepared, raw)
+    protocols, units = readers_of(prepared)
+    frame = parse_judgments(raw, protocols=protocols, units=units)
     if prepared.staging is None:
         frame[REQUEST_ORDER] = recorded_order(frame)
     copies = text_checks.find_copies(text_checks.with_texts(frame, texts_of(prepared.items)))
     copies = text_checks.handled_copies(copies, prepared.parameters.duplicates)
     return text_checks.apply_copy_policy(frame, copies), copies
-
-
-def _parsed(prepared: Prepared, raw: pd.DataFrame) -> pd.DataFrame:
-    """Every reply read, by the protocol of its condition or of its stage."""
-    protocols, units = readers_of(prepared)
-    return parse_judgments(raw, protocols=protocols, units=units)
 
 
 def readers_of(

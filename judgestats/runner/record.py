@@ -25,9 +25,7 @@ from judgestats.analysis.families import Design
 from judgestats.analysis.measures import with_measures
 from judgestats.analysis.records import Analysis
 from judgestats.analysis.supplements import supplemented
-from judgestats.analysis.text_checks import (
-    with_flagged_texts,
-)
+from judgestats.analysis.text_checks import with_flagged_texts
 from judgestats.analysis.validity import labelled_frame, texts_of, with_people_error
 from judgestats.analysis.validity_systems import with_disagreements
 from judgestats.data.columns import PARSED_COLUMNS, RAW_COLUMNS, Task, as_text

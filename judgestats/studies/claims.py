@@ -411,7 +411,7 @@ def bounded(value: float, *, digits: int = 3) -> str:
     return apa_number(value, digits=digits, bounded=True)
 
 
-def format_percent(value: float, *, digits: int = 1) -> str:
+def format_percent(value: float) -> str:
     """A share in percent, as studies print accuracies.
 
     Examples
@@ -419,7 +419,7 @@ def format_percent(value: float, *, digits: int = 1) -> str:
     >>> format_percent(0.7172)
     '71.7%'
     """
-    return f"{100 * value:.{digits}f}%"
+    return f"{100 * value:.1f}%"
 
 
 def hundredths(estimate: Estimate) -> str:

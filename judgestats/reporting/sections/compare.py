@@ -62,9 +62,9 @@ def refusals(first: Run, second: Run) -> list[str]:
     return reasons
 
 
-def _shortly(names: list[str], most: int = 4) -> str:
-    more = len(names) - most
-    return "; ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+def _shortly(names: list[str]) -> str:
+    more = len(names) - 4
+    return "; ".join(names[:4]) + (f" and {more} more" if more > 0 else "")
 
 
 def _changed_items(first: Run, second: Run) -> list[str]:
