@@ -283,7 +283,7 @@ def tests_of_pair(
             null_hypothesis="the runs do not matter for the spread of judgments",
             alternative="the spread of judgments differs between the runs",
             details={"p_floor": row.details["p_floor"]},
-            reason=row.reason if array.scores.shape[-1] > 1 else _ONCE,
+            reason="" if row.p_value >= 0 else row.reason if array.scores.shape[-1] > 1 else _ONCE,
         )  # fmt: skip
         listed.append(("spread", "Spread of repeated scores", "primary", spread))
         listed.append(("gmd", "GMD ratio", "secondary", ratios))

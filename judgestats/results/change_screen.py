@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from judgestats.results import screen, verdict_screen
-from judgestats.results.numbers import apa_number
+from judgestats.results.numbers import apa_number, apa_p
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row, Test
 from judgestats.results.results import Results
@@ -101,11 +101,13 @@ def outcome_lines(results: Results) -> list[str]:
 def _sentence(headline: Headline, results: Results) -> str:
     """How far one quantity moved, with its interval."""
     row, cell = _row_of(headline, results)
+    who = f"{headline.about.stratum}: " if headline.about.stratum else ""
     if row is None:
-        return ""
+        # Only of a ratio that is 0 or infinite a difference is claimed without a number.
+        text = f"{who}repeated scores of one run never differ, those of the other do"
+        return f"{text} ({apa_p(headline.p_adjusted)})." if headline.claim == "differs" else ""
     record = screen.number_of(results, cell)
     nothing = 1.0 if quantity_of(record.estimand).unit == "ratio" else 0.0
-    who = f"{headline.about.stratum}: " if headline.about.stratum else ""
     what = row.ask.removeprefix("Change of ")
     moved = "rose by" if record.estimate > nothing else "fell by"
     moved = moved if headline.claim == "differs" else "changed by"

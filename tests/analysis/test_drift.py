@@ -1,6 +1,7 @@
 """Two runs of a judge compared: what has changed is found, and what has not is not claimed."""
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -85,6 +86,19 @@ def test_a_wider_spread_lowers_reliability():
     assert found.headlines[1].rests_on == ("spread.J, T=1", "gmd.J, T=1")
     first, second = found.conditions["icc1"]
     assert second < first
+
+
+def test_repeats_that_begin_or_cease_to_differ_are_a_change():
+    varied = run(seed=2)
+    still = run(seed=1).assign(score=5.0)
+    for before, after in ((still, varied), (varied, still)):
+        found = drift(before, after, n_resamples=99)
+        assert claims(found) == {"shift": "equivalent", "spread": "differs"}
+        assert change_outcome(found.headlines) == "CHANGED"
+        [said] = change_sentences(found.records())
+        assert "repeated scores of one run never differ, those of the other do (p = .00" in said
+        [row] = found["gmd.J, T=1"].rows
+        assert (math.isnan(row.estimate), row.interval) == (True, None)
 
 
 def test_a_change_of_dispersion_is_claimed_exactly_where_its_interval_leaves_one_out():

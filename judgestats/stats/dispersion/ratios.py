@@ -444,7 +444,7 @@ class ExchangeRatio:
     (v_{gb} - \theta v_{ga})|`, the p of a ratio :math:`\theta` is the share of sign vectors
     (:math:`w_1 = +1`) with :math:`T_w \ge T`. Each exchange is as extreme as the data between two
     roots of :math:`T_w = T`, with the estimate between them. Hence the interval of all ratios with
-    p > 1 - level ends at a root, and agrees with p exactly.
+    p > 1 - level ends at a root, and agrees with p exactly. A ratio of 0 or infinity has a p only.
     """
 
     estimate: float
@@ -554,13 +554,16 @@ def exchange_ratio(
     sums = sums[np.lexsort((keys[:, 0], keys.min(axis=1), np.round(keys.sum(axis=1), 9)))]
     g = len(sums)
     total_a, total_b = (float(v) for v in sums.sum(axis=0))
+    reason = "no repeats of a judge differ" if g else "no item is shared"
+    reason = "" if min(total_a, total_b) > 0 else reason
     ratio = ExchangeRatio(
         estimate=math.nan, p_value=math.nan, smallest=math.nan,
         low_at=np.empty(0), high_at=np.empty(0), power=power,
         n_varying=int(np.sum((x > 0) | (y > 0))), n_items=x.size, n_clusters=g,
+        reason=reason,
     )  # fmt: skip
-    if not (total_a > 0 and total_b > 0):
-        return replace(ratio, reason="no repeats of a judge differ" if g else "no item is shared")
+    if not total_a + total_b > 0:
+        return ratio
     by_a, by_b = np.concatenate([signs @ sums for signs in _signs(g, seed, n_draws)]).T
     tolerance = 1e-9 * (total_a + total_b)
     extreme = np.abs(by_b - by_a) >= abs(total_b - total_a) - tolerance
@@ -573,7 +576,7 @@ def exchange_ratio(
     low, high = (np.nan_to_num(roots, nan=v, posinf=math.inf) for v in (0.0, math.inf))
     return replace(
         ratio,
-        estimate=(total_b / total_a) ** (1 / power),
+        estimate=math.nan if reason else (total_b / total_a) ** (1 / power),
         p_value=float(np.mean(extreme)),
         smallest=1 / by_a.size,
         low_at=np.sort(low.min(axis=0)),
