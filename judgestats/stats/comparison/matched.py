@@ -659,6 +659,7 @@ def _mcnemar_effects(
         estimator="(b - c) / n",
         estimate=(b - c) / total if total else math.nan,
         interval=rate_interval,
+        notes=() if over_clusters is None else over_clusters.notes,
         sample=sample,
         reason="" if total else "there are no pairs",
     )

@@ -67,6 +67,8 @@ def test_mcnemar_edges() -> None:
     clustered = mcnemar_test([1, None, 0], [0, 1, 0], cluster=["a", "a", "b"])
     assert clustered.sample.n_clusters == 2
     assert clustered.sample.n_excluded == 1
+    one = mcnemar_test([1, 1, 0], [0, 1, 0], cluster=["a"] * 3).effects[1]
+    assert (one.interval, one.notes[0].code) == (None, "no_interval")
 
 
 @pytest.mark.parametrize(
