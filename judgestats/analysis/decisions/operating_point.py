@@ -329,10 +329,7 @@ def operating_point(
 def _check_size(
     where: str, n1: int, n0: int, tpr: float, tnr: float, delta: float, *, items: int
 ) -> None:
-    least1, least0 = (
-        calibration.least_trials(1 - tpr, delta),
-        calibration.least_trials(1 - tnr, delta),
-    )
+    least1, least0 = (calibration.least_trials(1 - rate, delta) for rate in (tpr, tnr))
     if n1 and n0 and (n1 < least1 or n0 < least0):
         raise InputError(
             f"{where}: {n1} labelled passes and {n0} labelled fails are too few. TPR >= "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import ClassVar, Literal
 
@@ -342,16 +343,9 @@ def _with_votes(
     sizes = [_size(errors, n, places, base.level) for n in range(1, k + 1)]
     rate, rho = float(errors.mean()), found.mean_correlation
     own = sizes[-1]
-    if (
-        k < FURTHER
-        and rho < 1
-        and own.low <= panels.modelled_accuracy(rate, max(rho, 0), k) <= own.high
-    ):
-        sizes.append(
-            Size(
-                k=FURTHER, estimate=panels.modelled_accuracy(rate, max(rho, 0), FURTHER), model=True
-            )
-        )
+    modelled = partial(panels.modelled_accuracy, rate, max(rho, 0))
+    if k < FURTHER and rho < 1 and own.low <= modelled(k) <= own.high:
+        sizes.append(Size(k=FURTHER, estimate=modelled(FURTHER), model=True))
     return replace(
         found, accuracy_by_size=tuple(sizes),
         accuracy_if_independent=panels.independent_accuracy(errors.mean(axis=0)),

@@ -891,11 +891,9 @@ def labels_for_window(
     *,
     tpr: float,
     tnr: float,
-    chance: float = 0.8,
-    draws: int = 200,
     seed: int = 0,
 ) -> int | None:
-    """Smallest number of labels, in steps of 20, whose window is not empty with some chance.
+    """Smallest number of labels, in steps of 20, whose window is not empty in .8 of 200 draws.
 
     Parameters
     ----------
@@ -904,10 +902,8 @@ def labels_for_window(
     counts : ErrorCounts
         Whose design effects and level hold for more labels, too.
     tpr, tnr : float
-    chance : float
-    draws : int
-        Draws from the observed items for each number.
     seed : int
+        Of the draws from the observed items.
 
     Returns
     -------
@@ -933,7 +929,7 @@ def labels_for_window(
 
     def is_enough(n: int) -> bool:
         rng = np.random.default_rng([seed, n])
-        n_pass = rng.binomial(n, good.size / scores.size, draws)
+        n_pass = rng.binomial(n, good.size / scores.size, 200)
         most = allowed(n_pass, counts.effects[0], 1 - tpr)
         false = allowed(n - n_pass, counts.effects[1], 1 - tnr)
         found = 0
@@ -941,7 +937,7 @@ def labels_for_window(
             if k1 >= 0 and k0 >= 0:
                 last = np.partition(rng.choice(good, n1), k1)[k1]
                 found += int(np.sum(rng.choice(bad, n - n1) >= last) <= k0)
-        return found >= chance * draws
+        return found >= 160
 
     low, high = 0, (scores.size // 20 + 1) * 20
     while not is_enough(high):
