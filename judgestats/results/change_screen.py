@@ -103,9 +103,10 @@ def _sentence(headline: Headline, results: Results) -> str:
     row, cell = _row_of(headline, results)
     who = f"{headline.about.stratum}: " if headline.about.stratum else ""
     if row is None:
-        # Only of a ratio that is 0 or infinite a difference is claimed without a number.
+        if (headline.claim, headline.hypothesis) != ("differs", "spread"):
+            return ""  # else the ratio is 0 or infinite
         text = f"{who}repeated scores of one run never differ, those of the other do"
-        return f"{text} ({apa_p(headline.p_adjusted)})." if headline.claim == "differs" else ""
+        return f"{text} ({apa_p(headline.p_adjusted)})."
     record = screen.number_of(results, cell)
     nothing = 1.0 if quantity_of(record.estimand).unit == "ratio" else 0.0
     what = row.ask.removeprefix("Change of ")
