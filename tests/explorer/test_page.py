@@ -492,6 +492,17 @@ def test_numbers_of_the_header_are_those_of_the_record(opened: Callable[..., Bro
     assert sorted(intervals) == sorted([t.partition(" ")[2] for _, t in want] + finding)
 
 
+def test_without_labels_a_repeat_outside_the_majority_is_hollow(
+    opened: Callable[..., Browser],
+) -> None:
+    verdicts = ["pass", "fail", "pass", "pass"]
+    frame = judgments(n_items=3, judges=("ann",), kind="choice", labels="none", missing=0)
+    frame = frame.assign(choice=verdicts * 3, status="ok")
+    marks = """[...document.querySelectorAll('.mx-body .strip')].map(
+      (s) => [...s.querySelectorAll('rect')].map((r) => r.getAttribute('class')))"""
+    assert opened(frame).js(marks) == [["bar", "hollow", "bar", "bar"]] * 3
+
+
 @pytest.mark.parametrize(
     ("threshold", "passes", "said"),
     [

@@ -186,7 +186,7 @@ export class Matrix {
       }
     } else {
       g.style.width = `${width}px`;
-      const label = store.label[cell];
+      const label = store.label[cell] === NONE ? selection.cells.major[cell] : store.label[cell];
       const step = Math.min(10, (width - 4) / Math.max(rows.length, 1));
       rows.forEach((r, i) => {
         const unread = Number.isNaN(store.value[r]);
