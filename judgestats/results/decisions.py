@@ -634,10 +634,10 @@ def _label_requirement(
 
 
 def _sentence(verdict: Verdict, results: Results, flips: float) -> str:
-    """The reason; where requirements are not measured, all of what is missing."""
+    """The reason: a blocker, what is missing, or the requirement that decides."""
     decisive = verdict.decisive
     if decisive is None or decisive.status != "not_measured":
-        return purposes.reason_of(decisive, results, flips=flips)
+        return verdict.blocker or purposes.reason_of(decisive, results, flips=flips)
     missing = [r for r in verdict.requirements if r.status == "not_measured"]
     reasons = dict.fromkeys(r.reason for r in missing)
     return f"{', and '.join(reasons)}."

@@ -395,6 +395,13 @@ class Verdict(Part):
         """The requirement that decides; None where none is stated."""
         return next((r for r in self.requirements if r.key == self.deciding), None)
 
+    @property
+    def blocker(self) -> str:
+        """What forbids a decision although the requirements hold; else empty."""
+        if self.decisive is None or self.decisive.status != "holds":
+            return ""
+        return next((c.text for c in self.caveats if c.severity == "blocker"), "")
+
 
 def decide(
     demands: Sequence[tuple[Demand, Measure | None]],

@@ -141,7 +141,7 @@ def verdict_groups(results: Results) -> list[tuple[str, str, Outcome]]:
     ordered = sorted(results.verdicts, key=lambda v: -ORDER.index(v.outcome))
     by_reason: dict[tuple[str, str, str, str], list[Verdict]] = {}
     for v in ordered:
-        state = v.decisive.status if v.decisive else v.sentence
+        state = v.blocker or (v.decisive.status if v.decisive else v.sentence)
         deciding = "" if v.purpose == "contrast" else v.deciding
         by_reason.setdefault((v.outcome, v.purpose, deciding, state), []).append(v)
     shown = list(by_reason.values())
@@ -179,15 +179,15 @@ def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = 
     comma = " " if group[0].purpose == "panel" else ", " if words else ""
     if group[0].purpose == "contrast":
         return f"{listed}: {group[0].sentence}"
-    alike = len({(v.outcome, v.deciding) for v in group}) == 1
+    alike = len({(v.outcome, v.deciding, v.blocker) for v in group}) == 1
     if not alike:
         counts = Counter(WORDS[v.outcome] for v in group)
         return f"{listed}: {', '.join(f'{n} {word}' for word, n in counts.items())}."
     decisive = group[0].decisive
-    reason = group[0].sentence if len(group) == 1 else reason_of(decisive, several=True)
-    missing = {v.sentence for v in group}
-    if decisive is not None and decisive.status == "not_measured" and len(missing) == 1:
-        reason = group[0].sentence
+    missing = decisive is not None and decisive.status == "not_measured"
+    shared = len({v.sentence for v in group}) == 1 and (missing or group[0].blocker)
+    own = len(group) == 1 or shared
+    reason = group[0].sentence if own else reason_of(decisive, several=True)
     return f"{listed}{comma}{words}: {reason}"
 
 

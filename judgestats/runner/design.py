@@ -232,10 +232,8 @@ def read_vary(name: str, text: str) -> dict[str, tuple[Any, ...]]:
             )
         if field == "temperature":
             raise InputError(f"{name}: temperatures are varied by temperatures=0,0.5,1.")
-        levels = {
-            as_text(v): v
-            for v in map(field_of(field).read, parameter_types.read_names(field, listed))
-        }
+        read = map(field_of(field).read, parameter_types.read_names(field, listed))
+        levels = {as_text(v): v for v in read}
         if len(levels) < 2 or field in varied:
             raise InputError(f"{name}: give {field} once, with at least two levels.")
         varied[field] = tuple(levels[w] for w in sort_levels(field, levels) or levels)

@@ -391,9 +391,8 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         def build(asked: CommonParameters) -> JudgingProtocol:
             return design.protocol(asked, condition)
 
-        own = study_prompts.own_protocol(
-            build, study_prompts.in_wording(parameters, wording, condition), items
-        )
+        worded = study_prompts.in_wording(parameters, wording, condition)
+        own = study_prompts.own_protocol(build, worded, items)
         return study_prompts.original_protocol(own, wording, condition.factors)
 
     protocols = {c: protocol_of(c) for c in conditions}

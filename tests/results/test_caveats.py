@@ -162,3 +162,15 @@ def test_the_agreement_of_people_is_what_the_judge_is_compared_with() -> None:
                      "label_bob": word[2]})  # fmt: skip
     found = decided(rows, for_="compare", require="agreement_human=-.1,mdd=none")
     assert found.requirements[0].key == "agreement_human"
+
+
+def test_a_blocker_is_the_reason_where_all_requirements_hold() -> None:
+    rows = [
+        {"item": i, "repeat": r, "verdict": word, "label": word}
+        for i in range(200) for r in range(3) for word in [("pass", "fail")[i % 2]]
+    ]  # fmt: skip
+    drawn = js.check(rows, labels_drawn="random").verdicts[0]
+    picked = js.check(rows, labels_drawn="convenience").verdicts[0]
+    assert drawn.outcome in {"USE", "USE_WITH_CARE"}
+    assert picked.outcome == "CANNOT_TELL"
+    assert picked.sentence.startswith("Labels were picked by hand")

@@ -168,9 +168,8 @@ def _effect(
     if record is None or math.isnan(record.estimate):
         return ""
     number = apa_number(record.estimate, bounded=True)
-    return numbers.AddressedText(
-        ((f"{pair.symbol} = ", ""), (number, numbers.address(record.id, "estimate")))
-    )
+    place = numbers.address(record.id, "estimate")
+    return numbers.AddressedText(((f"{pair.symbol} = ", ""), (number, place)))
 
 
 def _claims(run: Run) -> list[dict[str, Any]]:
@@ -417,9 +416,8 @@ def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
     if math.isnan(value):
         return numbers.DASH
     text = f"{100 * value:.1f}%"
-    return (
-        text if math.isnan(low) else f"{text} {numbers.interval(100 * low, 100 * high, digits=0)}"
-    )
+    bounds = numbers.interval(100 * low, 100 * high, digits=0)
+    return text if math.isnan(low) else f"{text} {bounds}"
 
 
 def scaling(run: Run) -> list[Showable]:
