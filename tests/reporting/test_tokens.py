@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from judgestats.reporting.tokens import DARK, LIGHT, SERIES, css_tokens, typst_tokens
+from judgestats.reporting import tokens
 
 SEEN = {
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
@@ -69,24 +69,24 @@ def test_differences_are_those_of_the_published_pairs() -> None:
 
 @pytest.mark.parametrize("seen", SEEN)
 def test_series_and_outcomes_differ_for_colour_blind_readers(seen: str) -> None:
-    series = [lab(SEEN[seen] @ linear(c)) for c in SERIES]
+    series = [lab(SEEN[seen] @ linear(c)) for c in tokens.SERIES]
     assert min(difference(a, b) for a, b in combinations(series, 2)) >= 10
-    for tokens in (LIGHT, DARK):
-        good, bad = (lab(SEEN[seen] @ linear(tokens[name])) for name in ("good", "bad"))
+    for theme in (tokens.LIGHT, tokens.DARK):
+        good, bad = (lab(SEEN[seen] @ linear(theme[name])) for name in ("good", "bad"))
         assert difference(good, bad) >= 40
 
 
-@pytest.mark.parametrize("tokens", [LIGHT, DARK])
-def test_texts_stand_out_from_the_paper(tokens: dict[str, str]) -> None:
-    light = {n: float(linear(c) @ TO_XYZ[1]) + 0.05 for n, c in tokens.items() if n != "fails"}
+@pytest.mark.parametrize("theme", [tokens.LIGHT, tokens.DARK])
+def test_texts_stand_out_from_the_paper(theme: dict[str, str]) -> None:
+    light = {n: float(linear(c) @ TO_XYZ[1]) + 0.05 for n, c in theme.items() if n != "fails"}
     for name in ("ink", "quiet", "good", "bad"):
         pair = sorted((light[name], light["paper"]))
         assert pair[1] / pair[0] >= 4.5, name
 
 
 def test_pages_and_pdf_take_the_same_tokens() -> None:
-    css, typst = css_tokens(), typst_tokens()
-    for name, colour in LIGHT.items():
+    css, typst = tokens.css_tokens(), tokens.typst_tokens()
+    for name, colour in tokens.LIGHT.items():
         assert f"--{name}:{colour}" in css.partition("@media")[0]
-        assert f"--{name}:{DARK[name]}" in css.partition("@media")[2]
+        assert f"--{name}:{tokens.DARK[name]}" in css.partition("@media")[2]
         assert f'#let js-{name} = rgb("{colour}")' in typst
