@@ -122,7 +122,7 @@ def test_the_page_on_other_packages_takes_every_cell_from_what_was_printed() -> 
     differs = importlib.import_module("differs")
     page = (DOCS / "differs.md").read_text(encoding="utf-8")
     printed = dict(re.findall(r"\*\*(\w+) [\d.]+\*\*\n\n```text\n(.*?)\n```", page, re.DOTALL))
-    assert list(printed) == ["judgestats", "truescore", "evalstats", "judgekeeper"]
+    assert list(printed) == ["judgestats", "truescore", "evalstats", "judgekeeper", "mistrial"]
     own = {q: w["judgestats"] for q, w in differs.ASKED.items() if "judgestats" in w}
     for question, pattern in own.items():
         cell = differs.answer(printed["judgestats"], pattern, "judgestats").replace("|", "/")
