@@ -61,7 +61,7 @@ STATE_TESTS = [
 MODULES = {
     "deadlines.py": ["tests/test_deadlines.py"],
     "sinks.py": ["tests/test_sinks.py", "tests/reporting/test_escape.py"],
-    "files/shared_state.py": STATE_TESTS,
+    "files/shared_state.py": ["tests/commands/test_labels.py", *STATE_TESTS],
     "files/monitor_state.py": STATE_TESTS,
     "files/label_state.py": ["tests/commands/test_labels.py"],
     "files/text.py": [

@@ -15,6 +15,7 @@ from judgestats.commands.help import overview
 from judgestats.deadlines import handle_signals, stop_code
 from judgestats.deprecated import current_command, current_options, removed_option
 from judgestats.errors import InputError, JudgestatsError, printable
+from judgestats.files.text import plain_word
 from judgestats.terminal import as_typed, emit, own_streams
 
 _COMPLETE = "_JUDGESTATS_COMPLETE"
@@ -46,6 +47,9 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
             return _complete(asked)
         gc.set_threshold(100_000, 50, 50)
     words = list(sys.argv[1:] if argv is None else argv)
+    if "--" in words:  # behind it, a file's name may begin with a dash
+        at = words.index("--")
+        words[at:] = ["--", *map(plain_word, words[at + 1 :])]
     try:
         return _run(words, program)
     except JudgestatsError as error:

@@ -32,6 +32,14 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def test_deadlines_are_those_that_the_page_states():
+    page = (Path(__file__).parents[1] / "docs" / "robustness.md").read_text(encoding="utf-8")
+    assert f"with its process group after {deadlines.PROGRAM_SECONDS:g} s" in page
+    assert f"named after {deadlines.SAY_SECONDS:g} s" in page
+    assert f"ends within a second, or after {deadlines.END_SECONDS:g} s" in page
+    assert deadlines.AGAIN_SECONDS < 1
+
+
 def test_a_stopped_program_is_ended_with_all_that_it_started(tmp_path):
     pid = tmp_path / "pid"
     before = time.monotonic()
@@ -125,6 +133,35 @@ def test_a_signal_ends_a_command_with_its_code_and_one_sentence(name, code):
     assert said.strip().splitlines() == [
         "judgestats: stopped; run the same command again to go on where it stopped."
     ]
+
+
+EARLY = """
+import os, signal, sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "judgestats.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupted())
+"""
+
+
+def test_an_interrupt_while_modules_load_is_no_gate_that_failed(tmp_path):
+    (tmp_path / "early.py").write_text(EARLY)
+    path = f"{tmp_path}:{Path(deadlines.__file__).parents[1]}"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import early, runpy; runpy.run_module('judgestats', None, '__main__')",
+        ],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 def test_a_hang_up_that_was_ignored_at_the_start_stays_ignored():

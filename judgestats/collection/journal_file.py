@@ -37,6 +37,10 @@ def check_file(path: Path) -> None:
     Only the file's header is read: what SQLite itself would quietly repair, truncate or delete (a
     file of 0 bytes with a write-ahead log next to it, say) is named and left alone.
     """
+    if path.is_dir():
+        raise StoreError(
+            f"journal {path}: this is a folder. Name a file in it, such as journal.db."
+        )
     log = path.with_name(path.name + "-wal")
     if not path.exists():
         if log.exists() and log.stat().st_size:
@@ -46,10 +50,6 @@ def check_file(path: Path) -> None:
             )
         _check_folder(path)
         return
-    if path.is_dir():
-        raise StoreError(
-            f"journal {path}: this is a folder. Name a file in it, such as journal.db."
-        )
     if not path.is_file():
         raise StoreError(
             f"journal {path}: this is not an ordinary file (a device or a pipe). Name another "

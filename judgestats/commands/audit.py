@@ -29,6 +29,7 @@ from judgestats.data.schema import BECAME, write_manifest
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, RenderError, guard_output
 from judgestats.files.remote import local_file
+from judgestats.files.text import command_word
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import Results, plain
 from judgestats.results.decisions import DecisionOptions
@@ -307,9 +308,11 @@ def _untracked(
             )
     except RenderError as error:
         error.exit_code = 5
-        error.add_note(f"The results are in {folder}. Retry with judgestats report {folder}.")
+        error.add_note(
+            f"The results are in {folder}. Retry with judgestats report {command_word(folder)}."
+        )
         raise
-    show_again = f"judgestats show {shlex.quote(str(folder))}"
+    show_again = f"judgestats show {command_word(folder)}"
     following = [show_again, *map(str, made.values()), *following]
     finish(results, following=following, further=judged.further(results))
     return 0
@@ -432,7 +435,7 @@ def _item_texts(frame: pd.DataFrame) -> pd.DataFrame | None:
 
 def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> list[str]:
     """What to run next on a table: labels where there are none, more where they are too few."""
-    file = shlex.quote(arguments.file)
+    file = command_word(arguments.file)
     if judged.reader != "table" or judged.frame is None or not results.verdicts:
         return []
     keys = {m.key for m in results.measures}
@@ -616,7 +619,7 @@ _REPEATED = (
 def _command(arguments: Args) -> str:
     path = Path(arguments.file)
     file = arguments.file if from_store(arguments, path) else path.name
-    words = ["judgestats analyze", shlex.quote(file), *map(shlex.quote, arguments.further)]
+    words = ["judgestats analyze", command_word(file), *map(shlex.quote, arguments.further)]
     words += repeated_options(arguments)
     declared = {option.name: option for option in COMMANDS["analyze"].options}
     for name in _REPEATED:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError, guard_output
+from judgestats.files.text import command_word
 from judgestats.results.purposes import read_requirements
 from judgestats.results.verdict import Demand, Subject, decide
 from judgestats.runner import display as console
@@ -65,7 +65,7 @@ def read_decidable(arguments: Args) -> tuple[pd.DataFrame, list[ItemJudgments]]:
         if words and set(words) <= set(PREFERENCES):
             raise InputError(
                 f"{arguments.file}: verdicts are preferences; pass / fail verdicts or scores are "
-                f"needed. For preferences: judgestats analyze {arguments.file}."
+                f"needed. For preferences: judgestats analyze {command_word(arguments.file)}."
             )
         raise InputError(
             f"{arguments.file}: verdicts are {', '.join(words) or 'all unparsed'}, not pass / "
@@ -109,7 +109,7 @@ def name_file(command: Callable[[Args], int]) -> Callable[[Args], int]:
         except InputError as refusal:
             if "my.csv" not in str(refusal):
                 raise
-            raise InputError(str(refusal).replace("my.csv", shlex.quote(arguments.file))) from None
+            raise InputError(str(refusal).replace("my.csv", command_word(arguments.file))) from None
 
     return run
 
@@ -170,7 +170,7 @@ def finish(
             more = [f"Next  {step.command}" for step in one.next[:1] if step.command]
             lines = (*one.screen(), *one.care(), *more, *steps)
             console.print_result(
-                *(line.replace("my.csv", shlex.quote(arguments.file)) for line in lines)
+                *(line.replace("my.csv", command_word(arguments.file)) for line in lines)
             )
         if required:
             console.print_result(f"exit {code} ({_EXIT_TEXT[code]})")
@@ -436,7 +436,7 @@ def next_command(arguments: Args) -> int:
     steps: list[str] = []
     if made.chosen and not reached:
         _write(made, judged[0], arguments, out)
-        steps = [f"Next  judgestats labels collect {shlex.quote(str(out))}{_choices(judged[0])}"]
+        steps = [f"Next  judgestats labels collect {command_word(out)}{_choices(judged[0])}"]
     elif reached:
         steps = [f"Width {width:.3f} is reached: no more labels are needed."]
     return finish([made], arguments, steps=steps, looks=BATCHES)

@@ -10,6 +10,7 @@ from judgestats.analysis.measures import with_measures
 from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
+from judgestats.files.text import command_word
 from judgestats.items import item_sets
 from judgestats.items.records import Item, short_repr
 from judgestats.runner import display as console
@@ -184,7 +185,7 @@ def _fetch(arguments: Args) -> list[str]:
     if name in item_sets.STUDY_DATA:
         use = (
             item_sets.STUDY_DATA[name].use
-            or f"judgestats run replicate --study {name} --data {got.path}"
+            or f"judgestats run replicate --study {name} --data {command_word(got.path)}"
         )
         return [str(got), *by, "", f"Use it:  {use}"]
     usual = item_sets.fetch_path(name)

@@ -27,6 +27,7 @@ from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file
+from judgestats.files.text import command_word
 from judgestats.results.numbers import count_noun
 from judgestats.results.screen import plain_text
 from judgestats.results.verdict_screen import grid_lines
@@ -219,7 +220,7 @@ def doctor_file(arguments: Args) -> int:
     if copies.groups:
         lines += _wrapped(f"Care  {copies.description}.")
         lines += [f"      {' = '.join(group)}" for group in copies.groups[:_MOST_COPIES]]
-    file = shlex.quote(arguments.file)
+    file = command_word(arguments.file)
     rows = [["Can answer", "", "Missing"]]
     states = [f"{'yes' if q.answered else 'no'}, {q.grounds}" for q in asked]
     left = max(len(q.asked) for q in asked) + max(map(len, states)) + 4

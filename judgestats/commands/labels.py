@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from judgestats.data.readers.row_checks import (
 from judgestats.data.vocabulary import PASS, not_understood, pass_fail_words, stated_words
 from judgestats.errors import InputError
 from judgestats.files.remote import local_file
-from judgestats.files.text import short
+from judgestats.files.text import command_word, short
 from judgestats.runner import display as console
 from judgestats.stats.validity import label_plan
 
@@ -325,7 +324,7 @@ def plan_command(arguments: Args) -> int:
     drawn = "by-verdict" if arguments.by else "random"
     console.print_result(
         f"{len(out)} items to label: {path} (drawn {drawn}; the judge's verdicts are not in it)",
-        f"Next  judgestats labels collect {shlex.quote(str(path))}",
+        f"Next  judgestats labels collect {command_word(path)}",
     )
     return 0
 

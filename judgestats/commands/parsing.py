@@ -41,6 +41,8 @@ class _Value(click.ParamType[Any]):
         if not isinstance(value, str) or value == word.default or ctx is None:
             return value
         what = word.flag if isinstance(word, Option) else word.metavar or word.name
+        if "\0" in value:
+            _refuse(ctx, f"argument {what}: holds a zero byte")
         if isinstance(word, Option) and value in _flags(ctx.command):
             _refuse(ctx, f"argument {what}: expected one argument")
         if isinstance(word, Option) and word.choices and value not in word.choices:
@@ -51,8 +53,8 @@ class _Value(click.ParamType[Any]):
             made = int(value) if word.kind == "whole" else float(value)
         except ValueError:
             made = math.nan
-        if math.isnan(made):
-            number = "a whole number" if word.kind == "whole" else "a number"
+        if math.isnan(made) or (word.kind == "whole" and made < 0):
+            number = "a whole number, 0 or above" if word.kind == "whole" else "a number"
             _refuse(ctx, f"argument {what}: expected {number}, got {value!r}")
         return made
 

@@ -19,6 +19,7 @@ from judgestats.data.columns import KEY_COLUMNS
 from judgestats.data.parse import reread, unparsed_causes
 from judgestats.data.schema import read_artifact
 from judgestats.errors import InputError, guard_output, printable
+from judgestats.files.text import command_word
 from judgestats.items.readers import read_items
 from judgestats.protocols.base import Scale
 from judgestats.protocols.replies import READER_VERSION
@@ -63,7 +64,7 @@ def export_command(arguments: Args) -> int:
         )
     design, given = _requested_design(arguments.words)
     written = write_requests(design, given, Path(arguments.to), parts=arguments.parts)
-    journal = f" --journal {shlex.quote(written.journal)}" if "journal" in given else ""
+    journal = f" --journal {command_word(written.journal)}" if "journal" in given else ""
     command = console.repeat_command(design.name, {**given, "mode": "offline"}, mlflow=False)
     if not written.files:
         console.print_result(
@@ -80,9 +81,9 @@ def export_command(arguments: Args) -> int:
     results = first.with_stem(f"{first.stem}-results")
     console.print_result(
         "Then, with any runner of OpenAI's batch files:",
-        f"  vllm run-batch -i {shlex.quote(str(first))} -o {shlex.quote(str(results))} "
+        f"  vllm run-batch -i {command_word(first)} -o {command_word(results)} "
         f"--model {shlex.quote(model)}",
-        f"  judgestats requests import {shlex.quote(str(results))}{journal}",
+        f"  judgestats requests import {command_word(results)}{journal}",
         f"  {command}",
     )
     return 0

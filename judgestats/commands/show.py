@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from judgestats.commands.arguments import Args
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output, nearest
-from judgestats.files.text import decode_json
+from judgestats.files.text import command_word, decode_json
 from judgestats.results import Results, Table, print_of, quantity_of, to_plain, words_of
 from judgestats.results.card import SCHEMA, card_svg, judge_card
 from judgestats.results.change_screen import change_outcome, change_sentences
@@ -61,7 +61,7 @@ def show_command(arguments: Args) -> int:
         results = _crosschecked(run, results)
     with console.use_output(console.parse_output_options(arguments)):
         if not arguments.result:
-            again = f"judgestats show {arguments.run}"
+            again = f"judgestats show {command_word(arguments.run)}"
             further = [f"{again} --json"] if arguments.all else ["--all", "--json"]
             following = [f"{again} {_example_id(results)}", *further]
             show(results, more=f"{again} --all", following=following)
@@ -370,7 +370,7 @@ def _copy_document(arguments: Args) -> int:
                 shutil.copyfile(beside, target.parent / beside.name)
     console.print_result(
         f"{target} is a copy of the bundled document {bundled}. Edit it, then render it:",
-        f"  judgestats report {shlex.quote(name)} --document {shlex.quote(str(target))}",
+        f"  judgestats report {command_word(name)} --document {command_word(target)}",
         f"  quarto render {target.name}      (in its folder, with judgestats' Python)",
     )
     return 0
@@ -454,11 +454,11 @@ def comparison_document(found: Compared) -> dict[str, Any]:
 
 def comparison_commands(runs: Sequence[str]) -> list[str]:
     """What to do next: a report of the runs, or each of them again."""
-    words = [run if Path(run).exists() else run[: console.SHORT] for run in runs]
+    words = [command_word(run if Path(run).exists() else run[: console.SHORT]) for run in runs]
     if any(Path(run).is_file() for run in runs):
-        return [shlex.join(["judgestats", "drift", *words[:2], "--all"])]
-    shown = [shlex.join(["judgestats", "show", run]) for run in dict.fromkeys(words)]
-    return [shlex.join(["judgestats", "report", *words]), *shown[:2]]
+        return [" ".join(["judgestats drift", *words[:2], "--all"])]
+    shown = [f"judgestats show {run}" for run in dict.fromkeys(words)]
+    return [" ".join(["judgestats report", *words]), *shown[:2]]
 
 
 def run_names(runs: Sequence[str]) -> list[str]:

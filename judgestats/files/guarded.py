@@ -261,14 +261,14 @@ def plain_file(path: Path) -> None:
 
 
 def unlike_names(path: Path, names: Iterable[str]) -> None:
-    """Refuse columns of one name; cells without a name may repeat.
+    """Refuse columns of one name.
 
     Raises
     ------
     InputError
         It names the column.
     """
-    [(twice, count)] = Counter(filter(None, names)).most_common(1) or [("", 1)]
+    [(twice, count)] = Counter(names).most_common(1) or [("", 1)]
     if count > 1:
         raise InputError(f"{path} has the column {short(twice)} twice. Rename one of them.")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from judgestats.errors import InputError
 from judgestats.files.monitor_state import file_sha256
 from judgestats.files.shared_state import Layout, is_state, transaction
-from judgestats.files.text import short
+from judgestats.files.text import command_word, short
 
 LAYOUT = Layout(
     "store of labels",
@@ -41,7 +41,7 @@ class GivenLabel(NamedTuple):
 
 def label_state_path(path: Path) -> Path:
     """The store of a labels file: ``labels.db`` next to ``labels.csv``."""
-    return path.with_suffix(".db")
+    return path.parent / f"{path.stem}.db"
 
 
 class LabelState:
@@ -193,5 +193,5 @@ def check_exported(path: Path) -> None:
     if count:
         raise InputError(
             f"{path}: {count:,} newer labels are in {store.name}. Write them to the file with: "
-            f"judgestats labels export {path}"
+            f"judgestats labels export {command_word(path)}"
         )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from judgestats.errors import InputError
 from judgestats.files.guarded import foreign, plain_file
 from judgestats.files.shared_state import Layout, application_id, transaction
-from judgestats.files.text import decode_json, short
+from judgestats.files.text import command_word, decode_json, short
 
 SCHEMA = "judgestats.monitor/2"
 LAYOUT = Layout(
@@ -128,6 +128,8 @@ class MonitorState:
         """The terms under which the state was opened; None in a new file."""
         rows = self._db.execute("SELECT * FROM meta").fetchall()
         if not rows:
+            if self.periods():
+                raise self._faulty("periods without their terms")
             return None
         schema, alpha, tolerance, scale, fingerprint, opened = rows[0]
         if len(rows) > 1 or schema != SCHEMA:
@@ -304,11 +306,11 @@ def changed_state(path: Path, *, create: bool = True) -> Iterator[MonitorState]:
             start = file.read(64).lstrip()
         is_json = start.startswith((b"{", b"[")) or path.suffix.lower() == ".json"
         if is_json and not start.startswith(b"SQLite"):
-            command = f"monitor FILE --state {path.with_suffix('.db')} --rate NAME=COLUMN:WORD"
             raise LAYOUT.layout_error(
                 path,
                 "JSON of an earlier version, which kept sums only; add its files again, each by "
-                f"judgestats {command}",
+                f"judgestats monitor FILE --state {command_word(path.with_suffix('.db'))} "
+                "--rate NAME=COLUMN:WORD",
             )
     with transaction(path, LAYOUT, create=create) as db:
         yield MonitorState(db, path)

@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import re
-import shlex
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import pandas as pd
 
 from judgestats.errors import InputError
 from judgestats.files import guarded
-from judgestats.files.text import DEEPEST, clean, short
+from judgestats.files.text import DEEPEST, clean, command_word, short
 from judgestats.files.workbooks import workbook_sheets
 
 if TYPE_CHECKING:
@@ -433,9 +432,10 @@ def _header(path: Path, separator: str, meter: guarded.Meter) -> tuple[str, list
         line = start.splitlines(keepends=True).index(lines[begin]) + 1
         raise InputError(
             f"{path}: the first row has 1 cell, row {line} has {cells[begin]}. Delete the rows "
-            f"above the header: tail -n +{line} {shlex.quote(str(path))} > table.csv"
+            f"above the header: tail -n +{line} {command_word(path)} > table.csv"
         )
     meter.columns(len(header))
+    header = [name or f"Unnamed: {i}" for i, name in enumerate(header)]  # as pandas calls them
     guarded.unlike_names(path, header)
     return separator, header
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from functools import cache
+from pathlib import Path
 from typing import Any, NewType
 
 Text = NewType("Text", str)
@@ -162,6 +164,22 @@ def _refuse_large(value: Any, max_items: int) -> None:
             raise ValueError(f"more than {max_items:,} values")
         level = [v for held in level for v in (held.values() if isinstance(held, dict) else held)]
     raise NestedError(f"nested deeper than {DEEPEST} levels")
+
+
+def command_word(path: Path | str) -> str:
+    """A file as a word of a shell command; one whose name begins with a dash is no option.
+
+    Examples
+    --------
+    >>> command_word("my file.csv"), command_word("-x.csv")
+    ("'my file.csv'", './-x.csv')
+    """
+    return shlex.quote(plain_word(str(path)))
+
+
+def plain_word(path: str) -> str:
+    """A file's name as a word that no command takes for an option."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def shorten_text(value: str, most: int = MAX_TEXT) -> Text:

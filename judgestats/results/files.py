@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, guard_output
-from judgestats.files.text import decode_json
+from judgestats.files.text import command_word, decode_json
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Interval, Test, plain
 from judgestats.results.results import VERSION, Results, inconsistency
@@ -20,11 +20,6 @@ from judgestats.sinks import rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_AGAIN = (
-    "Copy the file from the run's artifacts, or compute the results from the judgments next to "
-    "it: judgestats analyze {judgments}"
-)
 
 
 @cache
@@ -78,8 +73,8 @@ def from_plain(values: Any, *, where: str = "results") -> Results:
     version = values.get("version")
     if version is None:
         raise InputError(
-            f"{where}: written by judgestats 0.1.0, whose results are prints and prose. Make them "
-            f"again from its judgments, which are kept: judgestats analyze {_judgments(where)}"
+            f"{where}: written by judgestats 0.1.0, whose results are prints and prose. "
+            + _again(where)
         )
     if version != VERSION:
         raise InputError(
@@ -91,8 +86,7 @@ def from_plain(values: Any, *, where: str = "results") -> Results:
         return _checked({k: v for k, v in values.items() if k not in {"answer", "recommendation"}})
     except ValueError as error:
         raise InputError(
-            f"{where}: {_first(error)}. The file was changed after it was written. "
-            + _AGAIN.format(judgments=_judgments(where))
+            f"{where}: {_first(error)}. The file was changed after it was written. " + _again(where)
         ) from None
 
 
@@ -118,8 +112,12 @@ def _first(error: ValueError) -> str:
     return f"{place.removeprefix('.')}: {fault['msg'].removeprefix('Value error, ')}"
 
 
-def _judgments(where: str) -> Path:
-    return Path(where).parent / "data" / "judgments.parquet"
+def _again(where: Path | str) -> str:
+    judgments = command_word(Path(where).parent / "data" / "judgments.parquet")
+    return (
+        "Copy the file from the run's artifacts, or compute the results from the judgments next to "
+        f"it: judgestats analyze {judgments}"
+    )
 
 
 def read_results(path: Path) -> Results:
@@ -165,10 +163,6 @@ def read_values(path: Path) -> Any:
         ) from error
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error}). {_again(path)}") from error
-
-
-def _again(path: Path) -> str:
-    return _AGAIN.format(judgments=_judgments(str(path)))
 
 
 def write_results(path: Path, results: Results) -> None:

@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
+from judgestats.files.text import clean
+
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
 def plain(value: Any) -> Any:
-    """Plain JSON values: NaN is None, infinity a word, arrays and frames are lists.
+    """Plain JSON values: NaN is None, infinity a word, arrays and frames are lists, texts clean.
 
     Arrays and frames are known by what they can do (``tolist``, ``to_dict``), so that nothing
     heavy is imported here.
@@ -26,7 +28,9 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, enum.Enum):
         return plain(value.value)
-    if value is None or isinstance(value, (bool, int, str)):
+    if isinstance(value, str):
+        return clean(value)
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
         return None if math.isnan(value) else float(value) if math.isfinite(value) else str(value)
@@ -34,7 +38,7 @@ def plain(value: Any) -> Any:
         shown = (f.name for f in dataclasses.fields(value) if f.metadata.get("plain", True))
         return {name: plain(getattr(value, name)) for name in shown}
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {clean(str(k)): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(v) for v in value]
     if hasattr(value, "to_dict") and hasattr(value, "columns"):

@@ -503,25 +503,25 @@ def write_requests(
     """
     if parts < 1:
         raise InputError(f"requests: --parts must be at least 1, got {parts}.")
+    if to.is_dir():
+        raise InputError(f"requests: --to {to} is a folder. Name a file, e.g. requests.jsonl.")
     prepared = prepare(design, {**given, "mode": "offline"})
     with guard_output(to):
-        written = asyncio.run(_write(prepared, to, parts))
+        written, models = asyncio.run(_write(prepared, to, parts))
     return RunFiles(
         files=dict(sorted(written.items())),
-        models={
-            _path(to, prepared, name, part, parts): spec.model
-            for name, spec in prepared.judging.items()
-            for part in range(parts)
-        },
+        models=models,
         planned=len(prepared.tasks),
         journal=prepared.parameters.journal,
         given=given,
     )
 
 
-async def _write(prepared: Prepared, to: Path, parts: int) -> Counter[Path]:
+async def _write(prepared: Prepared, to: Path, parts: int) -> tuple[Counter[Path], dict[Path, str]]:
+    """Requests and model of each file."""
     ask = ask_of(prepared, prepared.parameters.journal)
     written: Counter[Path] = Counter()
+    models: dict[Path, str] = {}
     opened: dict[Path, BinaryIO] = {}
     questions: dict[str, int] = {}
     to.parent.mkdir(parents=True, exist_ok=True)
@@ -531,9 +531,10 @@ async def _write(prepared: Prepared, to: Path, parts: int) -> Counter[Path]:
             path = _path(to, prepared, one.judge, part, parts)
             if path not in opened:
                 opened[path] = stack.enter_context(path.open("wb"))
+                models[path] = prepared.judging[one.judge].model
             opened[path].write(one.line)
             written[path] += 1
-    return written
+    return written, models
 
 
 def _path(to: Path, prepared: Prepared, judge: str, part: int, parts: int) -> Path:

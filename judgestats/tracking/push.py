@@ -86,7 +86,10 @@ class _HttpTarget(Target):
     def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
         self._sleep, self._draw = sleep, random.Random(0)
         self._retry = RetryPolicy(attempts=4, patience_s=120)
-        parts = urlsplit(self.address)
+        try:
+            parts = urlsplit(self.address)
+        except ValueError:  # a bracket that does not close
+            parts = urlsplit("")
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
             raise InputError(
                 f"push: {self.variable} must be an address such as https://{self.name}.example.org."

@@ -22,7 +22,7 @@ from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, StoreError, nearest
 from judgestats.files.remote import refuse_remote
 from judgestats.files.tables import read_csv
-from judgestats.files.text import decode_json
+from judgestats.files.text import clean, command_word, decode_json, shorten_text
 from judgestats.results import Results, read_results
 from judgestats.results.change_screen import outcome_lines
 from judgestats.results.files import read_values
@@ -301,7 +301,11 @@ def _curve_name(name: str) -> str:
 
 def _texts(params: Mapping[str, Any] | None) -> dict[str, str]:
     """Parameters as MLflow takes them, without those that say nothing."""
-    return {key(k): str(v)[:_MAX_PARAM] for k, v in (params or {}).items() if v not in (None, "")}
+    return {
+        key(k): shorten_text(str(v), _MAX_PARAM)
+        for k, v in (params or {}).items()
+        if v not in (None, "")
+    }
 
 
 class RunWriter:
@@ -346,7 +350,7 @@ class RunWriter:
     ) -> None:
         self.store = store
         self._client = store.client
-        self.name = name
+        self.name = name = clean(name)
         self.children = []
         self._ended = False
         # of a run that another made (``mlflow run``) they are looked up
@@ -362,7 +366,7 @@ class RunWriter:
                 run = store.client.create_run(
                     store.experiment_id,
                     start_time=None if started is None else round(1000 * started),
-                    tags={k: v[:_MAX_TAG] for k, v in all_tags.items()},
+                    tags={k: shorten_text(v, _MAX_TAG) for k, v in all_tags.items()},
                     run_name=name,
                 )
                 self.run_id = run.info.run_id
@@ -395,7 +399,7 @@ class RunWriter:
         """Set tags in one call."""
         from mlflow.entities import RunTag
 
-        entities = [RunTag(k, str(v)[:_MAX_TAG]) for k, v in tags.items()]
+        entities = [RunTag(k, shorten_text(str(v), _MAX_TAG)) for k, v in tags.items()]
         with store_faults("tags were written"):
             self._client.log_batch(self.run_id, tags=entities)
 
@@ -557,9 +561,9 @@ def run_files() -> Iterator[Path]:
             error.exit_code = 5
             folder = folder.rename(folder.with_name(f"judgestats-kept-{folder.name[-8:]}"))
             error.add_note(
-                f"The run's files are kept in {folder} (`judgestats report {folder}` makes the "
-                "report of them); with a store, the same command records the run and asks nothing "
-                "again."
+                f"The run's files are kept in {folder} (`judgestats report {command_word(folder)}` "
+                "makes the report of them); with a store, the same command records the run and "
+                "asks nothing again."
             )
         raise
     except KeyboardInterrupt as stop:
@@ -580,7 +584,7 @@ def artifact_path(store: Store, run_id: str) -> Path | str:
 
     with store_faults("a run was looked up"):
         uri = store.client.get_run(run_id).info.artifact_uri
-    parts = urlsplit(uri)
+        parts = urlsplit(uri)
     if parts.scheme == "file":
         return Path(unquote(parts.path))
     return redact_uri(uri) if parts.scheme else Path(uri)

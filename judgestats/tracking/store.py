@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from judgestats.deadlines import announce_wait
 from judgestats.errors import JudgestatsError, StoreError
@@ -141,11 +140,9 @@ def redact_uri(uri: str) -> str:
     >>> redact_uri("postgresql://me:secret@db:5432/runs?token=1")
     'postgresql://db:5432/runs'
     """
-    parts = urlsplit(uri)
-    if not parts.netloc:
-        return uri.split("?", 1)[0]
-    host = parts.netloc.rsplit("@", 1)[-1]
-    return f"{parts.scheme}://{host}{parts.path}"
+    scheme, mark, rest = uri.partition("?")[0].partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{authority.rpartition('@')[2]}{slash}{path}"
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def test_labels_collect_names_a_port_that_cannot_be_had(folder, capsys, port):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1]) if port == "in use" else port
         words = ["labels", "collect", "l.csv", "--port", port, "--annotator", "a"]
-        refused(capsys, [*words, "--choices", "x,y"], "labels collect: --port", port)
+        refused(capsys, [*words, "--choices", "x,y"], "--port", port)
 
 
 @pytest.mark.parametrize("text", ["{not", "null", '{"rates": {}}', "[" * 100_000, "a,b\n1,2\n"])
@@ -53,6 +53,36 @@ def test_a_file_that_is_no_state_of_monitor_is_refused(folder, capsys, name, tex
     (folder / name).write_text(text)
     refused(capsys, [*MONITOR, name], f"{name} is no state of judgestats monitor")
     assert (folder / name).read_text() == text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["analyze", "good.csv", "--seed"],
+        ["drift", "good.csv", "good.csv", "--resamples"],
+        ["labels", "plan", "good.csv", "--labels"],
+    ],
+)
+def test_a_count_or_a_seed_below_zero_is_refused(folder, capsys, words):
+    refused(capsys, [*words, "-1"], f"argument {words[-1]}: expected a whole number, 0 or above")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["doctor", "page.html"], "the ending is not one of"),
+        (["check", "good.csv", "--labels", "."], ". is not a plain file"),
+        (["labels", "export", ".."], ".. is not a plain file"),
+    ],
+)
+def test_what_cannot_be_parsed_is_refused(folder, capsys, words, says):
+    (folder / "page.html").write_text("<table><tr><td>item_id</td></tr></table>")
+    refused(capsys, words, says)
+
+
+@pytest.mark.parametrize("words", [["doctor"], [*MONITOR[:2], "--state"], ["labels", "export"]])
+def test_a_name_with_a_zero_byte_is_refused(folder, capsys, words):
+    refused(capsys, [*words, "a\0b.db"], "holds a zero byte. See judgestats ")
 
 
 def test_the_refusal_of_a_json_state_shows_how_to_build_a_new_one(folder, capsys):
@@ -68,6 +98,7 @@ CHANGES = {
     "level": "UPDATE meta SET alpha = 9e999",
     "range": "UPDATE meta SET range = '[1, 0]'",
     "orphan": "DELETE FROM period",
+    "no terms": "DELETE FROM meta",
     "view": "CREATE VIEW v AS SELECT 1",
     "trigger": "CREATE TRIGGER t AFTER INSERT ON look BEGIN DELETE FROM look; END",
     "no table": "DROP TABLE look",
@@ -192,7 +223,7 @@ def test_a_folder_that_may_not_be_searched_is_named(folder, capsys, monkeypatch)
 
 
 @pytest.mark.parametrize("command", [["doctor"], ["check"], ["analyze"], MONITOR[:1]])
-@pytest.mark.parametrize("name", ["pipe", "/proc/self/mem", "a\0b", "twice.parquet"])
+@pytest.mark.parametrize("name", ["pipe", "/proc/self/mem", "twice.parquet"])
 def test_a_file_that_cannot_be_a_table_is_refused_by_every_command(folder, capsys, command, name):
     os.mkfifo(folder / "pipe")
     columns = [pa.array(["q1", "q2"]), pa.array([1, 2]), pa.array([1, 2])]

@@ -147,7 +147,10 @@ def test_an_action_takes_its_own_options_alone(capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["drift", "a", "b", "--seed", "x"], "argument --seed: expected a whole number, got 'x'"),
+        (
+            ["drift", "a", "b", "--seed", "x"],
+            "argument --seed: expected a whole number, 0 or above, got 'x'",
+        ),
         (["labels", "plan", "--price", "x"], "argument --price: expected a number, got 'x'"),
         (
             ["labels"],

@@ -364,6 +364,7 @@ def test_labels_edited_in_the_file_are_taken_over_or_named(tmp_path):
     rows.loc[rows["item_id"] == "1", "label"] = "fail"
     rows.loc[rows["item_id"] == "2", ["annotator", "label"]] = ""
     write_table(rows, path)  # by hand, and nothing is waiting: the file is right
+    assert (tmp_path / "labels.db").read_bytes()[68:72] == b"JSL1"
     again = LabelFile(path, **how)
     made = again.payload()
     given = {made["items"]["id"][i]: answer["label"] for i, answer in made["given"]}

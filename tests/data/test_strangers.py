@@ -2,6 +2,7 @@
 
 import json
 import random
+import shlex
 
 import pytest
 
@@ -387,15 +388,43 @@ def test_the_right_reading_is_among_the_answers(case, workplace, capsys):
     assert {key: found[key] for key in counts} == counts
 
 
-@pytest.mark.parametrize("typed", [["compare", "t.csv", "t.csv"], ["analyze", "--", "t.csv"]])
-def test_a_command_without_room_for_options_prints_one_that_runs(typed, workplace, capsys):
+@pytest.mark.parametrize(
+    ("typed", "file"),
+    [
+        (["compare", "t.csv", "t.csv"], "t.csv"),
+        (["analyze", "--", "t.csv"], "t.csv"),
+        (["analyze", "--", "-x.csv"], "./-x.csv"),
+        (["analyze", "./-x.csv"], "./-x.csv"),
+        (["drift", "--", "-x.csv", "-x.csv"], "./-x.csv ./-x.csv"),
+    ],
+)
+def test_a_question_prints_a_command_that_runs_however_the_file_is_named(
+    typed, file, workplace, capsys
+):
     header, rows, *_ = ASKED["ids of runs"]
-    (workplace / "t.csv").write_text(table(header, rows))
+    for name in ("t.csv", "-x.csv"):
+        (workplace / name).write_text(table(header, rows))
     assert main(typed) == 2
     asked = capsys.readouterr().err
-    command = "analyze t.csv --map replicate=run_id"
+    command = f"{typed[0].replace('compare', 'analyze')} {file} --map replicate=run_id"
     assert f"  judgestats {command}  " in asked
-    assert main([*command.split(), *QUIET]) == 0
+    assert main([*command.split(), *(QUIET if "analyze" in command else ())]) == 0
+
+
+@pytest.mark.parametrize("name", ["-x.csv", "a 'b' $(c).csv"])
+def test_commands_of_the_screens_name_any_file_as_a_word(name, workplace, capsys):
+    header, rows, *_ = ASKED["ids of runs"]
+    (workplace / name).write_text(table(header, rows))
+    reading = ["--map", "replicate=run_id"]
+    assert main(["doctor", *reading, "--", name]) == 0
+    assert (
+        main(["labels", "plan", *reading, "--labels", "5", "--out", f"{name}.csv", "--", name]) == 0
+    )
+    shown = [line for line in capsys.readouterr().out.splitlines() if " judgestats " in line]
+    words = [shlex.split(line.partition("judgestats ")[2]) for line in shown]
+    places = {word for command in words for word in command if word.endswith(".csv")}
+    place = name if name.startswith("a") else f"./{name}"
+    assert places == {place, f"{place}.csv"}
 
 
 def test_rankings_are_no_repeats(workplace, capsys):

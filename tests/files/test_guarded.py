@@ -348,6 +348,8 @@ def test_lines_and_documents_have_a_length(tmp_path):
         list(lines(path, Limits(rows=2)))
     with pytest.raises(InputError, match="more than 5 bytes of JSON in one value"):
         json_document(path, limits=Limits(document_bytes=5))
+    path.write_text("[-Infinity]")  # a score that is left out and named, not a fault of the file
+    assert json_document(path) == [float("-inf")]
 
 
 @pytest.mark.parametrize(

@@ -82,11 +82,18 @@ def test_a_reference_that_no_judgments_can_have_is_refused(tmp_path, row):
 def test_a_state_that_another_process_holds_is_waited_for_and_then_named(tmp_path, monkeypatch):
     path = tmp_path / "m.db"
     add(path, "a", [0.5])
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+    connect, waits = sqlite3.connect, []
+
+    def in_a_hurry(place, *, timeout=0.0, **options):
+        waits.append(timeout)
+        return connect(place, timeout=timeout / 100, **options)
+
+    with closing(connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr("judgestats.files.shared_state.BUSY_SECONDS", 0.05)
+        monkeypatch.setattr(sqlite3, "connect", in_a_hurry)
         with pytest.raises(StoreError, match=r"^Another process holds .*m\.db"):
             add(path, "b", [0.5])
+        assert max(waits) == 5.0
         other.execute("ROLLBACK")
     add(path, "b", [0.5])
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,9 @@ OWN_NAMES = {"compare.py", "renderer.py", "display.py", "cells.py"}
 TEXTS = {"name", "label", "judge", "item", "item_id", "condition", "column", "path", "file", "text"}
 """What holds words of others, as a variable or an attribute."""
 
+COMMAND = re.compile(r"judgestats [a-z ]+ $")
+FILES = {"file", "folder", "out", "path", "source", "where"}
+
 
 def own_escapes(source: str) -> list[str]:
     """Escapes that are not those of the sinks, and tables written around them."""
@@ -240,6 +244,25 @@ def bare_texts(source: str) -> list[int]:
         and isinstance(v.value, ast.Name | ast.Attribute)
         and (v.value.id if isinstance(v.value, ast.Name) else v.value.attr) in TEXTS
     ]
+
+
+def bare_files(source: str) -> list[int]:
+    """F-strings that name a file in a command as it is, where `command_word` makes it a word."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.JoinedStr)
+        for before, v in pairwise(node.values)
+        if isinstance(before, ast.Constant) and COMMAND.search(before.value)
+        if isinstance(v, ast.FormattedValue)
+        and isinstance(v.value, ast.Name | ast.Attribute)
+        and (v.value.id if isinstance(v.value, ast.Name) else v.value.attr) in FILES
+    ]
+
+
+def test_files_stand_in_printed_commands_as_words():
+    found = {f"{file}:{line}" for file, text in sources().items() for line in bare_files(text)}
+    assert found == set()
 
 
 def test_texts_of_others_pass_through_the_sinks():
@@ -270,6 +293,8 @@ def test_the_lints_of_the_sinks_find_what_they_should():
     assert bare_texts('f"<b>{judge}</b>"') == [1]
     assert bare_texts('f"[{run.name}](x)"') == [1]
     assert bare_texts('f"<b>{escape_html(judge)}</b>"') == bare_texts('f"{judge}"') == []
+    assert bare_files('f"Next  judgestats labels collect {path}"') == [1]
+    assert bare_files('f"judgestats show {command_word(path)} {path}"') == []
 
 
 def test_no_log_or_output_of_a_program_is_tracked():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,8 @@ def test_what_cannot_be_queued_is_refused(workplace):
         write_requests(design, {"judges": "m@http://gpus/v1", "samples_per_request": "5"}, to)
     with pytest.raises(InputError, match="--parts must be at least 1"):
         write_requests(design, {}, to, parts=0)
+    with pytest.raises(InputError, match=r"--to \. is a folder"):
+        write_requests(design, {}, Path(), parts=2)
+    few = {"judges": "m@http://gpus/v1", "limit": "2", "repeats": "1"}
+    written = write_requests(design, few, to, parts=1_000_000_000)  # no size follows it
+    assert len(written.files) == len(written.models) == 2

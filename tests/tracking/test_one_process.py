@@ -114,7 +114,7 @@ def test_sigterm_ends_a_run_as_killed(workplace) -> None:
     code = (
         "import os, signal, time\n"
         "from judgestats.analysis import temperature as analysis\n"
-        "from judgestats.__main__ import main\n"
+        "from judgestats.cli import main\n"
         "def ended(*_):\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(30)\n"
         "analysis.analyse = ended\n"
         "raise SystemExit(main())\n"

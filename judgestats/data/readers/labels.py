@@ -46,7 +46,7 @@ from judgestats.data.vocabulary import (
 from judgestats.errors import InputError
 from judgestats.files.label_state import check_exported
 from judgestats.files.remote import local_file
-from judgestats.files.text import clean_json
+from judgestats.files.text import clean_json, command_word
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import CRITERIA
 
@@ -715,9 +715,8 @@ def _no_label_yet(
     usable = own and isinstance(where, Path) and where.suffix.lower() in LABEL_ENDINGS
     if not usable or any("," in word for word in choices):
         return f"{holds} Fill in the column {', '.join(columns)}."
-    command = ["judgestats", "labels", "collect", str(where)]
-    command += ["--choices", ",".join(choices)] if len(choices) > 1 else []
-    return f"{holds} Give labels with: {shlex.join(command)}"
+    asked = f" --choices {shlex.quote(','.join(choices))}" if len(choices) > 1 else ""
+    return f"{holds} Give labels with: judgestats labels collect {command_word(where)}{asked}"
 
 
 def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:

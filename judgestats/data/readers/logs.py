@@ -482,7 +482,7 @@ def table_of(
         raise InputError(f"{path}: the file cannot be read (it is not a Parquet file, or was cut).")
     if name.endswith((".csv", ".tsv", ".txt")) or not name.endswith(ENDINGS):
         if not name.endswith((".csv", ".tsv", ".txt")) and opening not in {b"{", b"["}:
-            raise guarded.NoTableError(
+            raise InputError(
                 f"{path}: the ending is not one of {', '.join(ENDINGS)} (text forms may end in "
                 ".gz). Rename the file, or name a reader with --reader."
             )

@@ -17,6 +17,7 @@ from judgestats.data.readers.options import TableOptions, without_options
 from judgestats.data.readers.verdicts import coded, kind_of_column
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError, printable
+from judgestats.files.text import command_word
 from judgestats.results.records import CRITERIA
 
 
@@ -34,12 +35,13 @@ class OpenQuestionError(InputError):
 
     def __init__(self, source: Path | str, question: str, answers: tuple[Answer, ...]) -> None:
         self.source, self.question, self.answers = source, question, answers
-        super().__init__(self.question_text(f"judgestats analyze {shlex.quote(str(source))}"))
+        super().__init__(self.question_text(f"judgestats analyze {command_word(source)}"))
 
     def for_command(self, words: Sequence[str]) -> str:
         """The question with each answer as the command that was typed, read that way."""
-        if "--" in words or words[1:2] == ["compare"]:  # which take no options behind them
+        if words[1:2] == ["compare"]:  # which takes no options on how a table is read
             return str(self)
+        words = [word for word in words if word != "--"]  # options follow behind the file
         given = any(w.partition("=")[0] == "--labels" for w in words)
         asked = self.drop_options("labels") if given else self
         return asked.question_text(shlex.join(without_options(words)))
