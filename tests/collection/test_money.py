@@ -52,7 +52,8 @@ def test_what_was_in_flight_when_a_run_was_killed_is_spent(tmp_path):
     for _ in range(2):  # once, however often it is opened
         with Journal(path) as journal:
             spend = journal.ledger.total_spend("e", "u", "m")
-            assert (spend.in_vain, spend.requests) == (0.25, 1)
+            assert (spend.in_vain, spend.requests, spend.total) == (0.25, 1, 0.25)
+            assert (spend.longest, spend.input_ratio, spend.output_ratio) == (0.0, 0.0, 0.0)
     with Journal(path) as journal:
         assert journal.was_lost([KEY]) == 1
         line = journal.ledger.line("e", "u", "m")

@@ -119,6 +119,6 @@ def test_what_cannot_be_queued_is_refused(workplace):
         write_requests(design, {}, to, parts=0)
     with pytest.raises(InputError, match=r"--to \. is a folder"):
         write_requests(design, {}, Path(), parts=2)
-    few = {"judges": "m@http://gpus/v1", "limit": "2", "repeats": "1"}
+    few = {"judges": "m@http://gpus/v1", "limit": "2", "repeats": "2"}
     written = write_requests(design, few, to, parts=1_000_000_000)  # no size follows it
     assert len(written.files) == len(written.models) == 2
