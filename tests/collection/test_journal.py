@@ -295,6 +295,8 @@ def test_pipes_and_reserved_names(tmp_path, monkeypatch):
     with pytest.raises(StoreError, match="not an ordinary file"):
         Journal(pipe)
     monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match=r"journal \.: this is a folder"):
+        Journal(".")
     with Journal(":memory:") as journal:  # to SQLite: no file at all
         put(journal)
     assert (tmp_path / ":memory:").stat().st_size > 0

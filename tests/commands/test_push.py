@@ -123,6 +123,15 @@ def test_a_dry_run_needs_no_key(platform: Platform, monkeypatch: pytest.MonkeyPa
     assert platform.requests == []
 
 
+def test_an_address_that_is_none_is_refused(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LANGFUSE_HOST", "http://[")
+    assert _push("--to", "langfuse") == 2
+    assert "must be an address such as https://" in capsys.readouterr().err
+    assert platform.requests == []
+
+
 def test_phoenix_gets_annotations_by_code(platform: Platform) -> None:
     assert _push("--to", "phoenix", "--yes") == 0
     path, headers, body = platform.requests[0]

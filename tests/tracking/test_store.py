@@ -61,6 +61,14 @@ def test_a_store_that_cannot_be_written_to_is_told_at_once(
     assert not (tmp_path / "runs.db").exists()
 
 
+def test_an_address_that_is_none_is_a_store_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:secret@[")
+    with pytest.raises(
+        StoreError, match=r"^the tracking store http://\[ failed while it was opened"
+    ):
+        open_store()
+
+
 def test_a_clear_sentence_is_not_wrapped_in_another() -> None:
     with pytest.raises(InputError, match=r"^there is no run$"), store_faults("looked up"):
         raise InputError("there is no run")
