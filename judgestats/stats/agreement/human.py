@@ -322,8 +322,6 @@ def accuracy(
     right = np.where(a == b, 1.0, 0.0)
     if ties == "half":
         right = np.where(a == TIE, 0.5, right)
-    n_tied = int(used.sum() - kept.sum())
-    excluded = {**sample.excluded, **({"a tie": n_tied} if n_tied else {})}
     return share_estimate(
         kept,
         np.where(kept, right, 0.0),
@@ -336,9 +334,7 @@ def accuracy(
             "half": "Accuracy on pairs the human decides (a judge's tie counts half)",
         }[ties],
         estimator=f"ties: {ties}",
-        sample=Sample(
-            n_items=int(kept.sum()), n_excluded=int(a.size - kept.sum()), excluded=excluded
-        ),
+        sample=Sample.from_mask(kept, {**sample.excluded, "a tie": int(used.sum() - kept.sum())}),
         reason="no pair is left",
         where=where,
         **inference,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats, Ints, check_axes, check_labels, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.agreement.human import outcome_codes
-from judgestats.stats.agreement.position import both_orders, order_sample
+from judgestats.stats.agreement.position import ONE_ORDER, both_orders, order_sample
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.keywords import Clustered, Permuted, SumResampled, with_keywords
@@ -330,17 +329,16 @@ def pair_accuracy(
     judged = (counts[0] + counts[1])[present].sum()
     one = float((hits[0] + hits[1])[present].sum() / judged) if judged else math.nan
     missing = {
-        "no verdict in one of the orders": int(np.sum(~both)),
+        ONE_ORDER: int(np.sum(~both)),
         "no label": int(np.sum(both & ~present)),
     }
-    sample = replace(order_sample(present, a, b), n_excluded=0, excluded=missing)
     return share_estimate(
         present,
         share,
         name=where,
         label="Share of pairs judged right in both orders",
         estimator="mean over pairs; right only where both orders are",
-        sample=sample,
+        sample=order_sample(present, a, b, missing),
         reason="no pair has a verdict in both orders and a label",
         **inference,
         details={"one_order": one, "chance": 0.25},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, Unpack
@@ -56,6 +56,8 @@ from judgestats.stats.inference.sum_statistics import (
     estimate_from_sums,
     share_estimate,
 )
+
+ONE_ORDER = "no verdict in one of the orders"
 
 Repetition = Literal[
     "fleiss_kappa", "gwet_ac1", "vote_share_reliability", "percent_agreement", "flip_rate"
@@ -437,16 +439,10 @@ def both_orders(first: ArrayLike, second: ArrayLike, where: str) -> tuple[Ints, 
     return a, b, np.any(a >= 0, axis=1) & np.any(b >= 0, axis=1)
 
 
-def order_sample(both: Bools, a: Ints, b: Ints) -> Sample:
+def order_sample(both: Bools, a: Ints, b: Ints, why: str | Mapping[str, int] = ONE_ORDER) -> Sample:
     """Items with verdicts in both orders, repetitions and exclusions."""
-    n_out = int(np.sum(~both))
     width = (a.shape[1], b.shape[1])
-    return Sample(
-        n_items=int(both.sum()),
-        n_replications=min(width),
-        n_replications_max=max(width),
-        excluded={"no verdict in one of the orders": n_out},
-    )
+    return Sample.from_mask(both, why, n_replications=min(width), n_replications_max=max(width))
 
 
 def pair_agreement(x: Floats, y: Floats) -> Floats:
@@ -588,11 +584,7 @@ def position_and_noise(
     ca, cb = counts_of_codes(a, 3), counts_of_codes(b, 3)
     with np.errstate(divide="ignore", invalid="ignore"):
         noise, between = (np.where(used, v, 0.0) for v in _parts(ca, cb))
-    sample = dataclasses.replace(
-        order_sample(used, a, b),
-        n_excluded=int(np.sum(~used)),
-        excluded={"fewer than two verdicts in one of the orders": int(np.sum(~used))},
-    )
+    sample = order_sample(used, a, b, "fewer than two verdicts in one of the orders")
 
     data = np.column_stack([used, noise, between]).astype(float)
 

@@ -158,16 +158,11 @@ def preference_effects(
     if rest and not set(np.unique(rest[0])) <= {-1.0, 0.0, 1.0}:
         raise InputError(f"{where}: own must hold -1, 0 and 1, got {sorted(set(rest[0]))[:5]}.")
     used = ~np.isnan(np.column_stack([y, h, x, *rest])).any(axis=1)
-    codes = cluster_codes(inference["cluster"], y.size, where=where)[used]
+    codes = cluster_codes(inference["cluster"], y.size, where=where)
     # log_2 of the ratio: one unit is a response twice as long.
     columns = np.column_stack([h[used] - 0.5, x[used] / math.log(2), *(v[used] for v in rest)])
-    fit = signed_regression(y[used] - 0.5, columns, codes)
-    lost = int(np.sum(~used))
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=fit.n_clusters,
-        excluded={"no verdict or label": lost},
-    )
+    fit = signed_regression(y[used] - 0.5, columns, codes[used])
+    sample = Sample.from_mask(used, "no verdict or label", codes)
     out = {}
     for place, name in enumerate(("length", "own")[: columns.shape[1] - 1], start=1):
         row = _row(fit, place, *_NAMES[name], level=inference["level"])
@@ -624,20 +619,13 @@ def intransitive_triads(
             xy, yz, xz = (next(iter(s)) for s in usable)
             counted[g] += 1
             circular[g] += xy == yz != xz
-    judged = int(np.sum(counted > 0))
     return share_estimate(
         counted,
         circular,
         name=where,
         label="Share of intransitive triads",
         estimator="triads judged in all three pairs; ties: exclude",
-        sample=Sample(
-            n_items=judged,
-            n_excluded=len(preferred_over) - judged,
-            excluded={"no complete triad": len(preferred_over) - judged}
-            if len(preferred_over) > judged
-            else {},
-        ),
+        sample=Sample.from_mask(counted > 0, "no complete triad"),
         reason="no question has a triad judged in all three pairs",
         level=level,
         details={

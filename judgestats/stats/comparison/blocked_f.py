@@ -155,18 +155,14 @@ def comparisons_with_best(
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     check_finite(where, "scores", x)
     used = np.isfinite(x).all(axis=1)
-    lost = int(np.sum(~used))
+    clusters = codes if inference["cluster"] is not None else None
+    sample = Sample.from_mask(used, "not scored under every condition", clusters)
     x, codes = x[used], codes[used]
     if x.shape[0] < 2:
         raise InputError(
             f"{where}: at least 2 items must have a score under every condition, got {x.shape[0]}. "
             "Leave out the condition that lacks most."
         )
-    sample = Sample(
-        n_items=x.shape[0],
-        n_clusters=int(np.unique(codes).size) if inference["cluster"] is not None else None,
-        excluded={"not scored under every condition": lost},
-    )
     difference, error, df = _all_differences(x, codes)
     reach = error
     if not math.isnan(df):
@@ -407,14 +403,9 @@ def blocked_f_test(
         )
     codes = cluster_codes(inference["cluster"], y.shape[0], where=function)
     used = ~np.isnan(y).any(axis=1)
-    lost = int(np.sum(~used))
     blocks = _block_means(y[used], codes[used])
     g, k = blocks.shape
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=g,
-        excluded={"a missing cell": lost},
-    )
+    sample = Sample.from_mask(used, "a missing cell", codes)
     result = TestResult(
         name=function,
         method="Blocked F test, cells exchanged within items",

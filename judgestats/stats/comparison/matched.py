@@ -78,6 +78,10 @@ def nemenyi_critical_difference(k: int, n_blocks: int, *, alpha: float = 0.05) -
     return q * math.sqrt(k * (k + 1) / (6 * n_blocks))
 
 
+_AS_LARGE_AS_THE_DATA = {"plain": False}
+"""Metadata of fields that `Result.to_dict` leaves out."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FriedmanResult(TestResult):
     """Friedman's test with what its post hoc tests need.
@@ -91,15 +95,11 @@ class FriedmanResult(TestResult):
         Cluster codes of the blocks.
     """
 
-    ranks: Floats = dataclasses.field(repr=False, compare=False)
+    ranks: Floats = dataclasses.field(repr=False, compare=False, metadata=_AS_LARGE_AS_THE_DATA)
     conditions: tuple[str, ...]
-    cluster: Ints | None = dataclasses.field(default=None, repr=False, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values without the rank matrix (it is as large as the data)."""
-        slim = dataclasses.replace(self, ranks=np.empty((0, 0)), cluster=None)
-        plain = super(FriedmanResult, slim).to_dict()
-        return {k: v for k, v in plain.items() if k not in {"ranks", "cluster"}}
+    cluster: Ints | None = dataclasses.field(
+        default=None, repr=False, compare=False, metadata=_AS_LARGE_AS_THE_DATA
+    )
 
     @property
     def mean_ranks(self) -> Floats:
@@ -678,15 +678,11 @@ class CochranResult(TestResult):
     cluster : ndarray of int, or None
     """
 
-    verdicts: Floats = dataclasses.field(repr=False, compare=False)
+    verdicts: Floats = dataclasses.field(repr=False, compare=False, metadata=_AS_LARGE_AS_THE_DATA)
     conditions: tuple[str, ...]
-    cluster: Ints | None = dataclasses.field(default=None, repr=False, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values without the verdicts (they are the data)."""
-        slim = dataclasses.replace(self, verdicts=np.empty((0, 0)), cluster=None)
-        plain = super(CochranResult, slim).to_dict()
-        return {k: v for k, v in plain.items() if k not in {"verdicts", "cluster"}}
+    cluster: Ints | None = dataclasses.field(
+        default=None, repr=False, compare=False, metadata=_AS_LARGE_AS_THE_DATA
+    )
 
     def mcnemar(self, *, level: float = 0.95) -> Comparisons:
         """All pairs by McNemar's test (exact over sign changes of clusters), adjusted by Holm.

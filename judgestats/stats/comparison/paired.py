@@ -402,7 +402,7 @@ def _unless_collapsed(
     return Interval(low=low, high=high, level=level, method=method), []
 
 
-def _tied_limits(
+def _limits_by_order(
     d: Floats, centre: float, cluster: Ints | None, level: float
 ) -> tuple[tuple[float, float], float, str]:
     """Order statistics of all Walsh averages, zeros kept: closed limits are safe with ties.
@@ -452,14 +452,8 @@ def paired_estimate(d: Floats, *, sample: Sample, cluster: Ints | None, level: f
     estimate = math.nan if reason else median_average(d)
     interval: Interval | None = None
     if not reason and np.ptp(d) > 0:
-        if not untied:
-            limits, reached, method = _tied_limits(d, estimate, cluster, level)
-        elif n < 50 and cluster is None:
-            null = signed_rank_null(np.arange(1, n + 1))
-            low, high, reached = order_limits(
-                partial(kth_average, d), n * (n + 1) // 2, null, level
-            )
-            limits, method = (low, high), "exact, Walsh averages"
+        if not untied or (n < 50 and cluster is None):
+            limits, reached, method = _limits_by_order(d, estimate, cluster, level)
         else:
             jumps = np.unique(walsh_averages(d)) if n * (n + 1) / 2 <= MAX_JUMPS else None
             low, high, reached = paired_limits(

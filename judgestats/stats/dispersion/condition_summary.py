@@ -614,7 +614,6 @@ def kurtosis_change(
     used = np.all([np.sum(~np.isnan(v), axis=1) >= 2 for v in (x, y)], axis=0)
     sums = np.concatenate([_powers(v[used]) for v in parts], axis=-1)
     vary = bool(sums.size) and bool(np.all(sums.sum(axis=0)[[1, 5]] > 0))
-    lost = int(np.sum(~used))
     return estimate_from_sums(
         SumStatistic(
             per_item=lambda s: s,
@@ -626,10 +625,7 @@ def kurtosis_change(
         name="kurtosis_change",
         label="Change of the excess kurtosis",
         estimator="moments of scores centred by item, paired",
-        sample=Sample(
-            n_items=int(used.sum()),
-            excluded={"fewer than 2 scores": lost},
-        ),
+        sample=Sample.from_mask(used, "fewer than 2 scores"),
         reason="" if vary else "the scores of an item never differ under one of the conditions",
         where=where,
         cluster=cluster_codes(inference["cluster"], x.shape[0], where=where)[used]

@@ -172,14 +172,8 @@ def trend_over_cells(
     places = _positions(at, names, function=function)
     codes = cluster_codes(inference["cluster"], y.shape[0], where=function)
     used = ~np.isnan(y).any(axis=1)
+    sample = Sample.from_mask(used, "a missing cell", codes)
     y, codes = y[used], codes[used]
-    lost = int(np.sum(~used))
-    sample = Sample(
-        n_items=y.shape[0],
-        n_clusters=int(np.unique(codes).size),
-        n_excluded=lost,
-        excluded={"a missing cell": lost} if lost else {},
-    )
     symbol, label = ("rho", "Spearman's rho") if kind == "spearman" else ("tau", "Kendall's tau-b")
     reason = ""
     if y.shape[0] < 2:

@@ -271,13 +271,7 @@ def cells_sample(cells: Cells) -> Sample:
     used = np.sum(~np.isnan(cells.variance), axis=1) >= min(2, len(cells.conditions))
     if cells.common_r:
         return cells.sample(used, reason=TOO_FEW)
-    lost = int(np.sum(~used))
-    return Sample(
-        n_items=int(used.sum()),
-        n_clusters=int(np.unique(cells.cluster[used]).size),
-        n_excluded=lost,
-        excluded={"no variance given": lost} if lost else {},
-    )
+    return Sample.from_mask(used, "no variance given", cells.cluster)
 
 
 def pooled_of_column(cells: Cells, column: int, level: float) -> Estimate:
@@ -398,11 +392,7 @@ def ratio_of_ratios(
         adjust="holm",
         family="pairs of these groups",
         rows=with_adjusted(rows, "holm"),
-        sample=Sample(
-            n_items=int(complete.sum()),
-            n_clusters=int(np.unique(codes[complete]).size),
-            excluded={"a cell without a variance": int(np.sum(~complete))},
-        ),
+        sample=Sample.from_mask(complete, "a cell without a variance", codes),
         notes=tuple({n.message: n for n in notes}.values()),
     )
 

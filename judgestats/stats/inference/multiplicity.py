@@ -26,15 +26,6 @@ Adjustment = Literal["holm", "bonferroni", "BH", "BY", "none"]
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
 
 
-def _holm(p: Floats) -> Floats:
-    m = p.size
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate((m - np.arange(m)) * p[order])
-    out = np.empty(m)
-    out[order] = stepped
-    return out
-
-
 def _step_up(p: Floats, factors: Floats) -> Floats:
     """Cumulative minimum from the largest p down; `factors` belong to the descending order."""
     order = np.argsort(-p, kind="stable")
@@ -54,7 +45,7 @@ def _benjamini_yekutieli(p: Floats) -> Floats:
 
 
 _RULES: dict[str, Callable[[Floats], Floats]] = {
-    "holm": _holm,
+    "holm": lambda p: weighted_holm(p, np.ones(p.size)),
     "bonferroni": lambda p: p.size * p,
     "BH": _benjamini_hochberg,
     "BY": _benjamini_yekutieli,
@@ -224,15 +215,7 @@ def holm_levels(p_values: Sequence[float], *, level: float = 0.95) -> list[float
     >>> [round(v, 4) for v in holm_levels([0.2, 0.001, 0.03])]
     [0.975, 0.9833, 0.975]
     """
-    p, alpha = np.asarray(p_values, dtype=float), 1 - level
-    out = np.full(p.size, level)
-    order = [i for i in np.argsort(p, kind="stable").tolist() if not math.isnan(p[i])]
-    left, is_open = len(order), False
-    for place in order:
-        out[place] = 1 - alpha / left
-        is_open = is_open or p[place] > alpha / left
-        left -= not is_open
-    return [float(v) for v in out]
+    return weighted_levels(p_values, np.ones(len(p_values)), level=level)
 
 
 def p_bounds(

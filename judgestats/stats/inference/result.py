@@ -342,10 +342,8 @@ class Estimate(Result):
 
     def short(self) -> str:
         """``.81 [.75, .86]``: the estimate with its interval, to the same decimals."""
-        low, high = (
-            (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
-        )
-        return with_bounds(self.estimate, low, high, bounded=omits_zero(self.name))
+        bounds = numbers.bounds_of(self.interval)
+        return with_bounds(self.estimate, *bounds, bounded=omits_zero(self.name))
 
     def apa(self, *, digits: int = 2) -> str:
         """``ICC(1,1) = .81, 95% CI [.75, .87]``: see `Result.apa`.
@@ -398,7 +396,11 @@ class Estimate(Result):
         lines.append(f"data: {self.sample}")
         if self.estimator:
             lines.append(f"estimator: {self.estimator}")
-        return "\n".join([*lines, *notes_block(self.notes), ""])
+        return "\n".join([*lines, *self._further_lines(), *notes_block(self.notes), ""])
+
+    def _further_lines(self) -> list[str]:
+        """Lines that a kind of estimate prints before its notes."""
+        return []
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -543,22 +545,19 @@ class TestResult(Result):
 
     def glance(self) -> pd.DataFrame:
         """One row for the whole result."""
-        dfs = list(self.df.values())
+        df, df_residual, *_ = (*self.df.values(), math.nan, math.nan)
+        low, high = numbers.bounds_of(self.effect.interval if self.effect else None)
         return pd.DataFrame(
             [
                 {
                     "term": self.name,
                     "statistic": self.statistic,
-                    "df": dfs[0] if dfs else math.nan,
-                    "df_residual": dfs[1] if len(dfs) > 1 else math.nan,
+                    "df": df,
+                    "df_residual": df_residual,
                     "p_value": self.p_value,
                     "estimate": self.effect.estimate if self.effect else math.nan,
-                    "conf_low": self.effect.interval.low
-                    if self.effect and self.effect.interval
-                    else math.nan,
-                    "conf_high": self.effect.interval.high
-                    if self.effect and self.effect.interval
-                    else math.nan,
+                    "conf_low": low,
+                    "conf_high": high,
                     "effect": self.effect.name if self.effect else "",
                     "method": self.method,
                     "alternative": self.alternative,
@@ -723,12 +722,8 @@ class Comparison:
         >>> row.with_bounds(), row.with_bounds(times=100, digits=0)
         ('0.031 [0.002, 0.071]', '3.1 [0.2, 7.1]')
         """
-        low, high = (
-            (self.interval.low, self.interval.high) if self.interval else (math.nan, math.nan)
-        )
-        text = with_bounds(
-            times * self.estimate, times * low, times * high, digits=digits, bounded=bounded
-        )
+        values = (times * v for v in (self.estimate, *numbers.bounds_of(self.interval)))
+        text = with_bounds(*values, digits=digits, bounded=bounded)
         if self.interval or not self.reason:
             return f"{text}{self.interval_note}"
         return self.reason if math.isnan(self.estimate) else f"{text} ({self.reason})"

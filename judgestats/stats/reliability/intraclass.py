@@ -444,7 +444,6 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     c = cells.conditions.index(condition)
     n = cells.n_scores[:, c].astype(float)
     filled = n >= 1
-    lost = int(np.sum(~filled))
     own = cells.n_scores[filled, c]
     name, meaning = FORMS["ICC(1,1)"]
     out = Estimate(
@@ -452,12 +451,12 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
         label="ICC(1,1)",
         estimator=f"{meaning}, by ANOVA mean squares",
         estimate=math.nan,
-        sample=Sample(
-            n_items=int(filled.sum()),
-            n_clusters=int(np.unique(cells.cluster[filled]).size),
+        sample=Sample.from_mask(
+            filled,
+            "no judgment",
+            cells.cluster,
             n_replications=int(own.min()) if own.size else 0,
             n_replications_max=int(own.max()) if own.size and own.max() != own.min() else None,
-            excluded={"no judgment": lost},
         ),
     )
     n = n[filled]

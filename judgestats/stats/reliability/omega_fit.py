@@ -52,20 +52,13 @@ def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, In
     """Complete rows as floats, how many were left out, and the cluster codes of the rest."""
     data = score_matrix(X, where="omega_total")
     complete = ~np.isnan(data).any(axis=1)
-    codes = None
-    if cluster is not None:
-        codes = cluster_codes(cluster, data.shape[0], where="omega_total")[complete]
-        codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
-    lost = int((~complete).sum())
-    n = int(complete.sum())
-    sample = Sample(
-        n_items=n,
-        n_clusters=n if codes is None else int(np.unique(codes).size),
-        n_replications=data.shape[1],
-        n_replications_max=data.shape[1],
-        excluded={"a missing replication": lost},
+    n, k = data.shape
+    codes = cluster_codes(cluster, n, where="omega_total")
+    sample = Sample.from_mask(
+        complete, "a missing replication", codes, n_replications=k, n_replications_max=k
     )
-    return data[complete], sample, codes
+    own = np.unique(codes[complete], return_inverse=True)[1].astype(np.int64)
+    return data[complete], sample, None if cluster is None else own
 
 
 def too_little(n: int, p: int) -> str:
@@ -131,9 +124,7 @@ class OmegaEstimate(Estimate):
             }
         return row
 
-    def __str__(self) -> str:
-        lines = super().__str__().rstrip("\n").split("\n")
-        at = next((i for i, s in enumerate(lines) if s.startswith("warning")), len(lines))
+    def _further_lines(self) -> list[str]:
         more = []
         if self.fit is not None and math.isfinite(self.fit.chi2):
             f = self.fit
@@ -152,7 +143,7 @@ class OmegaEstimate(Estimate):
                 "judgments needed: "
                 + ", ".join(f"{_count(n)} for {t:g}" for t, n in self.replications_for.items())
             )
-        return "\n".join([*lines[:at], *more, *lines[at:], ""])
+        return more
 
 
 def _count(n: float) -> str:

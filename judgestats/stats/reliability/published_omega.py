@@ -371,17 +371,12 @@ class PublishedOmega(Estimate):
             "n_rest": self.n_rest,
         }
 
-    def __str__(self) -> str:
-        lines = super().__str__().rstrip("\n").split("\n")
-        at = next((i for i, s in enumerate(lines) if s.startswith("warning")), len(lines))
-        more = [
-            (
-                f"questions: {self.n_rest} vary, {self.n_constant} constant (counted as 1), "
-                f"{self.n_dropped} never readable (dropped uncounted)"
-            ),
-            f"alpha by the same procedure: {self.alpha:.5g}",
-        ]
-        return "\n".join([*lines[:at], *more, *lines[at:], ""])
+    def _further_lines(self) -> list[str]:
+        questions = (
+            f"questions: {self.n_rest} vary, {self.n_constant} constant (counted as 1), "
+            f"{self.n_dropped} never readable (dropped uncounted)"
+        )
+        return [questions, f"alpha by the same procedure: {self.alpha:.5g}"]
 
 
 def published_verdict_codes(verdicts: ArrayLike) -> Floats:

@@ -94,12 +94,9 @@ def probe_shift(
     shift = after - before
     codes = cluster_codes(inference["cluster"], shift.size, where=where)
     used = ~np.isnan(shift)
-    lost = int(np.sum(~used))
     n = int(np.unique(codes[used]).size)
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=None if inference["cluster"] is None else n,
-        excluded={"not read on both sides": lost},
+    sample = Sample.from_mask(
+        used, "not read on both sides", None if inference["cluster"] is None else codes
     )
     result = TestResult(
         name=where,

@@ -117,12 +117,8 @@ def dif_test(
             np.column_stack([zk, who, who * zk[:, None]]),
         )
     ]
-    lost = int(np.sum(~kept))
-    sample = Sample(
-        n_items=int(kept.sum()),
-        n_clusters=int(np.unique(codes[kept]).size) if inference["cluster"] is not None else None,
-        excluded={"no score, quality or comparable source": lost},
-    )
+    clusters = None if inference["cluster"] is None else codes
+    sample = Sample.from_mask(kept, "no score, quality or comparable source", clusters)
     result = _tested(fits, names, codes[kept], sample, level=inference["level"])
     return _bounded_by_noise(result, y[kept], zk, who, codes[kept], level=inference["level"])
 

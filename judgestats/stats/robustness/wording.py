@@ -328,14 +328,11 @@ def scale_agreement(
     check_items(where, original=one, changed=other)
     codes = cluster_codes(inference["cluster"], one.shape[0], where=where)
     used = ~(np.isnan(one).all(axis=1) | np.isnan(other).all(axis=1))
-    lost = int(np.sum(~used))
-    one, other, codes = one[used], other[used], codes[used]
-    present, codes = np.unique(codes, return_inverse=True)
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=None if inference["cluster"] is None else int(present.size),
-        excluded={"not read on both scales": lost},
+    sample = Sample.from_mask(
+        used, "not read on both scales", None if inference["cluster"] is None else codes
     )
+    one, other = one[used], other[used]
+    present, codes = np.unique(codes[used], return_inverse=True)
     result = TestResult(
         name=where,
         method="Rank agreement of two scales against that of repeats, over clusters",
