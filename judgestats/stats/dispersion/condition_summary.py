@@ -364,26 +364,16 @@ def mean_shift(
     found = [mean_difference(cells, a, b, runs) for a, b in pairs]
     levels = holm_levels([m.p_value() for _, m, _ in found], level=inference["level"])
     rows = []
-    for (a, b), (d, m, notes), level in zip(pairs, found, levels, strict=True):
+    for pair, (d, m, notes), level in zip(pairs, found, levels, strict=True):
         sd = float(np.std(d, ddof=1)) if d.size > 1 else math.nan
         rows.append(
-            Comparison(
-                a=cells.conditions[a],
-                b=cells.conditions[b],
-                estimate=m.mean,
-                estimate_name="mean_difference",
-                statistic=m.statistic(),
-                df=m.df,
-                p_value=m.p_value(),
-                p_adjusted=math.nan,
-                interval=m.interval(level),
+            dataclasses.replace(
+                mean_comparison(cells, pair, d, m, level=level),
                 effect=math.nan if m.reason else m.mean / sd,
                 effect_name="d_z",
-                n=d.size,
-                reason=m.reason,
                 limits=m.interval,
                 notes=notes,
-                details={} if runs is None else runs.for_judges(a, b).facts,
+                details={} if runs is None else runs.for_judges(*pair).facts,
             )
         )
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
@@ -396,6 +386,25 @@ def mean_shift(
         rows=with_adjusted(rows, "holm"),
         sample=sample_of(scores, cells, used),
         notes=() if runs is None or not runs.note else (Note(code="runs", message=runs.note),),
+    )
+
+
+def mean_comparison(
+    cells: Cells, pair: tuple[int, int], d: Floats, m: MeanOverClusters, *, level: float
+) -> Comparison:
+    """The row of two conditions from the differences of their items and the mean of these."""
+    a, b = (cells.conditions[c] for c in pair)
+    return Comparison(
+        a=a,
+        b=b,
+        estimate=m.mean,
+        estimate_name="mean_difference",
+        statistic=m.statistic(),
+        df=m.df,
+        p_value=m.p_value(),
+        interval=m.interval(level),
+        n=d.size,
+        reason=m.reason,
     )
 
 
@@ -413,8 +422,7 @@ def mean_difference(
             mean = own.widen(mean, own.share())
         return difference[both], mean, notes
     reason = "no item has a score under both conditions"
-    nothing = MeanOverClusters(mean=math.nan, std_error=math.nan, df=math.nan, reason=reason)
-    return difference[both], nothing, ()
+    return difference[both], MeanOverClusters(mean=math.nan, reason=reason), ()
 
 
 def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sample:

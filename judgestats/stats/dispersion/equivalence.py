@@ -213,33 +213,14 @@ def equivalence_of_spread(
     cells = ratios.variance_cells(scores, function=function, conditions=conditions, cluster=cluster)
     rows = []
     notes: list[Note] = []
-    for a, b in ratios.chosen_pairs(cells.conditions, reference, function=function):
-        ratio, both = ratios.compare_variances(cells, a, b)
+    for pair in ratios.chosen_pairs(cells.conditions, reference, function=function):
+        row, ratio, told = ratios.ratio_comparison(cells, pair, level=1 - 2 * ALPHA)
         t = p = math.nan
         if not math.isnan(ratio.std_error):
             log_limits = (math.log(limits[0]), math.log(limits[1]))
             t, p = _two_one_sided(ratio.log, ratio.std_error, ratio.df, log_limits)
-        names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        interval, lost, told = ratios.notes_of_ratio(ratio, level=1 - 2 * ALPHA, names=names)
         notes += told
-        rows.append(
-            Comparison(
-                a=cells.conditions[a],
-                b=cells.conditions[b],
-                estimate=math.exp(ratio.log),
-                estimate_name="variance_ratio",
-                statistic=t,
-                df=ratio.df,
-                p_value=p,
-                p_adjusted=math.nan,
-                interval=interval,
-                notes=lost,
-                effect=math.exp(ratio.log / 2),
-                effect_name="sd_ratio",
-                n=int(both.sum()),
-                reason=ratio.reason,
-            )
-        )
+        rows.append(dataclasses.replace(row, statistic=t, p_value=p, details={}))
     return EquivalenceResult(
         symbol="t",
         name=function,
@@ -306,26 +287,13 @@ def equivalence_of_means(
     limits = _limits(margin, ratio=False, function=function)
     cells = condition_summary.scored_cells(scores, conditions, cluster, function=function)
     rows = []
-    for a, b in ratios.chosen_pairs(cells.conditions, reference, function=function):
-        d, m, _ = condition_summary.mean_difference(cells, a, b)
+    for pair in ratios.chosen_pairs(cells.conditions, reference, function=function):
+        d, m, _ = condition_summary.mean_difference(cells, *pair)
         t = p = math.nan
         if not m.reason:
             t, p = _two_one_sided(m.mean, m.std_error, m.df, limits)
-        rows.append(
-            Comparison(
-                a=cells.conditions[a],
-                b=cells.conditions[b],
-                estimate=m.mean,
-                estimate_name="mean_difference",
-                statistic=t,
-                df=m.df,
-                p_value=p,
-                p_adjusted=math.nan,
-                interval=m.interval(1 - 2 * ALPHA),
-                n=d.size,
-                reason=m.reason,
-            )
-        )
+        row = condition_summary.mean_comparison(cells, pair, d, m, level=1 - 2 * ALPHA)
+        rows.append(dataclasses.replace(row, statistic=t, p_value=p))
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
     return EquivalenceResult(
         symbol="t",

@@ -196,30 +196,10 @@ def variance_ratio(
     )
     rows: list[Comparison] = []
     notes: list[Note] = []
-    for a, b in chosen_pairs(cells.conditions, reference, function=function):
-        ratio, both = compare_variances(cells, a, b)
-        names = f"{cells.conditions[a]} / {cells.conditions[b]}"
-        interval, lost, told = notes_of_ratio(ratio, level=inference["level"], names=names)
+    for pair in chosen_pairs(cells.conditions, reference, function=function):
+        row, _, told = ratio_comparison(cells, pair, level=inference["level"])
         notes += told
-        rows.append(
-            Comparison(
-                a=cells.conditions[a],
-                b=cells.conditions[b],
-                estimate=math.exp(ratio.log),
-                estimate_name="variance_ratio",
-                statistic=ratio.statistic(),
-                df=ratio.df,
-                p_value=ratio.p_value(),
-                p_adjusted=math.nan,
-                interval=interval,
-                effect=math.exp(ratio.log / 2),
-                effect_name="sd_ratio",
-                n=int(both.sum()),
-                reason=ratio.reason,
-                notes=lost,
-                details=_concentration(cells, (a, b), both, ratio),
-            )
-        )
+        rows.append(row)
     return Comparisons(
         name="variance_ratio",
         symbol="t",
@@ -231,6 +211,32 @@ def variance_ratio(
         notes=tuple(notes),
         details={"weighting": "items", "interval": "jackknife"},
     )
+
+
+def ratio_comparison(
+    cells: Cells, pair: tuple[int, int], *, level: float
+) -> tuple[Comparison, LogRatio, list[Note]]:
+    """The row of two conditions' variances, their ratio, and the notes of the family."""
+    a, b = (cells.conditions[c] for c in pair)
+    ratio, both = compare_variances(cells, *pair)
+    interval, lost, told = notes_of_ratio(ratio, level=level, names=f"{a} / {b}")
+    row = Comparison(
+        a=a,
+        b=b,
+        estimate=math.exp(ratio.log),
+        estimate_name="variance_ratio",
+        statistic=ratio.statistic(),
+        df=ratio.df,
+        p_value=ratio.p_value(),
+        interval=interval,
+        effect=math.exp(ratio.log / 2),
+        effect_name="sd_ratio",
+        n=int(both.sum()),
+        reason=ratio.reason,
+        notes=lost,
+        details=_concentration(cells, pair, both, ratio),
+    )
+    return row, ratio, told
 
 
 def notes_of_ratio(
@@ -377,7 +383,6 @@ def ratio_of_ratios(
                 statistic=ratio.statistic() if defined else math.nan,
                 df=ratio.df,
                 p_value=ratio.p_value(),
-                p_adjusted=math.nan,
                 interval=interval,
                 notes=lost,
                 n=int(used.sum()),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,22 +23,7 @@ from judgestats.stats.inference.result import Interval, Note
 
 Method = Literal["bca", "percentile", "normal"]
 Transform = Literal["identity", "logit", "log", "fisher", "log_complement"]
-
-
-_FORWARD: dict[str, Callable[[Floats], Floats]] = {
-    "identity": lambda x: x,
-    "logit": lambda x: np.log(x) - np.log1p(-x),
-    "log": np.log,
-    "fisher": np.arctanh,
-    "log_complement": lambda x: -np.log1p(-x),
-}
-_BACKWARD: dict[str, Callable[[Floats], Floats]] = {
-    "identity": lambda x: x,
-    "logit": lambda x: 1.0 / (1.0 + np.exp(-x)),
-    "log": np.exp,
-    "fisher": np.tanh,
-    "log_complement": lambda x: -np.expm1(-x),
-}
+Scale = Transform | Literal["log_ratio"]
 
 
 def undefined_interval(
@@ -103,13 +89,12 @@ def distribution_interval(
         notes.append(Note(code="constant_distribution", message=message))
         return nothing, notes
 
-    forward, backward = _FORWARD[transform], _BACKWARD[transform]
     tails = ((1 - level) / 2, (1 + level) / 2)
     scale = "" if transform == "identity" else f" on the {transform} scale"
     name = f"cluster bootstrap, {method}{scale}"
     if method == "normal":
         with np.errstate(divide="ignore", invalid="ignore"):
-            moved, centre = forward(defined), float(forward(np.array([estimate]))[0])
+            moved, centre = forward(defined, transform), float(forward(estimate, transform))
         outside = int(np.sum(~np.isfinite(moved)))
         if not math.isfinite(centre) or outside > defined.size / 2:
             message = f"No interval: {label} is outside the {transform} scale."
@@ -121,12 +106,12 @@ def distribution_interval(
         moved = moved[np.isfinite(moved)]
         z = distributions.norm.ppf(np.array(tails))
         ends = centre + z * np.std(moved, ddof=1)
-        low, high = backward(np.asarray(ends, dtype=float))
+        low, high = backward(ends, transform)
     else:
         levels = tails
         if method == "bca":
             with np.errstate(divide="ignore", invalid="ignore"):
-                shifted = forward(jackknife) if jackknife is not None else np.array([np.nan])
+                shifted = forward(np.nan if jackknife is None else jackknife, transform)
             corrected = _bca_levels(defined, estimate, shifted, level)
             if corrected is not None:
                 levels = corrected
@@ -156,8 +141,8 @@ def on_scale(
     >>> back(there(np.array([0.5]))).round(6)
     array([0.5])
     """
-    one_of(where, "transform", transform, _FORWARD)
-    return _FORWARD[transform], _BACKWARD[transform]
+    one_of(where, "transform", transform, get_args(Transform))
+    return partial(forward, scale=transform), partial(backward, scale=transform)
 
 
 CHUNK = 250
@@ -393,7 +378,7 @@ def cluster_bootstrap(
     if n_items == 0:
         raise InputError(f"{where}: arrays hold no items. Give at least one item.")
     one_of(where, "method", method, ("bca", "percentile", "normal"))
-    one_of(where, "transform", transform, ("identity", "logit", "log", "fisher", "log_complement"))
+    one_of(where, "transform", transform, get_args(Transform))
 
     codes = cluster_codes(inference["cluster"], n_items, where=where)
     n_clusters = int(codes.max()) + 1
@@ -504,14 +489,20 @@ def leave_one_out(
     return np.concatenate(parts)
 
 
-Scale = Literal["identity", "logit", "log_complement", "log_ratio"]
-
-
 BOUNDED = ("logit", "log_ratio")
 """Scales with an end on both sides."""
 
 
-def forward(x: Any, scale: Scale, least: float = 0.0) -> Any:
+_SCALES: Mapping[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
+    "identity": (np.positive, np.positive),
+    "log": (np.log, np.exp),
+    "fisher": (np.arctanh, np.tanh),
+    "log_complement": (lambda x: -np.log1p(-x), lambda y: -np.expm1(-y)),
+}
+"""The other scales, and the way back."""
+
+
+def forward(x: Any, scale: str, least: float = 0.0) -> Any:
     """Move values to the scale on which the interval is symmetric.
 
     Parameters
@@ -524,21 +515,17 @@ def forward(x: Any, scale: Scale, least: float = 0.0) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         if scale in BOUNDED:
             return np.log(np.asarray(x) - least) - np.log1p(-np.asarray(x))
-        if scale == "log_complement":
-            return -np.log1p(-np.asarray(x))
-        return np.asarray(x, dtype=float)
+        return _SCALES[scale][0](np.asarray(x, dtype=float))
 
 
-def backward(y: Any, scale: Scale, least: float = 0.0) -> Any:
+def backward(y: Any, scale: str, least: float = 0.0) -> Any:
     """Undo `forward`."""
     if scale in BOUNDED:
         return least + (1.0 - least) * expit(np.asarray(y))
-    if scale == "log_complement":
-        return -np.expm1(-np.asarray(y))
-    return np.asarray(y, dtype=float)
+    return _SCALES[scale][1](np.asarray(y, dtype=float))
 
 
-def slope(x: float, scale: Scale, least: float = 0.0) -> float:
+def slope(x: float, scale: str, least: float = 0.0) -> float:
     """Derivative of `forward` at x."""
     if scale in BOUNDED:
         return 1.0 / (x - least) + 1.0 / (1.0 - x) if least < x < 1 else math.inf

@@ -107,6 +107,12 @@ def t_of_clusters(df: float) -> str:
     return f"t with {df:.0f} df" if df == round(df) else f"t with {df:.1f} effective df"
 
 
+def t_test(value: float, std_error: float, df: float) -> tuple[float, float]:
+    """Student's t of a value, and its two-sided p; NaN without a standard error."""
+    t = value / std_error if std_error > 0 else math.nan
+    return t, float(2 * distributions.t.sf(abs(t), df))
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LogRatio:
     """A product of powers of sums over clusters, inferred on the log scale.
@@ -155,15 +161,13 @@ class LogRatio:
             method="jackknife over clusters on the log scale, t with effective df",
         )
 
-    def p_value(self, log_null: float = 0.0) -> float:
-        """Two-sided p of the ratio being exp(`log_null`)."""
-        if math.isnan(self.std_error):
-            return math.nan
-        return float(2 * distributions.t.sf(abs(self.statistic(log_null)), self.df))
+    def p_value(self) -> float:
+        """Two-sided p of the ratio being 1."""
+        return t_test(self.log, self.std_error, self.df)[1]
 
-    def statistic(self, log_null: float = 0.0) -> float:
+    def statistic(self) -> float:
         """Student's t of the log ratio."""
-        return (self.log - log_null) / self.std_error if self.std_error > 0 else math.nan
+        return t_test(self.log, self.std_error, self.df)[0]
 
 
 def useful_ratio(
@@ -238,24 +242,16 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
     n = sums.shape[0]
     most = min(sums.T, key=effective_clusters)
     effective, held = effective_clusters(most), bootstrap.cluster_note(most)
+    found = LogRatio(log=log, effective_clusters=effective, held=held)
     left = totals - sums
     if n < MIN_CLUSTERS or np.any(left <= 1e-12 * totals):
         reason = "all of a pooled variance comes from one cluster"
-        return LogRatio(
-            log=log,
-            effective_clusters=effective,
-            held=held,
-            lacks_clusters=True,
-            reason="one cluster shows no variation" if n < MIN_CLUSTERS else reason,
-        )
+        reason = "one cluster shows no variation" if n < MIN_CLUSTERS else reason
+        return dataclasses.replace(found, lacks_clusters=True, reason=reason)
     shifts = np.log(left) @ np.asarray(exponents) - log
     std_error = math.sqrt((n - 1) / n * float(np.sum(shifts**2)))
     if std_error <= 1e-12:
-        return LogRatio(
-            log=log,
-            effective_clusters=effective,
-            reason="the ratio is the same in every cluster",
-        )
+        return dataclasses.replace(found, reason="the ratio is the same in every cluster")
     notes: tuple[Note, ...] = ()
     if effective < FEW_CLUSTERS:
         message = (
@@ -263,14 +259,8 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
             f"{n}): the interval may cover less than its level (below .93 for 95%)."
         )
         notes = (Note(code="few_effective_clusters", message=message),)
-    return LogRatio(
-        log=log,
-        std_error=std_error,
-        df=max(effective - 1.0, 1.0),
-        effective_clusters=effective,
-        held=held,
-        notes=notes,
-    )
+    df = max(effective - 1.0, 1.0)
+    return dataclasses.replace(found, std_error=std_error, df=df, notes=notes)
 
 
 def log_jackknife(values: Floats, weights: Floats, sizes: Floats) -> LogRatio:
@@ -321,8 +311,8 @@ class MeanOverClusters:
     """A mean over items with a standard error over clusters."""
 
     mean: float
-    std_error: float
-    df: float
+    std_error: float = math.nan
+    df: float = math.nan
     reason: str = ""
 
     @property
@@ -343,15 +333,13 @@ class MeanOverClusters:
             method="t over clusters",
         )
 
-    def statistic(self, null: float = 0.0) -> float:
+    def statistic(self) -> float:
         """Student's t."""
-        return (self.mean - null) / self.std_error if self.std_error > 0 else math.nan
+        return t_test(self.mean, self.std_error, self.df)[0]
 
     def p_value(self) -> float:
         """Two-sided p of the mean being 0."""
-        if math.isnan(self.std_error):
-            return math.nan
-        return float(2 * distributions.t.sf(abs(self.statistic()), self.df))
+        return t_test(self.mean, self.std_error, self.df)[1]
 
 
 def mean_over_clusters(values: Floats, codes: Ints) -> MeanOverClusters:
@@ -367,15 +355,11 @@ def mean_over_clusters(values: Floats, codes: Ints) -> MeanOverClusters:
     parts = cluster_sums(np.column_stack([values - mean, np.ones(values.size)]), codes)
     sums, sizes = parts[:, 0], parts[:, 1]
     if few := few_questions(sizes):
-        return MeanOverClusters(mean=mean, std_error=math.nan, df=math.nan, reason=few)
+        return MeanOverClusters(mean=mean, reason=few)
     std_error, df = jackknife_error(-sums / (values.size - sizes), sizes)
     if std_error <= 1e-14 * max(1.0, float(np.max(np.abs(values)))):
-        return MeanOverClusters(
-            mean=mean,
-            std_error=math.nan,
-            df=df,
-            reason=f"the value is {mean:g} in every cluster, which leaves no variation to test by",
-        )
+        reason = f"the value is {mean:g} in every cluster, which leaves no variation to test by"
+        return MeanOverClusters(mean=mean, df=df, reason=reason)
     return MeanOverClusters(mean=mean, std_error=std_error, df=df)
 
 
@@ -477,7 +461,7 @@ def interval_of_left_out(
         message = f"No interval: {few}. Judge items of more questions."
         return undefined_result("one_cluster", message, empty)
     with np.errstate(divide="ignore", invalid="ignore"):
-        moved, centre = forward(values), float(forward(np.array([estimate]))[0])
+        moved, centre = forward(values), float(forward(estimate))
     lost = int(np.sum(~np.isfinite(moved)))
     if lost or not math.isfinite(centre):
         message = f"No interval: the statistic is undefined without {lost} of {n_clusters} clusters"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -195,10 +194,21 @@ def error_rates(
     excluded = {"not labelled": judged.n_items - judged.n, "unparsed": int(np.sum(~np.isnan(lost)))}
     sample = Sample.from_mask(lab, excluded, items.codes if items.clustered else None)
     weighted = part is not None or weights is not None
-    share = partial(
-        _share, codes=codes, clustered=items.clustered, level=inference["level"], sample=sample,
-        stratum=drawn_in_parts, undefined=reason, weighted=weighted,
-    )  # fmt: skip
+
+    def share(name: str, label: str, success: Floats, trial: Floats, none: str) -> Estimate:
+        found = inputs.share_over_clusters(
+            success, trial, codes, clustered=items.clustered, level=inference["level"],
+            stratum=drawn_in_parts,
+        )  # fmt: skip
+        return found.estimate(
+            name=name,
+            label=label,
+            estimator="share of the labels" + (", weighted" if weighted else ""),
+            sample=Sample(n_items=int(found.n), n_clusters=sample.n_clusters),
+            reason=reason or (none if math.isnan(found.share) else ""),
+            details={"effective_n": found.effective_n},
+        )
+
     passes, fails, people = f, 1 - f, y
     rates: dict[str, Estimate] = {}
     for name, label, given, value, none in _SHARES:
@@ -312,39 +322,6 @@ def _weights(
             return weight, "a part of the items has no label, so its weight cannot be known"
         weight[here] = here.sum() / n
     return weight * items.n / items.n_items, ""
-
-
-def _share(
-    name: str,
-    label: str,
-    success: Floats,
-    trial: Floats,
-    none: str,
-    *,
-    codes: Ints,
-    clustered: bool,
-    level: float,
-    sample: Sample,
-    stratum: Ints | None,
-    undefined: str,
-    weighted: bool,
-) -> Estimate:
-    share = inputs.share_over_clusters(
-        success.astype(float),
-        trial.astype(float),
-        codes,
-        clustered=clustered,
-        level=level,
-        stratum=stratum,
-    )
-    return share.estimate(
-        name=name,
-        label=label,
-        estimator="share of the labels" + (", weighted" if weighted else ""),
-        sample=Sample(n_items=int(share.n), n_clusters=sample.n_clusters),
-        reason=undefined or (none if math.isnan(share.share) else ""),
-        details={"effective_n": share.effective_n},
-    )
 
 
 def _cells(s: NDArray[Any]) -> tuple[NDArray[Any], ...]:

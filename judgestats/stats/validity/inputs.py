@@ -122,7 +122,6 @@ class LabelledItems:
     stratum : ndarray of int, shape (N,)
         Stratum of each item, 0 without strata.
     strata : tuple of str
-    n_repeats : int
         Judgments of an item, at most.
     notes : tuple of Note
     """
@@ -133,7 +132,6 @@ class LabelledItems:
     clustered: bool
     stratum: Ints
     strata: tuple[str, ...] = ("",)
-    n_repeats: int = 1
     notes: tuple[Note, ...] = ()
 
     @property
@@ -216,7 +214,6 @@ def labelled_items(
             f"{where}: judge and human must hold one entry for each item judged, got shapes "
             f"{f.shape} and {y.shape}. Give NaN or None where there is no label."
         )
-    repeats = 1 if f.ndim == 1 else f.shape[1]
     if f.ndim == 2:
         n_reads = np.sum(~np.isnan(f), axis=1)
         f = np.where(n_reads > 0, np.nansum(f, axis=1) / np.maximum(n_reads, 1), np.nan)
@@ -246,7 +243,6 @@ def labelled_items(
         clustered=cluster is not None,
         stratum=place,
         strata=strata,
-        n_repeats=repeats,
         notes=notes,
     )
 
@@ -478,21 +474,17 @@ def mean_estimate(
     (0.667, 0.0, 1.0)
     """
     over = mean_over_clusters(values, codes)
-    interval = over.interval(level)
-    if interval is not None:
-        interval = dataclasses.replace(
-            interval, low=max(interval.low, least), high=min(interval.high, most)
-        )
-    return Estimate(
+    estimate = Estimate(
         name=name,
         label=label,
         estimator=estimator,
         estimate=over.mean,
         std_error=over.std_error,
-        interval=interval,
+        interval=over.interval(level),
         sample=sample,
         notes=over.notes,
     )
+    return clip_limits(estimate, least, most)
 
 
 def t_estimate(

@@ -29,17 +29,6 @@ PRIOR = 16.0
 that begin at rates of .9 and .95 are missed in 20% at 400 looks, with 16 in 2 to 4%."""
 
 
-def _score_limits(average: float, sd: float, t: int, z: float) -> tuple[float, float]:
-    """Wilson's limits on the effective number: a stream without a failure is not sure of itself."""
-    spread = average * (1 - average)
-    variance = sd**2 / t
-    # Where nothing varies yet, each cluster is one independent look.
-    n = spread / variance if variance > 0 and spread > 0 else float(t)
-    centre = (average + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(max(spread, 0.0) / n + z**2 / (4 * n**2))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
 def _rho2(alpha: float) -> float:
     """Mixing variance that makes the sequence tightest at `TUNED_TO` clusters."""
     a = -2 * math.log(alpha)
@@ -159,8 +148,10 @@ class RunningAverage:
         """The interval for one look at a number of items fixed before: not for looking again."""
         if self.t < 2:
             return math.nan, math.nan
-        z = inputs.critical_value(level, math.inf)
-        return _score_limits(self.average, self._sd(0.0), self.t, z)
+        spread, variance = self.average * (1 - self.average), self._sd(0.0) ** 2 / self.t
+        # Where nothing varies yet, each cluster is one independent look.
+        n = spread / variance if variance > 0 and spread > 0 else float(self.t)
+        return inputs.wilson_limits(self.average, n, level=level)
 
     def to_dict(self) -> Mapping[str, Any]:
         """Plain values, for a file."""
