@@ -20,7 +20,7 @@ from judgestats.protocols.replies import (
     reply_object,
     strip_reasoning,
 )
-from judgestats.protocols.template import PromptTemplate, bare_texts
+from judgestats.protocols.template import PromptTemplate, bare_texts, joined_texts
 
 
 def explained_schema(
@@ -62,6 +62,11 @@ def explained_schema(
             "additionalProperties": False,
         },
     )
+
+
+def reference_text(item: Item) -> str:
+    """The reference answer of an item under a heading; empty where there is none."""
+    return f"[Reference answer]\n{item.reference[-1]}" if item.reference else ""
 
 
 def explained_words(verdict: str, reasoning: str) -> str:
@@ -335,9 +340,8 @@ class Writing:
         }[mode]
         values = {
             **bare_texts(item),
-            "question": item.question,
-            "context": "\n\n".join(p for p in (*item.turns[:-1], item.context) if p),
-            "reference": f"[Reference answer]\n{item.reference[-1]}" if item.reference else "",
+            "context": joined_texts(*item.turns[:-1], item.context),
+            "reference": reference_text(item),
             "reply": how,
             **(more or {}),
         }

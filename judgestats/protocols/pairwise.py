@@ -19,6 +19,7 @@ from judgestats.protocols.template import (
     bare_texts,
     conversation,
     framed_text,
+    joined_texts,
     labelled_pairs_of,
     pair_name,
     pairs_of,
@@ -113,14 +114,7 @@ class Pairwise:
         units = []
         for item in items:
             for i, j in labelled_pairs_of(item) if self.labelled_only else pairs_of(item):
-                unit = Unit(
-                    item_id=pair_name(item, (i, j)),
-                    cluster=item.cluster,
-                    item=item,
-                    shown=(i, j),
-                    order="ab",
-                    category=item.category,
-                )
+                unit = Unit.of(item, pair_name(item, (i, j)), (i, j), "ab")
                 both = {"ab": unit, "ba": replace(unit, shown=(j, i), order="ba")}
                 units += [both[order] for order in self.orders]
         return tuple(units)
@@ -152,23 +146,16 @@ class Pairwise:
         )
         values = {
             **bare_texts(item),
-            "question": item.question,
             "response_a": first.text,
             "response_b": second.text,
             "conversation_a": conversation(item, first.turns),
             "conversation_b": conversation(item, second.turns),
-            "context": "\n\n".join(
-                p
-                for p in (
-                    item.context,
-                    _earlier("A", item, first.turns, seal),
-                    _earlier("B", item, second.turns, seal),
-                )
-                if p
+            "context": joined_texts(
+                item.context,
+                _earlier("A", item, first.turns, seal),
+                _earlier("B", item, second.turns, seal),
             ),
-            "reference": f"[Reference answer]\n{item.reference[-1]}"
-            if self.reference and item.reference
-            else "",
+            "reference": explained.reference_text(item) if self.reference else "",
             "examples": explained.examples_text(self.examples, reasoning=self.reasoning),
             "guideline": "",
             "reply": self._reply_text(mode),

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from judgestats.errors import one_of
 from judgestats.items.records import Item
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale, Unit, Verdict
-from judgestats.protocols.explained import explained_schema, explained_words, prompted
+from judgestats.protocols.explained import (
+    explained_schema,
+    explained_words,
+    prompted,
+    reference_text,
+)
 from judgestats.protocols.replies import ScoreForm, WordForm, read_reply
 from judgestats.protocols.template import (
     BARE,
     PromptTemplate,
     bare_texts,
     conversation,
+    joined_texts,
     response_names,
 )
 
@@ -81,20 +88,7 @@ class Pointwise:
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """One unit a response; named ``item`` where there is one, else ``item/author``."""
-        units = []
-        for item in items:
-            names = response_names(item)
-            for index, name in enumerate(names):
-                units.append(
-                    Unit(
-                        item_id=name,
-                        cluster=item.cluster,
-                        item=item,
-                        shown=(index,),
-                        category=item.category,
-                    )
-                )
-        return tuple(units)
+        return _response_units(items)
 
     def schema(self) -> ReplySchema:
         """The reply's JSON schema, also the parameters of the tool ``submit_score``."""
@@ -118,11 +112,10 @@ class Pointwise:
         response = item.responses[unit.shown[0]]
         values = {
             **bare_texts(item),
-            "question": item.question,
             "response": response.text,
             "conversation": conversation(item, response.turns),
-            "context": "\n\n".join(p for p in (_earlier(item, response.turns), item.context) if p),
-            "reference": f"[Reference answer]\n{item.reference[-1]}" if item.reference else "",
+            "context": joined_texts(_earlier(item, response.turns), item.context),
+            "reference": reference_text(item),
             "guideline": self.guideline,
             "reply": self._reply_text(mode),
             "low": str(self.scale.low),
@@ -150,6 +143,12 @@ class Pointwise:
         return read_reply(
             text, ScoreForm(self.scale), tool="submit_score", finish_reason=finish_reason
         )
+
+
+def _response_units(items: Iterable[Item]) -> tuple[Unit, ...]:
+    """One unit per response."""
+    named = ((item, *pair) for item in items for pair in enumerate(response_names(item)))
+    return tuple(Unit.of(item, name, (index,)) for item, index, name in named)
 
 
 def _earlier(item: Item, answers: tuple[str, ...]) -> str:
@@ -197,17 +196,8 @@ class Correctness:
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """One unit a response; where the true answer is needed, of the items that have one."""
-        return tuple(
-            Unit(
-                item_id=name,
-                cluster=item.cluster,
-                item=item,
-                shown=(index,),
-                category=item.category,
-            )
-            for item in items
-            if item.reference or "reference" not in self.needs
-            for index, name in enumerate(response_names(item))
+        return _response_units(
+            item for item in items if item.reference or "reference" not in self.needs
         )
 
     def schema(self) -> ReplySchema:
@@ -230,10 +220,9 @@ class Correctness:
         item = unit.item
         values = {
             **bare_texts(item),
-            "question": item.question,
             "response": item.responses[unit.shown[0]].text,
-            "reference": self._format_reference(item.reference[-1]) if item.reference else "",
-            "context": "\n\n".join(p for p in (*item.turns[:-1], item.context) if p),
+            "reference": self._reference_text(item),
+            "context": joined_texts(*item.turns[:-1], item.context),
             "reply": self._reply_text(mode),
         }
         seal = self.template.seal(
@@ -241,9 +230,9 @@ class Correctness:
         )
         return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
-    def _format_reference(self, reference: str) -> str:
+    def _reference_text(self, item: Item) -> str:
         """The true answer as the prompt's place for it takes it."""
-        return reference
+        return item.reference[-1] if item.reference else ""
 
     def _reply_text(self, mode: ReplyMode) -> str:
         wording = explained_words("verdict", self.reasoning)
@@ -292,5 +281,5 @@ class PassFail(Correctness):
 
     template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("pass_fail"))
 
-    def _format_reference(self, reference: str) -> str:
-        return f"[Reference answer]\n{reference}"
+    def _reference_text(self, item: Item) -> str:
+        return reference_text(item)

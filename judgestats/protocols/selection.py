@@ -20,6 +20,7 @@ from judgestats.protocols.template import (
     PromptTemplate,
     bare_texts,
     framed_text,
+    joined_texts,
     put_in,
     response_names,
 )
@@ -190,13 +191,11 @@ class Selection:
                 )
             turns = range(len(order)) if self.rotations else range(1)
             units += [
-                Unit(
-                    item_id=item.id,
-                    cluster=item.cluster,
-                    item=item,
-                    shown=(*order[s:], *order[:s]),
-                    order=f"{s + 1}/{len(order)}" if self.rotations else "",
-                    category=item.category,
+                Unit.of(
+                    item,
+                    item.id,
+                    (*order[s:], *order[:s]),
+                    f"{s + 1}/{len(order)}" if self.rotations else "",
                 )
                 for s in turns
             ]
@@ -224,10 +223,9 @@ class Selection:
         seal = self.template.seal([*item.turns, item.context, *shown])
         values = {
             **bare_texts(item),
-            "question": item.question,
             "options": self._options_text(shown, seal),
             "count": str(count),
-            "context": "\n\n".join(p for p in (_earlier(item), item.context) if p),
+            "context": joined_texts(_earlier(item), item.context),
             "reply": self._reply_text(mode, count),
         }
         return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema(count))

@@ -285,15 +285,16 @@ _ABOUT_ITEMS = {"question", "conversation", "conversation_a"}
 
 
 def bare_texts(item: Item) -> dict[str, str]:
-    """Texts of an item next to its question, for the placeholders of a custom prompt.
+    """Texts of an item, for the placeholders of any prompt.
 
     Examples
     --------
     >>> item = Item(id="q", cluster="q", turns=("2+2?", "And doubled?"), responses=(), context="A")
     >>> bare_texts(item)
-    {'passage': 'A', 'earlier': '2+2?', 'target': ''}
+    {'question': 'And doubled?', 'passage': 'A', 'earlier': '2+2?', 'target': ''}
     """
     return {
+        "question": item.question,
         "passage": item.context,
         "earlier": "\n\n".join(item.turns[:-1]),
         "target": item.reference[-1] if item.reference else "",
@@ -383,6 +384,11 @@ def labelled_pairs_of(item: Item) -> list[tuple[int, int]]:
     """The pairs of responses that a person has compared, by index."""
     labelled = {(min(label.a, label.b), max(label.a, label.b)) for label in item.labels}
     return [(i, j) for i, j in sorted(labelled) if 0 <= i < j < len(item.responses)]
+
+
+def joined_texts(*texts: str) -> str:
+    """The texts that say something, with an empty line between them."""
+    return "\n\n".join(filter(None, texts))
 
 
 def conversation(item: Item, answers: tuple[str, ...], turns: tuple[str, ...] = ()) -> str:

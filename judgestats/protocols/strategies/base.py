@@ -841,9 +841,7 @@ class EvalPlan(PairStrategy):
 
     def _plan(self, unit: Unit) -> Call:
         item = unit.item
-        about = Unit(
-            item_id=item.id, cluster=unit.cluster, item=item, shown=(), category=unit.category
-        )
+        about = Unit.of(item, item.id, ())
         more = {"aspects": self.wording.aspects_of(unit)}
         build = partial(self.wording.writing("plan").prompt, about, more=more)
         return Call(stage="plan", unit=about, build=build)

@@ -143,14 +143,9 @@ def _comparison_call(wording: Wording, unit: Unit, candidate: int, other: int) -
     forward = (candidate + other) % 2 == 0
     if wording.orders == "ab":  # a candidate keeps its place
         forward = (candidate < other) == (candidate == min(unit.shown))
-    against = Unit(
-        item_id=pair_name(unit.item, (low, high)),
-        cluster=unit.cluster,
-        item=unit.item,
-        shown=(low, high) if forward else (high, low),
-        order="ab" if forward else "ba",
-        category=unit.category,
-    )
+    shown = (low, high) if forward else (high, low)
+    name = pair_name(unit.item, (low, high))
+    against = Unit.of(unit.item, name, shown, "ab" if forward else "ba")
     build = partial(wording.ask, "vanilla", against)
     return Call(stage="crowd", unit=against, build=build, pool=CROWD)
 

@@ -132,9 +132,7 @@ def position_test(
     result = TestResult(
         name=where,
         method="Permutation test of the chosen positions (items as clusters)",
-        statistic=math.nan,
         statistic_name="X-squared",
-        p_value=math.nan,
         sample=sample,
         null_hypothesis="the order in which options are shown does not matter",
         alternative="some positions are chosen more often",
@@ -430,9 +428,7 @@ def accuracy_by_slot(
     result = TestResult(
         name=where,
         method="Permutation test of the correct option's position",
-        statistic=math.nan,
         statistic_name="X-squared",
-        p_value=math.nan,
         sample=sample,
         null_hypothesis="the position of the correct option does not matter",
         alternative="accuracy differs between positions",

@@ -753,7 +753,6 @@ def first_position_preference(
         method=f"Exact sign test of position preference ({unit}s as units)",
         statistic=float(first),
         statistic_name=f"{unit}s leaning first",
-        p_value=math.nan,
         sample=sample,
         null_hypothesis="the first and the second position are preferred equally often",
         alternative="one position is preferred",

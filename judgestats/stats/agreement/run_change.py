@@ -131,9 +131,7 @@ def run_change(
     result = TestResult(
         name=where,
         method="Change between runs (t over clusters)",
-        statistic=math.nan,
         statistic_name="change",
-        p_value=math.nan,
         sample=sample,
         null_hypothesis="the second run is another repetition of the first",
         alternative="the runs differ" if kind == "scores" else "more verdicts changed",

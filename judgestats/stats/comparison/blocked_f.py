@@ -409,9 +409,7 @@ def blocked_f_test(
     result = TestResult(
         name=function,
         method="Blocked F test, cells exchanged within items",
-        statistic=math.nan,
         statistic_name="F",
-        p_value=math.nan,
         df={"num df": float(k - 1), "denom df": float((g - 1) * (k - 1))},
         null_hypothesis="the condition does not matter",
         alternative="some conditions differ",

@@ -286,7 +286,6 @@ def _item_variance(column: Cells, several: Bools, level: float) -> tuple[Estimat
         name="between_item_variance",
         label=f"Between-item variance under {name}",
         estimator="one-way ANOVA",
-        estimate=math.nan,
         sample=sample,
     )
     icc = between.replace(name="icc1", label=f"ICC(1) under {name}")

@@ -188,9 +188,7 @@ def trend_over_cells(
     result = TestResult(
         name=f"{kind}_trend",
         method=f"{label} between condition and cell value over cells",
-        statistic=math.nan,
         statistic_name=symbol,
-        p_value=math.nan,
         null_hypothesis="the condition does not matter",
         alternative="cell values rise or fall along the conditions",
         why="it is what published studies print; p exchanges cells within items",

@@ -189,9 +189,7 @@ def _on_groups(
 ) -> TestResult:
     """Levene's or Brown and Forsythe's test of independent groups, as a study printed it."""
     result = TestResult(
-        statistic=np.nan,
         statistic_name="F",
-        p_value=np.nan,
         df=_degrees(groups),
         alternative="some conditions vary more",
         why="the replicated study used it",

@@ -300,7 +300,7 @@ class Estimate(Result):
 
     name: str
     label: str
-    estimate: float
+    estimate: float = math.nan
     sample: Sample
     estimator: str = ""
     interval: Interval | None = None
@@ -513,9 +513,9 @@ class TestResult(Result):
 
     name: str
     method: str
-    statistic: float
+    statistic: float = math.nan
     statistic_name: str
-    p_value: float
+    p_value: float = math.nan
     sample: Sample
     df: Mapping[str, float] = dataclasses.field(default_factory=dict)
     null_hypothesis: str = ""

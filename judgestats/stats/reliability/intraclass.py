@@ -450,7 +450,6 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
         name=name,
         label="ICC(1,1)",
         estimator=f"{meaning}, by ANOVA mean squares",
-        estimate=math.nan,
         sample=Sample.from_mask(
             filled,
             "no judgment",

@@ -190,7 +190,6 @@ class TwoWaySums:
             name=name,
             label=form,
             estimator=f"{meaning}, by ANOVA mean squares",
-            estimate=math.nan,
             sample=self.sample,
             reason=self._reason(),
         )
@@ -240,7 +239,6 @@ class TwoWaySums:
             name="alpha",
             label="Cronbach's alpha",
             estimator="alpha on the covariances",
-            estimate=math.nan,
             sample=self.sample,
             reason=self._reason(),
         )
@@ -428,7 +426,6 @@ def omega_total(
     base = OmegaEstimate(
         name="omega_total",
         label=label,
-        estimate=math.nan,
         sample=sample,
         estimator=description,
         model=model,
@@ -533,7 +530,6 @@ def omega_of_sums(sums: TwoWaySums, *, model: one_factor.Model) -> OmegaEstimate
     base = OmegaEstimate(
         name="omega_total",
         label=f"McDonald's omega total ({model})",
-        estimate=math.nan,
         sample=sample,
         estimator=f"{model}: {MODEL_TEXT[model]}, ml on the covariance matrix, "
         f"{DENOMINATOR_TEXT['model']}",

@@ -495,7 +495,6 @@ def published_omega_2412_12509(
     base = PublishedOmega(
         name="published_omega_2412_12509",
         label="Omega as published in arXiv 2412.12509 (for replication only)",
-        estimate=math.nan,
         sample=Sample(
             n_items=codes.shape[0],
             n_replications=codes.shape[1],

@@ -101,9 +101,7 @@ def probe_shift(
     result = TestResult(
         name=where,
         method="Paired shift by a change, over clusters",
-        statistic=math.nan,
         statistic_name="t",
-        p_value=math.nan,
         null_hypothesis="the change does not move the judge",
         alternative="it does",
         why="original and changed are judged alike and often, so that quality and plain "

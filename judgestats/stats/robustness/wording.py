@@ -336,9 +336,7 @@ def scale_agreement(
     result = TestResult(
         name=where,
         method="Rank agreement of two scales against that of repeats, over clusters",
-        statistic=math.nan,
         statistic_name="t",
-        p_value=math.nan,
         null_hypothesis="both scales order the items alike",
         alternative="the other scale orders them otherwise",
         why="means of two scales cannot be compared, orders can",

@@ -454,7 +454,6 @@ def corrected_by_rates(
         return Estimate(
             name=name,
             label=label,
-            estimate=math.nan,
             sample=sample,
             notes=(note,),
             details=details,

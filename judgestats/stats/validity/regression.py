@@ -45,7 +45,6 @@ def _undefined(items: inputs.LabelledItems, name: str, reason: str) -> Estimate:
     return Estimate(
         name=name,
         label=_LABELS[name],
-        estimate=math.nan,
         sample=items.sample(),
         reason=reason,
     )
