@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from judgestats.arrays import LARGEST, Ints
 from judgestats.data.parse import several_orders
 from judgestats.data.readers.checks import REPEATED_SHARE
-from judgestats.data.readers.columns import column_named, no_column, resolve_columns
+from judgestats.data.readers.columns import known_column, resolve_columns
 from judgestats.data.readers.frame import reading_key
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.options import TableOptions
@@ -109,10 +109,8 @@ class ParquetJudgments:
             There is no such column, or no row holds a value.
         """
         wanted, _, given = stated.partition("=")
-        column = column_named(self.dataset.schema.names, wanted.strip())
-        if not column:
-            raise no_column(self.path, wanted.strip(), "rater kind",
-                            pd.DataFrame(columns=self.dataset.schema.names))  # fmt: skip
+        table = pd.DataFrame(columns=self.dataset.schema.names)
+        column = known_column(self.path, table, wanted.strip(), "rater kind")
         spelled = {normalize_value(v) for v in given.split(",")}
         levels = list(self.levels(column))
         lost = spelled - set(map(normalize_value, levels))
@@ -193,14 +191,15 @@ def open_parquet(
             f"{path}: {len(files)} Parquet files; at most {MAX_FILES} are read. Write fewer, "
             "larger files."
         )
+    open_files = partial(
+        ds.dataset,
+        [str(f) for f in files],
+        partitioning=ds.partitioning(flavor="hive"),
+        partition_base_dir=str(path) if path.is_dir() else None,
+    )
     with foreign(path, "Parquet"):
-        kept = ds.dataset(
-            [str(f) for f in files],
-            format="parquet",
-            partitioning=ds.partitioning(flavor="hive"),
-            partition_base_dir=str(path) if path.is_dir() else None,
-        )
-        plain = {field.name: field.type for field in kept.schema}
+        whole = open_files(format="parquet")
+        plain = {field.name: field.type for field in whole.schema}
     names = resolve_columns(path, pd.DataFrame(columns=list(plain)), mapping or {})
     if lost := [role for role in _MEMORY if role in names]:
         raise InputError(
@@ -218,18 +217,13 @@ def open_parquet(
         _check_type(path, ours, theirs, plain[theirs])
     wanted = {*names.values(), *factors}
     n_rows = 0
-    for fragment in kept.get_fragments():
+    for fragment in whole.get_fragments():
         n_rows += _check_file(Path(fragment.path), wanted, plain)
     if not n_rows:
         raise InputError(f"{path}: the files hold no judgments.")
     texts = [c for c in wanted if _is_text(plain[c])]
     options = ds.ParquetReadOptions(dictionary_columns=texts)
-    dataset = ds.dataset(
-        [str(f) for f in files],
-        format=ds.ParquetFileFormat(read_options=options),
-        partitioning=ds.partitioning(flavor="hive"),
-        partition_base_dir=str(path) if path.is_dir() else None,
-    )
+    dataset = open_files(format=ds.ParquetFileFormat(read_options=options))
     opened = ParquetJudgments(path, dataset, names, factors)
     opened.n_rows = n_rows
     for stated, kept in rows:

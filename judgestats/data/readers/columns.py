@@ -174,9 +174,7 @@ def resolve_columns(
         )
     names: dict[str, str] = {}
     for ours, theirs in mapping.items():
-        column = column_named(table.columns, theirs)
-        if not column:
-            raise no_column(path, theirs, ours, table)
+        column = known_column(path, table, theirs, ours)
         before = next((o for o, c in names.items() if c == column), "")
         if before:
             raise InputError(
@@ -430,6 +428,20 @@ class MissingRoleError(NoTableError):
         self.answered = bool(hint)
         does = "names items" if role == "items" else "holds the verdicts"
         super().__init__(f"{path}: no column {does}. The file has: {_listed(table)}.{hint}")
+
+
+def known_column(path: Path | str, table: pd.DataFrame, wanted: str, ours: str) -> str:
+    """The column that a role names, as the table spells it.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    column = column_named(table.columns, wanted)
+    if not column:
+        raise no_column(path, wanted, ours, table)
+    return column
 
 
 def no_column(path: Path | str, wanted: str, ours: str, table: pd.DataFrame) -> NoTableError:

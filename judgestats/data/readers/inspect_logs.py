@@ -286,7 +286,9 @@ _GRADED = re.compile(
     r"answer-relevance|context-(?:recall|relevance|faithfulness)|conversation-relevance|pi|moderation)$"
 )
 _MOST_ROWS = 5_000_000
-_JSON_COLUMNS = ("test_case", "prompt", "provider", "grading_result", "metadata")
+_JSON_COLUMNS = {"test_case": "testCase", "prompt": "prompt", "provider": "provider",
+                 "grading_result": "gradingResult", "metadata": "metadata"}  # fmt: skip
+"""Columns of promptfoo's database with JSON, and the names of their content in its exports."""
 _RESULTS = """SELECT test_idx, prompt_idx, test_case, prompt, provider, grading_result, metadata
 FROM eval_results WHERE eval_id = ? ORDER BY test_idx, prompt_idx"""
 
@@ -325,28 +327,27 @@ def _promptfoo_read_log(log: Log) -> pd.DataFrame:
             if not _GRADED.match(kind):
                 skipped[kind] = skipped.get(kind, 0) + 1
                 continue
-            _promptfoo_add(rows, record, component, place, grader, numeric, log.judge)
+            judge, temperature = _grader(component, record, grader)
+            if not judge:
+                judge = log.judge or "promptfoo's default grader"
+                rows.note("The results do not name the grading model (--judge NAME does).")
+            judgment = _judgment(component, numeric)
+            rows.add(**place, **judgment, judge=judge, temperature=temperature)
     if skipped:
         words = ", ".join(f"{k or 'unnamed'} ({n})" for k, n in list(skipped.items())[:5])
         rows.note(f"Assertions that no model grades were left out: {words}.")
     if never:
         rows.note(f"{never} results hold no assertion, so they have no judgment.")
+    if names := [n for n, yes in numeric.items() if yes]:
+        rows.note(
+            f"{', '.join(names)}: promptfoo's scores between 0 and 1 are read, not pass and fail."
+        )
     frame = rows.frame()
     if len(set(frame["author"])) == 1:
         frame = frame.drop(columns="author")  # one provider and prompt: nothing is compared
-    frame.attrs["notes"] += _score_note(numeric)
     if len(frame["score"].dropna()) and frame["score"].dropna().between(0, 1).all():
         frame.attrs["scale"] = (0.0, 1.0)
     return frame
-
-
-def _score_note(numeric: Mapping[str, bool]) -> list[str]:
-    names = [n for n, yes in numeric.items() if yes]
-    return (
-        [f"{', '.join(names)}: promptfoo's scores between 0 and 1 are read, not pass and fail."]
-        if names
-        else []
-    )
 
 
 def _components(grading: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[str, Any]]:
@@ -444,19 +445,8 @@ def _grader(
     return "", math.nan
 
 
-def _promptfoo_add(
-    rows: Rows,
-    record: Mapping[str, Any],
-    component: Mapping[str, Any],
-    place: Mapping[str, Any],
-    default: object,
-    numeric: Mapping[str, bool],
-    named: str,
-) -> None:
-    judge, temperature = _grader(component, record, default)
-    if not judge:
-        judge = named or "promptfoo's default grader"
-        rows.note("The results do not name the grading model (--judge NAME does).")
+def _judgment(component: Mapping[str, Any], numeric: Mapping[str, bool]) -> dict[str, Any]:
+    """The verdict of a graded assertion, and what it rests on."""
     reason = text(component.get("reason"))
     metadata = object_of(component.get("metadata"))
     http = number(object_of(metadata.get("http")).get("status"))
@@ -476,18 +466,15 @@ def _promptfoo_add(
     else:
         failure = unparsed_fields(reason, "neither pass nor fail")
     spent = number(used.get("numRequests")) != 0
-    rows.add(
-        **place,
+    return {
         **failure,
-        judge=judge,
-        temperature=temperature,
-        scorer=metric,
-        prompt_sha=digest(text(object_of(component.get("assertion")).get("value"))),
-        raw_text=reason,
-        explanation=reason,
-        tokens_in=number(used.get("prompt")) if spent else math.nan,
-        tokens_out=number(used.get("completion")) if spent else math.nan,
-    )
+        "scorer": metric,
+        "prompt_sha": digest(text(object_of(component.get("assertion")).get("value"))),
+        "raw_text": reason,
+        "explanation": reason,
+        "tokens_in": number(used.get("prompt")) if spent else math.nan,
+        "tokens_out": number(used.get("completion")) if spent else math.nan,
+    }
 
 
 def _tables(log: Log) -> set[str]:
@@ -511,23 +498,12 @@ def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, 
                 "(promptfoo export writes another)."
             )
         listed: list[dict[str, Any]] = []
-        for row in link.execute(_RESULTS, (identity,)):
+        for test, prompt, *cells in link.execute(_RESULTS, (identity,)):
             if len(listed) >= _MOST_ROWS:
                 raise InputError(f"{log.path}: more than {_MOST_ROWS:,} results in one evaluation.")
-            fields = dict(zip(("test_idx", "prompt_idx", *_JSON_COLUMNS), row, strict=True))
-            for name in _JSON_COLUMNS:
-                fields[name] = _json(log, fields[name], name)
-            listed.append(
-                {
-                    "testIdx": fields["test_idx"],
-                    "promptIdx": fields["prompt_idx"],
-                    "testCase": fields["test_case"],
-                    "prompt": fields["prompt"],
-                    "provider": fields["provider"],
-                    "gradingResult": fields["grading_result"],
-                    "metadata": fields["metadata"],
-                }
-            )
+            content = zip(_JSON_COLUMNS.items(), cells, strict=True)
+            fields = {name: _json(log, cell, column) for (column, name), cell in content}
+            listed.append({"testIdx": test, "promptIdx": prompt, **fields})
         return listed, object_of(_json(log, config, "config"))
 
 

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from judgestats.data.readers.columns import (
     PARTS,
     SYSTEMS,
-    column_named,
     each_distinct,
     folded,
+    known_column,
     names_id,
     nested,
-    no_column,
 )
 from judgestats.data.readers.json_paths import leaves_of, object_in
 from judgestats.data.verdict_kinds import normalize_value
@@ -612,9 +611,7 @@ def rows_of_raters(source: Path | str, table: pd.DataFrame, stated: str, option:
         There is no such column, or it does not hold a value.
     """
     wanted, _, given = stated.partition("=")
-    column = column_named(table.columns, wanted.strip())
-    if not column:
-        raise no_column(source, wanted.strip(), option, table)
+    column = known_column(source, table, wanted.strip(), option)
     cells = each_distinct(table[column], normalize_value)
     values = [normalize_value(v) for v in given.split(",")]
     lost = [v for v in values if not cells.eq(v).any()]

@@ -156,11 +156,17 @@ class Rows:
         """The column of the verdicts; empty where replies are to be read."""
         return next((self.names[v] for v in columns.VERDICTS if v in self.names), "")
 
+    def ask(self, question: str, answers: Iterable[tuple[str, TableOptions]]) -> InputError:
+        """An open question on these rows, with the answers that read them."""
+        return open_question(self.source, question, answers, self.read)
+
+    def mapped(self, **roles: str) -> TableOptions:
+        """The options with further columns that have a role."""
+        return replace(self.options, mapping={**self.options.mapping, **roles})
+
     def ask_role(self, column: str, question: str, ways: Mapping[str, str]) -> InputError:
-        """The refusal of a column that may have several roles, each with what it would mean."""
-        mapping = self.options.mapping
-        given = {m: replace(self.options, mapping={**mapping, r: column}) for m, r in ways.items()}
-        return open_question(self.source, question, given.items(), self.read)
+        """An open question on a column's role; ``ways`` maps each meaning to its role."""
+        return self.ask(question, [(m, self.mapped(**{r: column})) for m, r in ways.items()])
 
 
 def list_positions(table: pd.DataFrame, options: TableOptions) -> tuple[str, ...]:
@@ -218,9 +224,7 @@ def with_rater_kinds(
     wanted = options.mapping.get("rater_kind", "")
     if not wanted:
         return options
-    column = columns.column_named(table.columns, wanted)
-    if not column:
-        raise columns.no_column(source, wanted, "rater_kind", table)
+    column = columns.known_column(source, table, wanted, "rater_kind")
     found = roles.kinds_of_raters(column, table[column].astype(object))
     mapping = {k: v for k, v in options.mapping.items() if k != "rater_kind"}
     plain = replace(options, mapping=mapping)
@@ -310,7 +314,7 @@ def raters_question(rows: Rows, found: roles.RaterKinds) -> InputError:
             f"--judge-rows {found.format_kind('human')}."
         )
     question = f"{found.column!r} says who gave each row: {found.described()}. Whose is judged?"
-    return open_question(rows.source, question, _rater_options(rows, found), rows.read)
+    return rows.ask(question, _rater_options(rows, found))
 
 
 def _rater_options(rows: Rows, found: roles.RaterKinds) -> Iterator[tuple[str, TableOptions]]:
@@ -396,8 +400,7 @@ def _annotators(rows: Rows) -> None:
         or columns.folded(rows.names[role]) != "label"
     ):
         return
-    raise open_question(
-        rows.source,
+    raise rows.ask(
         f"{rows.names[role]!r} by {column!r} ({', '.join(levels[:3])}) seems to hold human "
         "labels. Then give the file as --labels of the judge's file.",
         [
@@ -406,7 +409,6 @@ def _annotators(rows: Rows) -> None:
                 replace(rows.options, mapping={**rows.options.mapping, "judge": column}),
             )
         ],
-        rows.read,
     )
 
 
@@ -458,14 +460,12 @@ def _numbered(rows: Rows) -> None:
         return
     wide = f"repeat={','.join([verdict, *more])}"
     mapping = {k: v for k, v in options.mapping.items() if k not in columns.VERDICTS}
-    raise open_question(
-        rows.source,
+    raise rows.ask(
         f"{', '.join([verdict, *more])} have one name. Are they repeats?",
         [
             ("repeats", replace(options, mapping=mapping, wide=(wide,))),
             (f"only {verdict} is judged", replace(options, ignore=(*options.ignore, *more))),
         ],
-        rows.read,
     )
 
 
@@ -483,7 +483,7 @@ def check_row_ids(rows: Rows) -> None:
     question = f"{item!r} differs in every row, and {column!r} with {criterion!r} names each row."
     further = (o for o in _keyed(rows, rows.table) if o != rows.options)
     answers = [(f"{column} names items", o) for o in further]
-    raise open_question(rows.source, f"{question} What is an item?", answers, rows.read)
+    raise rows.ask(f"{question} What is an item?", answers)
 
 
 def _copies(rows: Rows) -> None:
@@ -496,12 +496,10 @@ def _copies(rows: Rows) -> None:
         if len(words) < 2 or not roles.varies(base, rows.table[name]):
             continue
         first = next(w for w in ("false", "0") if w in words)
-        raise open_question(
-            rows.source,
+        raise rows.ask(
             f"{name!r} marks replies that were copied from a cache. Copies are not repeats: they "
             "say nothing of consistency.",
             [("without the copies", replace(rows.options, judge_rows=f"{name}={first}"))],
-            rows.read,
         )
 
 
@@ -518,15 +516,13 @@ def _trials(rows: Rows) -> None:
     if columns.folded(repeat) not in columns.TRIALS or says not in _SUCCESSES:
         return
     mapping = {**rows.options.mapping, "replicate": repeat}
-    raise open_question(
-        rows.source,
+    raise rows.ask(
         f"{repeat!r} numbers trials of one {item!r}. Are these an agent's trials or a judge's "
         "repeats?",
         [
             ("an agent's trials, an item each", replace(rows.options, item=(item, repeat))),
             ("a judge's repeats", replace(rows.options, mapping=mapping)),
         ],
-        rows.read,
     )
 
 
@@ -555,11 +551,9 @@ def _orders(rows: Rows) -> None:
             ("both orders; verdicts name responses", as_orders),
             ("one order, judged twice", as_repeats),
         ]
-    raise open_question(
-        rows.source,
+    raise rows.ask(
         f"each list holds two verdicts on a pair ({rows.names[role]}). Are they its two orders?",
         answers,
-        rows.read,
     )
 
 
@@ -568,9 +562,7 @@ def mixed_criteria_error(rows: Rows, column: str) -> InputError:
     options = rows.options
     factors = tuple(c for c in options.factors if columns.column_named([column], c) == "")
     mapping = {**options.mapping, "criterion": column}
-    return open_question(
-        rows.source,
+    return rows.ask(
         f"the verdicts differ in kind or scale by {column!r}, as those of criteria do.",
         [("criteria", replace(options, factors=factors, mapping=mapping))],
-        rows.read,
     )

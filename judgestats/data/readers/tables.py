@@ -26,9 +26,9 @@ from judgestats.data.readers.columns import (
     folded,
     item_texts,
     joined_ids,
+    known_column,
     label_note,
     names_question,
-    no_column,
     resolve_columns,
     text_column,
 )
@@ -357,9 +357,9 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         source,
         table.drop(columns=[*people]),
         names,
-        item=tuple(_column(source, table, c, "item_id") for c in options.item),
-        factors=tuple(_column(source, table, c, "factor") for c in options.factors),
-        ignore=tuple(_column(source, table, c, "ignore") for c in options.ignore),
+        item=tuple(known_column(source, table, c, "item_id") for c in options.item),
+        factors=tuple(known_column(source, table, c, "factor") for c in options.factors),
+        ignore=tuple(known_column(source, table, c, "ignore") for c in options.ignore),
         places=places,
     )
     out = _columns(source, table, names, understanding, options)
@@ -619,19 +619,14 @@ def _reshaped(
     paths = [*mapping.values(), *_paths(options)]
     table = with_paths(source, table, paths)
     if run := mapping.pop("run", ""):
-        numbered = [_column(source, table, c, "run") for c in (run, mapping.get("replicate")) if c]
+        numbered = [
+            known_column(source, table, c, "run") for c in (run, mapping.get("replicate")) if c
+        ]
         mapping["replicate"] = "+".join(numbered)
         if len(numbered) > 1:  # a repeat within each run
             key = joined_ids(table, numbered)
             table = table.drop(columns=numbered).assign(**{mapping["replicate"]: key})
     return table, mapping, people
-
-
-def _column(source: Path | str, table: pd.DataFrame, wanted: str, role: str) -> str:
-    column = column_named(table.columns, wanted)
-    if not column:
-        raise no_column(source, wanted, role, table)
-    return column
 
 
 def _columns(

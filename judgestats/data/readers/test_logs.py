@@ -157,18 +157,6 @@ def _judgekeeper_fits(log: Log) -> bool:
     return log.kind == "jsonl" and is_header
 
 
-def _judgekeeper_read(log: Log) -> pd.DataFrame:
-    rows = Rows(log.path)
-    _run(log, rows)
-    return rows.frame()
-
-
-def _read_records(log: Log) -> pd.DataFrame:
-    rows = Rows(log.path)
-    _exported(log, rows)
-    return rows.frame()
-
-
 def _verdict(value: object, score: object, text: str, error: str) -> dict[str, Any]:
     if value == "error" or error:
         return unparsed_fields(text, error or "no verdict") if text else failed(error)
@@ -176,7 +164,8 @@ def _verdict(value: object, score: object, text: str, error: str) -> dict[str, A
     return grade(value, raw=text) if math.isnan(score_value) else grade(score_value)
 
 
-def _run(log: Log, rows: Rows) -> None:
+def _judgekeeper_read(log: Log) -> pd.DataFrame:
+    rows = Rows(log.path)
     anchors = _anchors(log.path, rows)
     run = number(log.first.get("run"))
     about = object_of(log.first.get("fingerprint"))
@@ -213,6 +202,7 @@ def _run(log: Log, rows: Rows) -> None:
                 raw_text=reply,
                 explanation=reply,
             )
+    return rows.frame()
 
 
 def _anchors(path: Path, rows: Rows) -> dict[str, dict[str, str]]:
@@ -232,7 +222,8 @@ def _anchors(path: Path, rows: Rows) -> dict[str, dict[str, str]]:
     return {}
 
 
-def _exported(log: Log, rows: Rows) -> None:
+def _read_records(log: Log) -> pd.DataFrame:
+    rows = Rows(log.path)
     kept: list[dict[str, Any]] = []
     people: dict[str, str] = {}
     for where, record in log.records():
@@ -265,6 +256,7 @@ def _exported(log: Log, rows: Rows) -> None:
             explanation=reply,
             asked_at=text(record.get("created_at"), 40),
         )
+    return rows.frame()
 
 
 JUDGEKEEPER = Reader(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
         The parsed frame, not yet validated.
     """
     rows = logs.Rows(path)
-    kept: list[tuple[str, str, str, Sequence[Mapping[str, Any]]]] = []
+    kept: list[tuple[dict[str, str], list[dict[str, Any]]]] = []
     judges: dict[str, str] = {}
     for trace in traces:
         info = logs.object_of(trace.get("info")) or trace
@@ -63,11 +63,25 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
             if text(source.get("source_type"), 20) in {"LLM_JUDGE", "AI_JUDGE"}:
                 judges[_name(a)] = text(source.get("source_id"), 200)
         trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
-        kept.append((trace_id, *_trace_texts(trace, info), assessments))
+        asked, answered = _trace_texts(trace, info)
+        cluster = logs.named_text(asked) or "(no input)"
+        item = f"{cluster}/{logs.digest(answered)[:8]}" if answered else cluster
+        kept.append(({"trace_id": trace_id, "cluster": cluster, "item_id": item}, assessments))
     rules: set[str] = set()
     people: set[str] = set()
-    for trace_id, asked, answered, said in kept:
-        people |= _add_trace(rows, trace_id, asked, answered, said, judges, rules, judge)
+    for place, said in kept:
+        labels = _labels(said)
+        people |= set(labels)
+        for a in said:
+            source = text(logs.object_of(a.get("source")).get("source_type"), 40)
+            name = _name(a)
+            if source == "HUMAN" or a.get("feedback") is None:
+                continue
+            if name not in judges:
+                rules.add(name)
+                continue
+            who = judges[name] or judge or name
+            rows.add(**place, **_judged(a), judge=who, scorer=name, label=labels.get(name, ""))
     if judges and (unmatched := sorted(people - set(judges))):
         rows.note(
             f"Human feedback {', '.join(unmatched[:8])} labels no judgment. Labels are "
@@ -129,52 +143,32 @@ def _plain(value: object) -> str:
     return text(value)
 
 
-def _add_trace(
-    rows: logs.Rows,
-    trace_id: str,
-    asked: str,
-    answered: str,
-    words: Sequence[Mapping[str, Any]],
-    judges: Mapping[str, str],
-    rules: set[str],
-    named: str,
-) -> set[str]:
-    """Add what judges said of a trace; gives the names under which people said something."""
-    cluster = logs.named_text(asked) or "(no input)"
+def _labels(assessments: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Human labels of a trace, by the name of what is judged."""
     labels: dict[str, str] = {}
-    for a in words:
+    for a in assessments:
         if logs.object_of(a.get("source")).get("source_type") == "HUMAN" or a.get("expectation"):
             content = logs.object_of(a.get("feedback") or a.get("expectation")).get("value")
             labels[_name(a)] = _word(content)
-    for a in words:
-        source = text(logs.object_of(a.get("source")).get("source_type"), 40)
-        name = _name(a)
-        if source == "HUMAN" or a.get("feedback") is None:
-            continue
-        if name not in judges:
-            rules.add(name)
-            continue
-        metadata = logs.object_of(a.get("metadata"))
-        rationale = text(a.get("rationale"))
-        rows.add(
-            **_feedback(logs.object_of(a.get("feedback")), rationale),
-            judge=judges[name] or named or name,
-            scorer=name,
-            cluster=cluster,
-            item_id=f"{cluster}/{logs.digest(answered)[:8]}" if answered else cluster,
-            replicate=-1,
-            label=labels.get(name, ""),
-            raw_text=rationale,
-            explanation=rationale,
-            prompt_sha=text(metadata.get("judgestats.prompt_sha"), 40)
-            or logs.digest(text(metadata.get("guideline"))),
-            tokens_in=number(metadata.get(f"{_META}judgeInputTokens")),
-            tokens_out=number(metadata.get(f"{_META}judgeOutputTokens")),
-            cost_usd=number(metadata.get(f"{_META}judgeCost")),
-            asked_at=text(a.get("create_time"), 40),
-            trace_id=trace_id,
-        )
-    return set(labels)
+    return labels
+
+
+def _judged(assessment: Mapping[str, Any]) -> dict[str, Any]:
+    """What a judge said of a trace, and what it cost."""
+    metadata = logs.object_of(assessment.get("metadata"))
+    rationale = text(assessment.get("rationale"))
+    return {
+        **_feedback(logs.object_of(assessment.get("feedback")), rationale),
+        "replicate": -1,
+        "raw_text": rationale,
+        "explanation": rationale,
+        "prompt_sha": text(metadata.get("judgestats.prompt_sha"), 40)
+        or logs.digest(text(metadata.get("guideline"))),
+        "tokens_in": number(metadata.get(f"{_META}judgeInputTokens")),
+        "tokens_out": number(metadata.get(f"{_META}judgeOutputTokens")),
+        "cost_usd": number(metadata.get(f"{_META}judgeCost")),
+        "asked_at": text(assessment.get("create_time"), 40),
+    }
 
 
 def _word(value: object) -> str:
