@@ -114,9 +114,7 @@ def _sentence(headline: Headline, results: Results) -> str:
     moved = moved if headline.claim == "differs" else "changed by"
     if moved == "fell by" and nothing == 0:
         record = _turned(record)
-    number = " ".join(
-        filter(None, screen.format_record(record, decimals=screen.row_decimals(row, results)))
-    )
+    number = screen.record_text(record, decimals=screen.row_decimals(row, results))
     if what == row.ask:
         what, moved = what if what.endswith(" changed by") else f"{what} =", ""
     by = f"{moved} {number}".strip()
@@ -191,13 +189,9 @@ def change_screen(
     said.sort(key=lambda pair: list(_STYLES).index(pair[0]))
     head: screen.Lines = []
     for outcome, text in said[:_MOST]:
-        wide = len(outcome) + 2
-        for i, line in enumerate(screen.wrap_words(text, width - wide)[:3]):
-            word = outcome if i == 0 else ""
-            head.append([screen.Span(f"{word:<{wide}}", _STYLES[outcome]), screen.Span(line)])
-    left = len(said) - _MOST
-    if left > 0:
-        head.append([screen.Span(f"{left} more: {more}" if more else f"{left} more", "dim")])
+        lines = screen.wrap_words(text, width - len(outcome) - 2)[:3]
+        head += screen.hanging(f"{outcome}  ", _STYLES[outcome], lines)
+    head += screen.rest_lines(len(said) - _MOST, more)
     simulated = runs and all(run.get("simulated") for run in runs)
     facts = ["SIMULATED"] if simulated else []
     facts += [title] if title else []
@@ -205,11 +199,11 @@ def change_screen(
         named, *sizes = verdict_screen.facts_of(found, screen.brief_of(found))
         facts += [*([] if title else [named.removeprefix("drift: ")]), *sizes, "paired by item"]
     listed = [*screen.wrap_words(" · ".join(facts), width)[:2], *_different(runs, width)]
-    head += [[screen.Span(line, "dim")] for line in listed]
+    head += screen.dim(listed)
     care = _care(tested, width)
     finding = _finding(tested)
-    lines = [[screen.Span(line)] for line in screen.wrap_words(finding, width)]
-    below: screen.Lines = [[], *([*lines, []] if finding else []), *care]
+    told = [[screen.Span(line)] for line in screen.wrap_words(finding, width)]
+    below: screen.Lines = [[], *([*told, []] if finding else []), *care]
     room = _LINES - len(head) - len(below)
     table = _table(tested, width, max(room, 3), more, several=len(compared) > 1)
     return [*head, [], *table, *below] if table else [*head, *below]
@@ -236,7 +230,7 @@ def study_screen(results: Results, *, width: int = screen.WIDTH) -> screen.Lines
         if own:
             text = f"{len(own)} of {len(claims)} claims {words[len(own) > 1]}."
             head.append([screen.Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), screen.Span(text)])
-    head += [[screen.Span(line, "dim")] for line in screen.wrap_words(results.title, width)[:2]]
+    head += screen.dim(screen.wrap_words(results.title, width)[:2])
     room = _LINES - 2 - len(head)
     rows, shown = [["Claim", "Re-examined"]], 0
     for claim in claims:
@@ -246,10 +240,8 @@ def study_screen(results: Results, *, width: int = screen.WIDTH) -> screen.Lines
         said = [claim_outcome(str(claim.get("verdict", ""))), *[""] * len(parts)]
         rows += [[part, word] for part, word in zip(parts, said, strict=False)]
         shown += 1
-    left = len(claims) - shown
     table = verdict_screen.grid_lines(rows, width) or []
-    more: screen.Lines = [[screen.Span(f"{left} more", "dim")]] if left else []
-    return [*head, [], *table, *more]
+    return [*head, [], *table, *screen.rest_lines(len(claims) - shown, "")]
 
 
 _OUTCOMES = {
@@ -357,9 +349,7 @@ def _table(
         if not spare:
             return []
         kept.remove(spare[0])
-    left = len(cells) - len(shown)
-    note = f"{left} more: {more}" if more else f"{left} more"
-    return [*grid, *([[screen.Span(note, "dim")]] if left else [])]
+    return [*grid, *screen.rest_lines(len(cells) - len(shown), more)]
 
 
 def _cells(row: Row, cell: str, claim: Headline | None, results: Results) -> list[str]:

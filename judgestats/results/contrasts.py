@@ -9,7 +9,7 @@ from judgestats.results.numbers import short_names
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row
 from judgestats.results.results import Results
-from judgestats.results.screen import format_record, in_these_runs, size_of
+from judgestats.results.screen import in_these_runs, record_text, size_of
 from judgestats.results.verdict import Demand, Outcome, Subject, Verdict
 
 _CONTROL = "right_"
@@ -214,7 +214,7 @@ def claim_sentence(headline: Headline, results: Results) -> str:
     size = size_of(headline, results)
     number = ""
     if headline.claim != "open" and size is not None and math.isfinite(size.estimate):
-        number = " ".join(filter(None, format_record(size)))
+        number = record_text(size)
         if isinstance(size, Comparison) and (template := FINDINGS.get(size.estimand)):
             a, b = (names.get(level, level) for level in (size.a, size.b))
             above = size.estimate > 0

@@ -12,7 +12,7 @@ from judgestats.results.numbers import apa_number
 from judgestats.results.purposes import FLAGS, threshold_text
 from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
-from judgestats.results.screen import WIDTH, Lines, Span, brief_of
+from judgestats.results.screen import WIDTH, Lines, Span, brief_of, hanging, rest_lines
 from judgestats.results.verdict import Requirement, Verdict
 from judgestats.results.verdict_screen import facts_lines, grid_lines, number_text, status_text
 
@@ -77,15 +77,13 @@ class Gate:
             word = self.word(verdict)
             text = textwrap.wrap(f"{_name(verdict)}: {gate_reason(verdict)}", width - len(word) - 2)
             style = {"PASS": "good", "FAIL": "bad"}.get(word, "bold")
-            for i, line in enumerate(text):
-                out.append([Span(f"{word if i == 0 else '':<{len(word) + 2}}", style), Span(line)])
+            out += hanging(f"{word}  ", style, text)
         if len(ordered) > _MOST_LINES:
             out.append([Span(f"{len(ordered) - _MOST_LINES} more: --all")])
         out += [*facts_lines(self.results, brief_of(self.results), width), []]
         out += [*self._table(ordered, width), *self._tails(ordered, width), []]
         unanswered = textwrap.wrap(self._unanswered(), width - 6)
-        for i, line in enumerate(unanswered):
-            out.append([Span("Care  " if i == 0 else "      ", "bold"), Span(line)])
+        out += hanging("Care  ", "bold", unanswered)
         out += [[]] if unanswered else []
         allowed = " (--allow cannot-tell)" if self.passed and self._is_open else ""
         out.append([Span(f"exit {self.exit_code}{allowed} ({EXITS})")])
@@ -140,8 +138,7 @@ class Gate:
             ])  # fmt: skip
         short = [[row[0][-40:], *row[1:]] for row in rows]
         table = grid_lines(rows, width) or grid_lines(short, 2 * width)
-        more = len(listed) - _MOST_ROWS
-        return [*(table or []), *([[Span(f"{more} more: --all", "dim")]] if more > 0 else [])]
+        return [*(table or []), *rest_lines(len(listed) - _MOST_ROWS, "--all")]
 
 
 def gate_reason(verdict: Verdict) -> str:

@@ -73,6 +73,11 @@ def format_record(record: Estimate | Comparison, *, decimals: int | None = None)
     return estimate_parts(record.estimate, low, high, bounded=entry.bounded, decimals=decimals)
 
 
+def record_text(record: Estimate | Comparison, *, decimals: int | None = None) -> str:
+    """A record's number and its bounds in one text."""
+    return " ".join(filter(None, format_record(record, decimals=decimals)))
+
+
 def row_decimals(row: Row, results: Results) -> int | None:
     """The decimals of all numbers of a row of the screen."""
     numbers = [number_of(results, i) for i in row.cells.values()]
@@ -359,7 +364,7 @@ def _line(row: Row, columns: Sequence[Column], results: Results) -> SummaryRow:
         Reference(
             words=words,
             record=i,
-            number=" ".join(filter(None, format_record(number_of(results, i)))),
+            number=record_text(number_of(results, i)),
         )
         for words, i in row.beside.items()
     ]
@@ -440,6 +445,22 @@ def plain_text(lines: Lines) -> str:
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
+def hanging(head: str, style: str, texts: Sequence[str]) -> Lines:
+    """Lines after a head, which the first one shows."""
+    blank = " " * len(head)
+    return [[Span(blank if i else head, style), Span(text)] for i, text in enumerate(texts)]
+
+
+def dim(texts: Sequence[str]) -> Lines:
+    """Lines that stand back."""
+    return [[Span(text, "dim")] for text in texts]
+
+
+def rest_lines(left: int, more: str) -> Lines:
+    """The line on what is not shown and where it is; none if nothing is left."""
+    return dim([f"{left} more: {more}" if more else f"{left} more"] if left > 0 else [])
+
+
 def _clean(text: str) -> str:
     return printable(text, one_line=True)
 
@@ -505,7 +526,7 @@ def condition_table(
             spans.append(Span(f"{texts[i]:<{wide}}"))
         lines.append(spans)
     if cut:
-        lines.append([Span(_more(len(names) - len(shown), "condition", more), "dim")])
+        lines += dim([_more(len(names) - len(shown), "condition", more)])
     return lines
 
 
@@ -540,7 +561,7 @@ def _pair_table(
         cells = (Span(f"{text:<{wide}}") for text, wide in zip(row, sizes, strict=False))
         lines.append([Span(f" {name:<{first}}"), *cells])
     if left := 2 * (len(names) - shown):
-        lines.append([Span(_more(left, "condition", more), "dim")])
+        lines += dim([_more(left, "condition", more)])
     return lines
 
 
@@ -597,9 +618,7 @@ def next_line(parts: Sequence[str], width: int) -> Lines:
             len(lines) < _NEXT and (len(part) <= room or part.startswith(("http:", "https:")))
         ):
             lines.append(part)
-    return [
-        [Span("Next  " if i == 0 else "      ", "bold"), Span(line)] for i, line in enumerate(lines)
-    ]
+    return hanging("Next  ", "bold", lines)
 
 
 NOT_GIVEN = "–"

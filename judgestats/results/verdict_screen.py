@@ -22,6 +22,9 @@ from judgestats.results.screen import (
     Summary,
     brief_of,
     condition_table,
+    dim,
+    hanging,
+    rest_lines,
     wrap_words,
 )
 from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
@@ -161,9 +164,7 @@ def verdict_lines(results: Results, width: int = WIDTH) -> Lines:
     groups = verdict_groups(results)
     wide = max((len(word) for word, _, _ in groups), default=0) + 2
     for word, text, outcome in groups:
-        for i, line in enumerate(wrap_words(text, width - wide)):
-            first = Span(f"{word if i == 0 else '':<{wide}}", _STYLES[outcome] if i == 0 else "")
-            lines.append([first, Span(line)])
+        lines += hanging(f"{word:<{wide}}", _STYLES[outcome], wrap_words(text, width - wide))
     return lines
 
 
@@ -194,7 +195,7 @@ def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = 
 def facts_lines(results: Results, brief: Summary, width: int) -> Lines:
     """Source, size, scale, labels, what was not parsed, and cost."""
     text = " · ".join(facts_of(results, brief))
-    return [[Span(line, "dim")] for line in wrap_words(text, width)[:2]]
+    return dim(wrap_words(text, width)[:2])
 
 
 def facts_of(results: Results, brief: Summary) -> list[str]:
@@ -279,14 +280,12 @@ def _largest(
         rows.append([known[0].label, *(number_text(r) if r else "-" for r in found),
                      threshold_text(known[0])])  # fmt: skip
     rows.append(["Verdict", *(_IN_TABLES[v.outcome] for v in verdicts), ""])
-    left = len(keys) - len(shown)
-    note = f"{left} more: {more}" if more else f"{left} more"
     grid = grid_lines(rows, width)
     if grid is None:  # without the words that all names share, else without intervals
         rows[0] = [cell.partition(" at ")[0] for cell in rows[0]]
         bare = [[cell.partition(" [")[0] for cell in row] for row in rows]
         grid = grid_lines(rows, width) or grid_lines(bare, width) or []
-    return [*grid, *([[Span(note, "dim")]] if left > 0 else [])]
+    return [*grid, *rest_lines(len(keys) - len(shown), more)]
 
 
 def _rows_of_one(verdict: Verdict, brief: Summary) -> list[list[str]]:
@@ -348,11 +347,11 @@ def _specification_lines(results: Results, width: int) -> Lines:
     """Whether comparisons hold under the declared choices, those that do not first."""
     curves = [r for r in results.select(Table) if r.hypothesis == "specs"]
     curves.sort(key=lambda r: bool(r.details.get("holds")))
-    names, lines = short_names(results), []
+    names = short_names(results)
+    lines: Lines = []
     for record in curves[:_MOST_CURVES]:
         said = _clean(with_names(str(record.details.get("said", "")), names))
-        for i, line in enumerate(wrap_words(said, width - 7)[:2]):
-            lines.append([Span("Specs  " if i == 0 else "       ", "bold"), Span(line)])
+        lines += hanging("Specs  ", "bold", wrap_words(said, width - 7)[:2])
     return lines
 
 
@@ -391,7 +390,7 @@ def _subject_rows(
         for r in asked if r and (r.kind == "required" or r.status != "not_measured")
     ]  # fmt: skip
     said = wrap_words(f"Needed: {', '.join(needed)}", width) if needed else []
-    note: Lines = [[Span(line, "dim")] for line in said]
+    note = dim(said)
     return [*_truncate(grid, room - len(note), more), *note]
 
 
@@ -517,8 +516,7 @@ def _truncate(grid: Lines, room: int, more: str) -> Lines:
     room = max(2, room)
     if len(grid) <= room:
         return grid
-    left = len(grid) - room + 1
-    return [*grid[: room - 1], [Span(f"{left} more: {more}" if more else f"{left} more", "dim")]]
+    return [*grid[: room - 1], *rest_lines(len(grid) - room + 1, more)]
 
 
 def _keep_last(grid: Lines, room: int) -> Lines:
@@ -641,8 +639,7 @@ def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:
     texts += [joint.join(short)] if short else []
     lines: Lines = []
     for text in texts[:_MOST_CARE]:
-        for i, line in enumerate(wrap_words(_clean(text), width - 6)):
-            lines.append([Span("Care  " if i == 0 else "      ", "bold"), Span(line)])
+        lines += hanging("Care  ", "bold", wrap_words(_clean(text), width - 6))
     return lines
 
 

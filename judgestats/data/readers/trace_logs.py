@@ -73,9 +73,9 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
         labels = _labels(said)
         people |= set(labels)
         for a in said:
-            source = text(logs.object_of(a.get("source")).get("source_type"), 40)
+            kind = text(logs.object_of(a.get("source")).get("source_type"), 40)
             name = _name(a)
-            if source == "HUMAN" or a.get("feedback") is None:
+            if kind == "HUMAN" or a.get("feedback") is None:
                 continue
             if name not in judges:
                 rules.add(name)

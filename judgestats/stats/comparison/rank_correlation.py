@@ -15,14 +15,14 @@ from judgestats.errors import one_of
 from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.matched import cluster_totals
 from judgestats.stats.comparison.paired import normal_p, tail_p
-from judgestats.stats.designs.score_matrix import as_paired, read_blocks
+from judgestats.stats.designs.score_matrix import Blocks, as_paired, read_blocks
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.inference.jackknife import jackknife_error
 from judgestats.stats.inference.keywords import Inference, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import MAX_WORK, level_ranks, page_null
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
+from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 
 MOST_CELLS = 5_000
 """Cells of the table up to which counting is faster than sorting."""
@@ -479,13 +479,7 @@ def page_trend_test(
         ),
         effects=(
             _mean_rank_trend(
-                ranks,
-                slope,
-                blocks.cluster,
-                blocks.sample,
-                inference["level"],
-                inference["seed"],
-                reason,
+                ranks, slope, blocks, reason, level=inference["level"], seed=inference["seed"]
             ),
         ),
         estimates={f"mean rank {c}": m for c, m in zip(blocks.conditions, means, strict=bool(n))},
@@ -499,11 +493,9 @@ def page_trend_test(
 def _mean_rank_trend(
     ranks: Floats,
     slope: Floats,
-    cluster: Ints | None,
-    sample: Sample,
-    level: float,
-    seed: int | None,
+    blocks: Blocks,
     reason: str,
+    **draws: Any,
 ) -> Estimate:
     """Mean over items of the Spearman correlation with the order; tied-out items are left out."""
     notes: list[Note] = []
@@ -524,11 +516,10 @@ def _mean_rank_trend(
             boot = cluster_bootstrap(
                 rho,
                 lambda x, w: w @ x / w.sum(axis=1),
-                cluster=None if cluster is None else cluster[some],
-                level=level,
-                seed=seed,
+                cluster=None if blocks.cluster is None else blocks.cluster[some],
                 vectorized=True,
                 names=("mean correlation",),
+                **draws,
             )
             notes += boot.notes
             interval = boot.interval if math.isfinite(boot.interval.low) else None
@@ -538,7 +529,7 @@ def _mean_rank_trend(
         estimator="mean over items",
         estimate=estimate,
         interval=interval,
-        sample=sample,
+        sample=blocks.sample,
         notes=tuple(notes),
         reason=reason,
     )

@@ -16,7 +16,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import adjusted_p, apa_estimate, apa_p, count_noun
 from judgestats.results.text import hangs_on
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.matched import FriedmanResult, friedman_test
+from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import kendall_of_stack, page_trend_test
 from judgestats.stats.designs.cells import Cells, check_scores
@@ -33,7 +33,7 @@ from judgestats.stats.dispersion.ratios import (
 )
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
-from judgestats.stats.inference.keywords import Inference, with_keywords
+from judgestats.stats.inference.keywords import P_VALUE, Inference, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import level_ranks, noise_free
 from judgestats.stats.inference.result import (
@@ -575,22 +575,22 @@ def spread_test(
             level=inference["level"],
         )
     else:
+        draws = inference["n_permutations"] or P_VALUE
         friedman = friedman_test(
             values,
             names=names,
             cluster=codes if clustered else None,
-            n_permutations=inference["n_permutations"] or 9999,
+            n_permutations=draws,
             level=inference["level"],
             seed=inference["seed"],
         )
         rank, iman = friedman, friedman.iman_davenport
-        post_hoc = _post_hoc(
-            friedman,
-            clustered,
-            inference["level"],
-            inference["n_permutations"] or 9999,
-            inference["seed"],
-        )
+        if not friedman.reason:  # all pairs, with clusters by a test that respects them
+            post_hoc = (
+                friedman.permutation_pairs(n_permutations=draws, seed=inference["seed"])
+                if clustered
+                else friedman.nemenyi(level=inference["level"]),
+            )
     trend: tuple[TestResult, ...] = ()
     if ordered is not False:
         at = None if ordered is True else ordered
@@ -653,14 +653,3 @@ def _warnings(cells: Cells, complete: Bools, why: str) -> tuple[Note, ...]:
         )
         notes.append(Note(code="unequal_replications", message=message))
     return tuple(notes)
-
-
-def _post_hoc(
-    friedman: FriedmanResult, clustered: bool, level: float, n_permutations: int, seed: int | None
-) -> tuple[Comparisons, ...]:
-    """All pairs after Friedman's test, one verdict each; with clusters one that respects them."""
-    if friedman.reason:
-        return ()
-    if clustered:
-        return (friedman.permutation_pairs(n_permutations=n_permutations, seed=seed),)
-    return (friedman.nemenyi(level=level),)

@@ -461,7 +461,7 @@ def interval_of_left_out(
         message = f"No interval: {few}. Judge items of more questions."
         return undefined_result("one_cluster", message, empty)
     with np.errstate(divide="ignore", invalid="ignore"):
-        moved, centre = forward(values), float(forward(estimate))
+        moved, centre = forward(values), float(forward(np.array([estimate]))[0])
     lost = int(np.sum(~np.isfinite(moved)))
     if lost or not math.isfinite(centre):
         message = f"No interval: the statistic is undefined without {lost} of {n_clusters} clusters"

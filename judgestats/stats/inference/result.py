@@ -118,7 +118,7 @@ class Sample:
     @classmethod
     def from_mask(
         cls,
-        used: Bools,
+        used: Bools | np.bool_,
         why: str | Mapping[str, int],
         codes: Ints | None = None,
         **more: Any,
