@@ -15,14 +15,7 @@ from judgestats.data.columns import Condition, Task
 from judgestats.data.parse import read_judgment
 from judgestats.errors import InputError
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit
-from judgestats.protocols.strategies.base import (
-    Call,
-    CallKey,
-    Settled,
-    StageReply,
-    Strategy,
-    stage_kind,
-)
+from judgestats.protocols.strategies import base
 
 Cell = tuple[str, int]
 """An item, and a block of its repetitions: what shares calls with nothing outside it."""
@@ -126,12 +119,12 @@ TaskKey = tuple[str, str, str, str, int]
 @dataclass(slots=True)
 class _Pipeline:
     condition: Condition
-    strategy: Strategy
+    strategy: base.Strategy
     unit: Unit
     replicate: int
-    calls: dict[CallKey, TaskKey] = field(default_factory=dict)
+    calls: dict[base.CallKey, TaskKey] = field(default_factory=dict)
     waiting: int = 0
-    settled: Settled | None = None
+    settled: base.Settled | None = None
 
     @property
     def about(self) -> tuple[str, int]:
@@ -177,7 +170,7 @@ class StageSchedule:
 
     def __init__(
         self,
-        strategies: Mapping[Condition, Strategy],
+        strategies: Mapping[Condition, base.Strategy],
         units: Mapping[Condition, Sequence[Unit]],
         *,
         replicates: int = 1,
@@ -201,7 +194,7 @@ class StageSchedule:
         self._waiting: dict[TaskKey, list[_Pipeline]] = {}
         # All calls of a pipeline are about responses of its item, so that what was heard about an
         # item can be let go of when its last pipeline has settled.
-        self._heard: dict[tuple[str, int], dict[TaskKey, StageReply]] = {}
+        self._heard: dict[tuple[str, int], dict[TaskKey, base.StageReply]] = {}
         self._open: Counter[tuple[str, int]] = Counter(p.about for p in self._pipelines)
         self._readers: dict[TaskKey, tuple[JudgingProtocol, Unit]] = {}
         self.protocols: dict[str, JudgingProtocol] = {}
@@ -212,7 +205,7 @@ class StageSchedule:
 
     @staticmethod
     def _lined_up(
-        strategies: Mapping[Condition, Strategy],
+        strategies: Mapping[Condition, base.Strategy],
         units: Mapping[Condition, Sequence[Unit]],
         replicates: int,
         only: Collection[Cell] | None,
@@ -314,7 +307,7 @@ class StageSchedule:
             finish_reason=row["finish_reason"],
             failure=row["failure"],
         )
-        self._heard.setdefault((unit.item.id, key[-1]), {})[key] = StageReply(verdict=verdict)
+        self._heard.setdefault((unit.item.id, key[-1]), {})[key] = base.StageReply(verdict=verdict)
         tasks: list[Task] = []
         for pipeline in self._waiting.pop(key, []):
             pipeline.waiting -= 1
@@ -340,7 +333,7 @@ class StageSchedule:
                 tasks += self._need(pipeline, call)
         return tasks
 
-    def _need(self, pipeline: _Pipeline, call: Call) -> list[Task]:
+    def _need(self, pipeline: _Pipeline, call: base.Call) -> list[Task]:
         """Note that a pipeline needs a call; the task, if nobody has asked for it yet."""
         condition = self._condition(pipeline.condition, call)
         unit = call.unit
@@ -368,9 +361,9 @@ class StageSchedule:
         self.units.setdefault((unit.item_id, unit.order), unit)
         return [task]
 
-    def _condition(self, own: Condition, call: Call) -> Condition:
+    def _condition(self, own: Condition, call: base.Call) -> Condition:
         """The condition under which a call is asked: a pool's where it belongs to one."""
-        by = self._asked_by.get(stage_kind(call.stage), own.judge)
+        by = self._asked_by.get(base.stage_kind(call.stage), own.judge)
         key = (own.label, call.pool, call.raised, by)
         if key not in self._conditions:
             condition = own
@@ -425,10 +418,10 @@ class StageSchedule:
         return pd.DataFrame(rows)
 
     def _row(
-        self, pipeline: _Pipeline, settled: Settled, costs: Mapping[TaskKey, Sequence[float]]
+        self, pipeline: _Pipeline, settled: base.Settled, costs: Mapping[TaskKey, Sequence[float]]
     ) -> dict[str, Any]:
         condition, unit, verdict = pipeline.condition, pipeline.unit, settled.verdict
-        keys = [k for k in pipeline.calls.values() if stage_kind(k[3]) != "points"]
+        keys = [k for k in pipeline.calls.values() if base.stage_kind(k[3]) != "points"]
         spent = [costs[k] for k in keys if k in costs]
         last = costs.get(keys[-1], (float("nan"),) * 3)
         total = [sum(column) for column in zip(*spent, strict=True)] or [float("nan")] * 3
@@ -470,7 +463,7 @@ class StageSchedule:
         reader, unit = self._readers[task.key]
         filler = "x" * characters
         letter = "AB"[len(unit.item_id) % 2]
-        kind = stage_kind(task.stage)
+        kind = base.stage_kind(task.stage)
         if kind in {"plan", "removal"}:
             field_name = "plan" if kind == "plan" else "analysis"
             reply = json.dumps({field_name: filler})

@@ -11,15 +11,8 @@ from typing import Any, ClassVar
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json
 from judgestats.items.records import Item
+from judgestats.protocols import replies
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale, Status, Unit, Verdict
-from judgestats.protocols.replies import (
-    MAX_REPLY_CHARS,
-    is_cut,
-    is_withheld,
-    no_verdict,
-    reply_object,
-    strip_reasoning,
-)
 from judgestats.protocols.template import PromptTemplate, bare_texts, joined_texts
 
 
@@ -358,16 +351,20 @@ class Writing:
         A reply that was cut, refused or left empty is not text: half an analysis could end just
         before what matters.
         """
-        if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
-            return no_verdict(text, finish_reason, "the reply is too long")
+        if (
+            len(text) > replies.MAX_REPLY_CHARS
+            or replies.is_withheld(finish_reason)
+            or replies.is_cut(finish_reason)
+        ):
+            return replies.no_verdict(text, finish_reason, "the reply is too long")
         if mode is not ReplyMode.TEXT and text.lstrip().startswith("{"):
-            reply = reply_object(text, self.what, tool=self.schema().name)
+            reply = replies.reply_object(text, self.what, tool=self.schema().name)
             written = reply.text(self.what).strip() if reply is not None else ""
             missing = f"the reply's JSON has no text {self.what!r}"
         else:
-            written, missing = strip_reasoning(text.strip()), "the reply is empty"
+            written, missing = replies.strip_reasoning(text.strip()), "the reply is empty"
         if not written:
-            return no_verdict(text, finish_reason, missing)
+            return replies.no_verdict(text, finish_reason, missing)
         return Verdict(status=Status.OK, explanation=written)
 
 
@@ -394,9 +391,9 @@ def answer_status(text: str, *, finish_reason: str = "") -> tuple[Status, str]:
     >>> answer_status("It is 4.")[0].value, answer_status("It is", finish_reason="length")[0].value
     ('ok', 'truncated')
     """
-    if is_withheld(finish_reason):
+    if replies.is_withheld(finish_reason):
         return Status.REFUSED, f"the server ended the answer with {finish_reason!r}"
-    if is_cut(finish_reason):
+    if replies.is_cut(finish_reason):
         return Status.TRUNCATED, "the answer ends at the token limit"
     if not text.strip():
         return Status.UNPARSEABLE, "the answer is empty"

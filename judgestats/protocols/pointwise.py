@@ -8,13 +8,8 @@ from typing import Any, ClassVar
 
 from judgestats.errors import one_of
 from judgestats.items.records import Item
+from judgestats.protocols import explained
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale, Unit, Verdict
-from judgestats.protocols.explained import (
-    explained_schema,
-    explained_words,
-    prompted,
-    reference_text,
-)
 from judgestats.protocols.replies import ScoreForm, WordForm, read_reply
 from judgestats.protocols.template import (
     BARE,
@@ -98,7 +93,7 @@ class Pointwise:
             "maximum": self.scale.high,
             "description": f"The score, a whole number from {self.scale}.",
         }
-        return explained_schema(
+        return explained.explained_schema(
             "submit_score",
             "Submit the score of the response.",
             score,
@@ -115,7 +110,7 @@ class Pointwise:
             "response": response.text,
             "conversation": conversation(item, response.turns),
             "context": joined_texts(_earlier(item, response.turns), item.context),
-            "reference": reference_text(item),
+            "reference": explained.reference_text(item),
             "guideline": self.guideline,
             "reply": self._reply_text(mode),
             "low": str(self.scale.low),
@@ -124,10 +119,10 @@ class Pointwise:
         seal = self.template.seal(
             [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
         )
-        return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
+        return explained.prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = explained_words("score", self.reasoning)
+        wording = explained.explained_words("score", self.reasoning)
         how = {
             ReplyMode.JSON_SCHEMA: "Reply as a JSON object with "
             + " and ".join(f'"{f}"' for f in self.schema().schema["properties"])
@@ -207,7 +202,7 @@ class Correctness:
             "enum": list(self.words),
             "description": self.asks,
         }
-        return explained_schema(
+        return explained.explained_schema(
             "submit_verdict",
             f"Submit {self.asks[0].lower()}{self.asks[1:]}",
             choice,
@@ -228,14 +223,14 @@ class Correctness:
         seal = self.template.seal(
             [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
         )
-        return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
+        return explained.prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reference_text(self, item: Item) -> str:
         """The true answer as the prompt's place for it takes it."""
         return item.reference[-1] if item.reference else ""
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = explained_words("verdict", self.reasoning)
+        wording = explained.explained_words("verdict", self.reasoning)
         yes, no = self.words
         how = {
             ReplyMode.JSON_SCHEMA: f'Reply as a JSON object; the choice is "{yes}" or "{no}".',
@@ -282,4 +277,4 @@ class PassFail(Correctness):
     template: PromptTemplate = field(default_factory=lambda: PromptTemplate.bundled("pass_fail"))
 
     def _reference_text(self, item: Item) -> str:
-        return reference_text(item)
+        return explained.reference_text(item)

@@ -14,26 +14,7 @@ from typing import Any
 from judgestats.errors import InputError, one_of
 from judgestats.items.records import Item
 from judgestats.protocols.base import Prompted, ReplyMode, Unit
-from judgestats.protocols.strategies.base import (
-    CROWD,
-    FINAL,
-    ONE_CALL,
-    Aggregate,
-    Call,
-    CallKey,
-    EvalPlan,
-    Majority,
-    OneCall,
-    PairStrategy,
-    Settled,
-    StageReply,
-    Strategy,
-    Wording,
-    bounded,
-    failed_verdict,
-    framed,
-    with_verdict,
-)
+from judgestats.protocols.strategies import base
 from judgestats.protocols.template import PromptTemplate, pair_name
 
 SELECTIONS = ("criticising", "praising", "balanced", "random")
@@ -44,9 +25,9 @@ SELECTIONS = ("criticising", "praising", "balanced", "random")
 class CrowdJudgment:
     """One judgment of a candidate against a crowd response, as it was heard."""
 
-    call: Call
+    call: base.Call
     candidate: int
-    heard: StageReply
+    heard: base.StageReply
 
     @property
     def outcome(self) -> str:
@@ -60,13 +41,15 @@ class CrowdJudgment:
         return "won" if (choice == "a") == (self.candidate == min(shown)) else "lost"
 
 
-def shuffle_calls(calls: Sequence[Call], *, seed: int, draw: int, pair: Unit) -> list[Call]:
+def shuffle_calls(
+    calls: Sequence[base.Call], *, seed: int, draw: int, pair: Unit
+) -> list[base.Call]:
     """Calls in a seeded order that depends on pair, seed and repetition alone.
 
     The first of it are the draw for a small k, and stay in the draw for a larger one.
     """
 
-    def sort_key(call: Call) -> str:
+    def sort_key(call: base.Call) -> str:
         text = f"{seed}\0{draw}\0{pair.item_id}\0{call.unit.item_id}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -112,15 +95,15 @@ def crowd_of(unit: Unit) -> tuple[int, ...]:
 
 
 _Shown = tuple[int, str, str, str]
-_Key = tuple[Wording, int, str, int, int, int]
-_RECENT: OrderedDict[_Key, tuple[Unit, tuple[Call, ...]]] = OrderedDict()
+_Key = tuple[base.Wording, int, str, int, int, int]
+_RECENT: OrderedDict[_Key, tuple[Unit, tuple[base.Call, ...]]] = OrderedDict()
 """Crowd calls named lately, with the pair that keeps the item in their key alive."""
 _MOST_RECENT = 2_048
 
 
 def _crowd_calls(
-    wording: Wording, unit: Unit, candidate: int, *, seed: int, draw: int
-) -> tuple[Call, ...]:
+    wording: base.Wording, unit: Unit, candidate: int, *, seed: int, draw: int
+) -> tuple[base.Call, ...]:
     """The crowd calls about a candidate of a pair, in the order that the seed draws.
 
     They are the same in both orders of the pair, at every step, and under every selection and k.
@@ -138,7 +121,7 @@ def _crowd_calls(
     return calls
 
 
-def _comparison_call(wording: Wording, unit: Unit, candidate: int, other: int) -> Call:
+def _comparison_call(wording: base.Wording, unit: Unit, candidate: int, other: int) -> base.Call:
     low, high = min(candidate, other), max(candidate, other)
     forward = (candidate + other) % 2 == 0
     if wording.orders == "ab":  # a candidate keeps its place
@@ -147,11 +130,11 @@ def _comparison_call(wording: Wording, unit: Unit, candidate: int, other: int) -
     name = pair_name(unit.item, (low, high))
     against = Unit.of(unit.item, name, shown, "ab" if forward else "ba")
     build = partial(wording.ask, "vanilla", against)
-    return Call(stage="crowd", unit=against, build=build, pool=CROWD)
+    return base.Call(stage="crowd", unit=against, build=build, pool=base.CROWD)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrowdComparison(PairStrategy):
+class CrowdComparison(base.PairStrategy):
     """k judgments of the candidates against a crowd precede the final verdict.
 
     The crowd of a pair are the other responses of its item. Each candidate is compared with crowd
@@ -214,8 +197,8 @@ class CrowdComparison(PairStrategy):
     # ------------------------------------------------------------------ what to call
 
     def calls(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
-    ) -> tuple[Call, ...]:
+        self, unit: Unit, heard: Mapping[base.CallKey, base.StageReply], draw: int = 0
+    ) -> tuple[base.Call, ...]:
         """Crowd judgments, then removals of verdicts, then the final verdict."""
         crowd = [call for _, listed in self._crowd(unit, draw) for call in listed]
         if any(call.key not in heard for call in crowd):
@@ -236,9 +219,9 @@ class CrowdComparison(PairStrategy):
         odd = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[0] % 2
         return [((first, second)[odd], 1)]
 
-    def _crowd(self, unit: Unit, draw: int) -> list[tuple[int, Sequence[Call]]]:
+    def _crowd(self, unit: Unit, draw: int) -> list[tuple[int, Sequence[base.Call]]]:
         """Crowd calls by candidate, in their drawn order."""
-        groups: list[tuple[int, Sequence[Call]]] = []
+        groups: list[tuple[int, Sequence[base.Call]]] = []
         for candidate, count in self._per_candidate(unit, draw):
             calls = _crowd_calls(self.wording, unit, candidate, seed=self.seed, draw=draw)
             # a random selection does not hang on the outcome: only what it draws is asked
@@ -246,7 +229,7 @@ class CrowdComparison(PairStrategy):
         return groups
 
     def _selected(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int
+        self, unit: Unit, heard: Mapping[base.CallKey, base.StageReply], draw: int
     ) -> tuple[list[CrowdJudgment], int]:
         """The judgments to be shown, the candidates taking turns, and how many are of the kind."""
         wanted = dict(self._per_candidate(unit, draw))
@@ -265,16 +248,18 @@ class CrowdComparison(PairStrategy):
         turns = chain.from_iterable(zip_longest(*by_candidate))
         return [judgment for judgment in turns if judgment is not None], kind
 
-    def _removal(self, judgment: CrowdJudgment) -> Call:
+    def _removal(self, judgment: CrowdJudgment) -> base.Call:
         build = partial(self._ask_removal, judgment.call.unit, judgment.heard)
-        return Call(stage="removal", unit=judgment.call.unit, build=build, pool=CROWD)
+        return base.Call(stage="removal", unit=judgment.call.unit, build=build, pool=base.CROWD)
 
-    def _ask_removal(self, unit: Unit, heard: StageReply, mode: ReplyMode) -> Prompted:
-        shown, _ = framed([("Judgment", "", with_verdict(heard))], limit=self.wording.limit)
+    def _ask_removal(self, unit: Unit, heard: base.StageReply, mode: ReplyMode) -> Prompted:
+        shown, _ = base.framed(
+            [("Judgment", "", base.with_verdict(heard))], limit=self.wording.limit
+        )
         return self.wording.writing("removal").prompt(unit, mode, more={"judgments": shown})
 
     def _select_texts(
-        self, picked: Sequence[CrowdJudgment], heard: Mapping[CallKey, StageReply]
+        self, picked: Sequence[CrowdJudgment], heard: Mapping[base.CallKey, base.StageReply]
     ) -> tuple[_Shown, ...]:
         """(candidate, its name in the judgment, text, crowd model) that the final prompt shows."""
         shown = []
@@ -284,7 +269,7 @@ class CrowdComparison(PairStrategy):
             [other] = [i for i in there.shown if i != judgment.candidate]
             model = there.item.responses[other].author or str(other)
             if not self.removal:
-                text = with_verdict(judgment.heard)
+                text = base.with_verdict(judgment.heard)
                 shown.append((judgment.candidate, own, text, model))
                 continue
             cleaned = heard[self._removal(judgment).key]
@@ -292,8 +277,8 @@ class CrowdComparison(PairStrategy):
                 shown.append((judgment.candidate, own, cleaned.text, model))
         return tuple(shown)
 
-    def _final(self, unit: Unit, shown: tuple[_Shown, ...]) -> Call:
-        return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, shown))
+    def _final(self, unit: Unit, shown: tuple[_Shown, ...]) -> base.Call:
+        return base.Call(stage=base.FINAL, unit=unit, build=partial(self._ask, unit, shown))
 
     def _ask(self, unit: Unit, shown: tuple[_Shown, ...], mode: ReplyMode) -> Prompted:
         blocks = []
@@ -307,12 +292,14 @@ class CrowdComparison(PairStrategy):
                 f"Assistant {there}; Assistant {other} there is another answer, not shown here."
             )
             blocks.append((f"Crowd Comparison {number}", above, text))
-        text = framed(blocks, limit=self.wording.limit)[0]
+        text = base.framed(blocks, limit=self.wording.limit)[0]
         return self.wording.ask("judge_crowd", unit, mode, text, pools=pools)
 
     # ------------------------------------------------------------------ what it says
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+    def settle(
+        self, unit: Unit, heard: Mapping[base.CallKey, base.StageReply], draw: int = 0
+    ) -> base.Settled:
         """The final verdict, or why it was not asked for."""
         picked, kind = self._selected(unit, heard, draw)
         asked = [call for _, listed in self._crowd(unit, draw) for call in listed]
@@ -320,14 +307,14 @@ class CrowdComparison(PairStrategy):
         left = sum(not heard[call.key].read for call in asked) + len(picked) - len(shown)
         if not shown:
             why = f"none of {len(asked)} crowd judgments could be used, so no verdict was asked for"
-            return Settled(verdict=failed_verdict(why), wanted=self.k, left_out=left)
-        return Settled(
+            return base.Settled(verdict=base.failed_verdict(why), wanted=self.k, left_out=left)
+        return base.Settled(
             verdict=heard[self._final(unit, ()).key].verdict,
             wanted=self.k,
             used=len(shown),
             preferred=kind,
             left_out=left,
-            cut=sum(bounded(text, limit=self.wording.limit)[1] for _, _, text, _ in shown),
+            cut=sum(base.bounded(text, limit=self.wording.limit)[1] for _, _, text, _ in shown),
         )
 
     @property
@@ -343,7 +330,7 @@ class CrowdComparison(PairStrategy):
 
 
 STRATEGIES = (
-    *ONE_CALL,
+    *base.ONE_CALL,
     "plan",
     "majority",
     "aggregate",
@@ -355,8 +342,8 @@ _NAME = re.compile(r"([a-z-]+?)(?:@(\d{1,4}))?")
 
 
 def strategy(
-    name: str, *, k: int | None = None, seed: int = 0, wording: Wording | None = None
-) -> Strategy:
+    name: str, *, k: int | None = None, seed: int = 0, wording: base.Wording | None = None
+) -> base.Strategy:
     """A strategy by name.
 
     Parameters
@@ -384,7 +371,7 @@ def strategy(
     >>> strategy("cce@8").name, strategy("cce-random-raw", k=4).name, strategy("cce@0").name
     ('cce-criticising@8', 'cce-random-raw@4', 'vanilla')
     """
-    wording = wording or Wording()
+    wording = wording or base.Wording()
     match = _NAME.fullmatch(name.strip())
     kind = match.group(1) if match else ""
     if kind in {"cce", "cce-raw"}:
@@ -394,21 +381,25 @@ def strategy(
             f"strategy: there is none called {name!r}. There are: {', '.join(STRATEGIES)}; those "
             "from majority on take a number of judgments, as in majority@16."
         )
-    if kind in ONE_CALL or kind == "plan":
+    if kind in base.ONE_CALL or kind == "plan":
         if match.group(2):
             raise InputError(f"strategy: {kind} is one verdict and takes no @k, got {name!r}.")
-        return EvalPlan(wording=wording) if kind == "plan" else OneCall(name=kind, wording=wording)
+        return (
+            base.EvalPlan(wording=wording)
+            if kind == "plan"
+            else base.OneCall(name=kind, wording=wording)
+        )
     number = int(match.group(2)) if match.group(2) else k
     if number is None:
         raise InputError(f"strategy: {name!r} needs a number of judgments, as in {kind}@16.")
     if number > 1024:
         raise InputError(f"strategy: {name!r} asks for more than 1,024 judgments.")
     if number == 0:
-        return OneCall(name="vanilla", wording=wording)
+        return base.OneCall(name="vanilla", wording=wording)
     if kind == "majority":
-        return Majority(k=number, wording=wording)
+        return base.Majority(k=number, wording=wording)
     if kind == "aggregate":
-        return Aggregate(k=number, wording=wording)
+        return base.Aggregate(k=number, wording=wording)
     _, selection, *raw = kind.split("-")
     return CrowdComparison(
         k=number, selection=selection, removal=not raw, seed=seed, wording=wording

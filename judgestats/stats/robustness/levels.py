@@ -11,14 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, as_numbers
 from judgestats.errors import InputError, one_of
+from judgestats.stats.inference import jackknife
 from judgestats.stats.inference.bootstrap import Scale, cluster_codes
 from judgestats.stats.inference.distributions import t
-from judgestats.stats.inference.jackknife import (
-    cluster_sums,
-    effective_clusters,
-    jackknife_error,
-    lack_note,
-)
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
@@ -331,20 +326,22 @@ def recoding_loss(
     z[read] = coded
     n = read.sum(axis=1)
     own = np.column_stack([np.ones(n.size), *_item_means(z, x, n)])
-    sums = cluster_sums(own, codes)
+    sums = jackknife.cluster_sums(own, codes)
     whole = sums.sum(axis=0)
     estimate = estimate.replace(details={"groups": parts})
     value = float(_log_information(whole))
     if not math.isfinite(value):
         return estimate.replace(reason="repeats of an item share nothing that could be lost")
     sizes = sums[:, 0]
-    if lack := lack_note(sizes):
+    if lack := jackknife.lack_note(sizes):
         return estimate.replace(estimate=-math.expm1(value), notes=lack)
     left = whole - sums
-    quantile = float(t.ppf((1 + inference["level"]) / 2, max(effective_clusters(sizes) - 1, 1)))
-    shared, _ = jackknife_error(_shared(left), sizes)
+    quantile = float(
+        t.ppf((1 + inference["level"]) / 2, max(jackknife.effective_clusters(sizes) - 1, 1))
+    )
+    shared, _ = jackknife.jackknife_error(_shared(left), sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
-        error, _ = jackknife_error(_log_information(left), sizes)
+        error, _ = jackknife.jackknife_error(_log_information(left), sizes)
     if _shared(whole) <= quantile * shared or not math.isfinite(error):
         return estimate.replace(reason="repeats of an item are not shown to share anything")
     ends = -np.expm1([value + quantile * error, value - quantile * error])

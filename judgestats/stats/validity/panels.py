@@ -15,13 +15,9 @@ from scipy import special
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
+from judgestats.stats.inference import jackknife
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import norm, t
-from judgestats.stats.inference.jackknife import (
-    cluster_sums,
-    jackknife_error,
-    lack_note,
-)
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.inputs import Report, mean_estimate, verdict_values
@@ -103,7 +99,7 @@ def panel_gain(
                          else codes, n_replications=each.shape[1], repeated="judge"),
         details={"differences": (sign * differences.mean(axis=0)).tolist()},
     )  # fmt: skip
-    if lack := lack_note(sizes):
+    if lack := jackknife.lack_note(sizes):
         return estimate.replace(notes=lack)
     low, high, needed = _limits(differences, codes, sizes, inference["level"], losses=losses)
     if not high > low:
@@ -131,8 +127,8 @@ def _limits(
     """Both limits of the smallest gain, and the labels that would show it with power .8."""
     n, members = differences.shape
     d = differences.mean(axis=0)
-    lost = -cluster_sums(differences - d, codes) / (n - sizes)[:, None]
-    pairs = [jackknife_error(lost[:, j], sizes) for j in range(members)]
+    lost = -jackknife.cluster_sums(differences - d, codes) / (n - sizes)[:, None]
+    pairs = [jackknife.jackknife_error(lost[:, j], sizes) for j in range(members)]
     s, df = np.array([error for error, _ in pairs]), pairs[0][1]
     alpha = 1 - level
     if losses:
@@ -155,14 +151,14 @@ def _one_each_way(differences: Floats, codes: Ints, sizes: Ints) -> tuple[Floats
     n, members = differences.shape
     step = max(0.5 if members == 2 else 1.0, float(np.abs(differences).max()))
     d = differences.sum(axis=0) / (n + 2)
-    own = cluster_sums(differences - d, codes)
+    own = jackknife.cluster_sums(differences - d, codes)
     added = np.stack([step - d, -step - d])
     if sizes.size == n:
         total = np.sum(own**2, axis=0) + np.sum(added**2, axis=0)
         return d, np.sqrt(total) / (n + 2)
     left = -np.concatenate([own / (n + 2 - sizes)[:, None], added / (n + 1)])
     every = np.append(sizes, [1, 1])
-    return d, np.array([jackknife_error(column, every)[0] for column in left.T])
+    return d, np.array([jackknife.jackknife_error(column, every)[0] for column in left.T])
 
 
 def folds(codes: Ints, seed: int | None) -> Iterator[Bools]:
