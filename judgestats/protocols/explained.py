@@ -45,16 +45,17 @@ def explained_schema(
     own = {field: dict(verdict)}
     explain = {"explanation": {"type": "string", "description": f"The reasons for the {called}."}}
     fields = {"none": own, "before": explain | own, "after": own | explain}[reasoning]
-    return ReplySchema(
-        name=name,
-        description=description,
-        schema={
-            "type": "object",
-            "properties": fields,
-            "required": list(fields),
-            "additionalProperties": False,
-        },
-    )
+    return ReplySchema(name=name, description=description, schema=object_schema(fields))
+
+
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with all of these fields and no other."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
 
 
 def reference_text(item: Item) -> str:
@@ -313,12 +314,9 @@ class Writing:
         return ReplySchema(
             name=f"submit_{self.what}",
             description=f"Submit the {self.what}.",
-            schema={
-                "type": "object",
-                "properties": {self.what: {"type": "string", "description": f"The {self.what}."}},
-                "required": [self.what],
-                "additionalProperties": False,
-            },
+            schema=object_schema(
+                {self.what: {"type": "string", "description": f"The {self.what}."}}
+            ),
         )
 
     def prompt(

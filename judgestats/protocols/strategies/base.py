@@ -22,7 +22,7 @@ from judgestats.protocols.base import (
     Unit,
     Verdict,
 )
-from judgestats.protocols.explained import Writing, prompted
+from judgestats.protocols.explained import Writing, object_schema, prompted
 from judgestats.protocols.pairwise import ORDERS, Pairwise
 from judgestats.protocols.replies import (
     MAX_REPLY_CHARS,
@@ -110,27 +110,15 @@ class KeyPoints:
 
     def schema(self) -> ReplySchema:
         """The reply's JSON schema, also the parameters of the tool ``submit_key_points``."""
-        aspect: dict[str, Any] = {
-            "type": "object",
-            "properties": {
-                "aspect": {"type": "string"},
-                "points": {"type": "array", "items": {"type": "string"}},
-            },
-            "required": ["aspect", "points"],
-            "additionalProperties": False,
-        }
+        points = {"type": "array", "items": {"type": "string"}}
+        aspect = object_schema({"aspect": {"type": "string"}, "points": points})
         return ReplySchema(
             name="submit_key_points",
             description="Submit the aspects and their key points.",
-            schema={
-                "type": "object",
-                "properties": {"aspects": {"type": "array", "items": aspect}},
-                "required": ["aspects"],
-                "additionalProperties": False,
-            },
+            schema=object_schema({"aspects": {"type": "array", "items": aspect}}),
         )
 
-    def build_prompt(self, explanation: str, *, limit: int, mode: ReplyMode) -> Prompted:
+    def build_prompt(self, explanation: str, limit: int, mode: ReplyMode) -> Prompted:
         """The prompt about one explanation."""
         return self._prompt(mode, framed([("Judgment", "", explanation)], limit=limit)[0])
 
@@ -247,6 +235,10 @@ class StageReply:
         return self.verdict.explanation
 
 
+Heard = Mapping[CallKey, StageReply]
+"""The replies so far."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settled:
     """What a strategy says in the end about one pair.
@@ -295,12 +287,10 @@ class Strategy(Protocol):
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The pairs to judge, in a stable order."""
 
-    def calls(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
-    ) -> tuple[Call, ...]:
+    def calls(self, unit: Unit, heard: Heard, draw: int = 0) -> tuple[Call, ...]:
         """The calls known to be needed for a pair; `draw` numbers repetitions of the pipeline."""
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
         """The verdict on a pair, once all calls are heard."""
 
     def stage_protocol(self, stage: str) -> JudgingProtocol:
@@ -516,14 +506,26 @@ class Wording:
 
 @dataclass(frozen=True, kw_only=True)
 class PairStrategy:
-    """What strategies have in common: their pairs, and who reads their replies.
+    """What strategies have in common: their pairs, prompts, and who reads their replies.
 
     Parameters
     ----------
     wording : Wording
     """
 
+    prompts: ClassVar[tuple[str, ...]] = ("vanilla",)
+    """Of their calls, in order: the last is the final one's."""
+
     wording: Wording = field(default_factory=Wording)
+
+    @property
+    def templates(self) -> tuple[PromptTemplate, ...]:
+        """The prompt texts that it uses."""
+        return self.wording.templates(*self.prompts)
+
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The final prompt with nothing before it."""
+        return self.wording.ask(self.prompts[-1], unit, mode)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The pairs to judge."""
@@ -559,9 +561,7 @@ class OneCall(PairStrategy):
     name: str = "vanilla"
     k: int = 0
 
-    def calls(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
-    ) -> tuple[Call, ...]:
+    def calls(self, unit: Unit, heard: Heard, draw: int = 0) -> tuple[Call, ...]:
         """The one call."""
         del heard, draw
         return (self._final(unit),)
@@ -569,7 +569,7 @@ class OneCall(PairStrategy):
     def _final(self, unit: Unit) -> Call:
         return Call(stage=FINAL, unit=unit, build=partial(self.prompt, unit))
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
         """What it said."""
         del draw
         return Settled(verdict=heard[self._final(unit).key].verdict)
@@ -621,9 +621,7 @@ class KeyPointStrategy:
         """The pairs to judge."""
         return self.strategy.units(items)
 
-    def calls(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
-    ) -> tuple[Call, ...]:
+    def calls(self, unit: Unit, heard: Heard, draw: int = 0) -> tuple[Call, ...]:
         """The strategy's calls; then the count, where there is an explanation to count in."""
         calls = self.strategy.calls(unit, heard, draw)
         name = f"{unit.item_id}\0{unit.order}".encode("utf-8", "surrogatepass")
@@ -637,10 +635,10 @@ class KeyPointStrategy:
         return (*calls, self._count(unit, verdict.explanation))
 
     def _count(self, unit: Unit, explanation: str) -> Call:
-        build = partial(_ask, self.wording.points, explanation, self.wording.limit)
+        build = partial(self.wording.points.build_prompt, explanation, self.wording.limit)
         return Call(stage="points", unit=unit, build=build)
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
         """The strategy's verdict, with the number of points."""
         settled = self.strategy.settle(unit, heard, draw)
         reply = heard.get(self._count(unit, "").key)
@@ -663,10 +661,6 @@ class KeyPointStrategy:
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The verdict in a reply to the strategy's final prompt."""
         return self.strategy.read(unit, mode, text, finish_reason=finish_reason)
-
-
-def _ask(points: KeyPoints, explanation: str, limit: int, mode: ReplyMode) -> Prompted:
-    return points.build_prompt(explanation, limit=limit, mode=mode)
 
 
 def _votes(wording: Wording, unit: Unit, k: int) -> tuple[Call, ...]:
@@ -706,14 +700,12 @@ class Majority(PairStrategy):
         """As in ``majority@16``."""
         return f"majority@{self.k}"
 
-    def calls(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
-    ) -> tuple[Call, ...]:
+    def calls(self, unit: Unit, heard: Heard, draw: int = 0) -> tuple[Call, ...]:
         """The votes."""
         del heard, draw
         return _votes(self.wording, unit, self.k)
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
         """The majority of the votes that could be read."""
         replies = [heard[c.key] for c in self.calls(unit, heard, draw)]
         votes = [h.verdict for h in replies if h.read]
@@ -736,15 +728,6 @@ class Majority(PairStrategy):
             left_out=len(replies) - len(votes),
         )
 
-    @property
-    def templates(self) -> tuple[PromptTemplate, ...]:
-        """The prompt texts that it uses."""
-        return self.wording.templates("vanilla")
-
-    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
-        """The prompt of a vote: there is no final call."""
-        return self.wording.ask("vanilla", unit, mode)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate(PairStrategy):
@@ -759,6 +742,8 @@ class Aggregate(PairStrategy):
     wording : Wording
     """
 
+    prompts: ClassVar[tuple[str, ...]] = ("vanilla", "judge_aggregate")
+
     k: int
 
     @property
@@ -766,9 +751,7 @@ class Aggregate(PairStrategy):
         """As in ``aggregate@16``."""
         return f"aggregate@{self.k}"
 
-    def calls(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
-    ) -> tuple[Call, ...]:
+    def calls(self, unit: Unit, heard: Heard, draw: int = 0) -> tuple[Call, ...]:
         """The votes; then, if any could be read, the verdict."""
         del draw
         votes = _votes(self.wording, unit, self.k)
@@ -786,7 +769,7 @@ class Aggregate(PairStrategy):
         shown, _ = framed(blocks, limit=self.wording.limit)
         return self.wording.ask("judge_aggregate", unit, mode, shown)
 
-    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
         """What it said, or why it was not asked."""
         del draw
         replies = [heard[c.key] for c in _votes(self.wording, unit, self.k)]
@@ -803,15 +786,6 @@ class Aggregate(PairStrategy):
             cut=sum(bounded(text, limit=self.wording.limit)[1] for text in texts),
         )
 
-    @property
-    def templates(self) -> tuple[PromptTemplate, ...]:
-        """The prompt texts that it uses."""
-        return self.wording.templates("vanilla", "judge_aggregate")
-
-    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
-        """The final prompt with no judgment in it."""
-        return self._ask(unit, (), mode)
-
 
 @dataclass(frozen=True, kw_only=True)
 class EvalPlan(PairStrategy):
@@ -825,12 +799,12 @@ class EvalPlan(PairStrategy):
     wording : Wording
     """
 
+    prompts: ClassVar[tuple[str, ...]] = ("evaluation_plan", "judge_plan")
+
     name: str = "plan"
     k: int = 0
 
-    def calls(
-        self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0
-    ) -> tuple[Call, ...]:
+    def calls(self, unit: Unit, heard: Heard, draw: int = 0) -> tuple[Call, ...]:
         """The plan; then, if there is one, the verdict."""
         del draw
         plan = self._plan(unit)
@@ -848,12 +822,10 @@ class EvalPlan(PairStrategy):
 
     def _final(self, unit: Unit, plan: str) -> Call:
         shown, _ = framed([("Plan", "", plan)], limit=self.wording.limit)
-        return Call(stage=FINAL, unit=unit, build=partial(self._ask, unit, shown))
+        build = partial(self.wording.ask, "judge_plan", unit, judgments=shown)
+        return Call(stage=FINAL, unit=unit, build=build)
 
-    def _ask(self, unit: Unit, shown: str, mode: ReplyMode) -> Prompted:
-        return self.wording.ask("judge_plan", unit, mode, shown)
-
-    def settle(self, unit: Unit, heard: Mapping[CallKey, StageReply], draw: int = 0) -> Settled:
+    def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
         """What it said, or why it was not asked."""
         del draw
         plan = heard[self._plan(unit).key]
@@ -863,12 +835,3 @@ class EvalPlan(PairStrategy):
         cut = bounded(plan.text, limit=self.wording.limit)[1]
         final = heard[self._final(unit, "").key]
         return Settled(verdict=final.verdict, cut=int(cut))
-
-    @property
-    def templates(self) -> tuple[PromptTemplate, ...]:
-        """The prompt texts that it uses."""
-        return self.wording.templates("evaluation_plan", "judge_plan")
-
-    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
-        """The final prompt without a plan in it."""
-        return self._ask(unit, "", mode)

@@ -196,9 +196,7 @@ class CrowdComparison(base.PairStrategy):
 
     # ------------------------------------------------------------------ what to call
 
-    def calls(
-        self, unit: Unit, heard: Mapping[base.CallKey, base.StageReply], draw: int = 0
-    ) -> tuple[base.Call, ...]:
+    def calls(self, unit: Unit, heard: base.Heard, draw: int = 0) -> tuple[base.Call, ...]:
         """Crowd judgments, then removals of verdicts, then the final verdict."""
         crowd = [call for _, listed in self._crowd(unit, draw) for call in listed]
         if any(call.key not in heard for call in crowd):
@@ -229,7 +227,7 @@ class CrowdComparison(base.PairStrategy):
         return groups
 
     def _selected(
-        self, unit: Unit, heard: Mapping[base.CallKey, base.StageReply], draw: int
+        self, unit: Unit, heard: base.Heard, draw: int
     ) -> tuple[list[CrowdJudgment], int]:
         """The judgments to be shown, the candidates taking turns, and how many are of the kind."""
         wanted = dict(self._per_candidate(unit, draw))
@@ -259,7 +257,7 @@ class CrowdComparison(base.PairStrategy):
         return self.wording.writing("removal").prompt(unit, mode, more={"judgments": shown})
 
     def _select_texts(
-        self, picked: Sequence[CrowdJudgment], heard: Mapping[base.CallKey, base.StageReply]
+        self, picked: Sequence[CrowdJudgment], heard: base.Heard
     ) -> tuple[_Shown, ...]:
         """(candidate, its name in the judgment, text, crowd model) that the final prompt shows."""
         shown = []
@@ -297,9 +295,7 @@ class CrowdComparison(base.PairStrategy):
 
     # ------------------------------------------------------------------ what it says
 
-    def settle(
-        self, unit: Unit, heard: Mapping[base.CallKey, base.StageReply], draw: int = 0
-    ) -> base.Settled:
+    def settle(self, unit: Unit, heard: base.Heard, draw: int = 0) -> base.Settled:
         """The final verdict, or why it was not asked for."""
         picked, kind = self._selected(unit, heard, draw)
         asked = [call for _, listed in self._crowd(unit, draw) for call in listed]
