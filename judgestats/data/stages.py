@@ -7,11 +7,12 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import pandas as pd
 
-from judgestats.data.columns import Condition, Task
+from judgestats.data.columns import KEY_COLUMNS, Condition, Task
 from judgestats.data.parse import read_judgment
 from judgestats.errors import InputError
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Status, Unit
@@ -185,12 +186,19 @@ class StageSchedule:
                     f"StageSchedule: the condition {condition.label!r} must name its strategy: "
                     f'factors={{"{STRATEGY}": "{one.name}"}}.'
                 )
-        self._given = (dict(strategies), dict(units), replicates, raised)
+        self._given = (dict(strategies), dict(units))
         self._asked_by = dict(asked_by or {})
         self._own = dict(own or {})
+        self._same = partial(
+            StageSchedule,
+            replicates=replicates,
+            raised=raised,
+            asked_by=self._asked_by,
+            own=self._own,
+        )
         self._only = only
         self._raised = raised
-        self._pipelines = self._lined_up(strategies, units, replicates, only)
+        self._pipelines = self._lined_up(replicates)
         self._waiting: dict[TaskKey, list[_Pipeline]] = {}
         # All calls of a pipeline are about responses of its item, so that what was heard about an
         # item can be let go of when its last pipeline has settled.
@@ -203,14 +211,9 @@ class StageSchedule:
         """What was judged, by id and order; grows as calls are named."""
         self._conditions: dict[tuple[str, str, bool, str], Condition] = {}
 
-    @staticmethod
-    def _lined_up(
-        strategies: Mapping[Condition, base.Strategy],
-        units: Mapping[Condition, Sequence[Unit]],
-        replicates: int,
-        only: Collection[Cell] | None,
-    ) -> list[_Pipeline]:
+    def _lined_up(self, replicates: int) -> list[_Pipeline]:
         """Pair by pair, so that an interrupted run has whole pairs under all strategies."""
+        (strategies, units), only = self._given, self._only
         order: dict[tuple[str, str], None] = {}
         own = [
             (c, one, {(u.item_id, u.order): u for u in units[c]}) for c, one in strategies.items()
@@ -239,19 +242,11 @@ class StageSchedule:
         return self._subset(self._only)
 
     def _subset(self, only: Collection[Cell] | None) -> StageSchedule:
-        strategies, units, replicates, raised = self._given
+        strategies, units = self._given
         if only is not None:  # a small part of many: the others need not be lined up first
             items = {item for item, _ in only}
             units = {c: [u for u in listed if u.item.id in items] for c, listed in units.items()}
-        return StageSchedule(
-            strategies,
-            units,
-            replicates=replicates,
-            raised=raised,
-            only=only,
-            asked_by=self._asked_by,
-            own=self._own,
-        )
+        return self._same(strategies, units, only=only)
 
     def cells(self, together: int = 1) -> dict[Cell, str]:
         """Items with a block of `together` repetitions, and the set that each item is of.
@@ -288,13 +283,7 @@ class StageSchedule:
 
     def follow_up(self, row: Mapping[str, Any]) -> list[Task]:
         """The calls that can be made now that a judgment is in; what failed is heard too."""
-        key: TaskKey = (
-            row["condition"],
-            row["item_id"],
-            row["order"],
-            row["stage"],
-            row["replicate"],
-        )
+        key = cast("TaskKey", tuple(row[name] for name in KEY_COLUMNS))
         if key not in self._readers:
             return []
         reader, unit = self._readers.pop(key)
@@ -404,12 +393,11 @@ class StageSchedule:
             counts in full for each strategy that used it, so the sums are the strategy's cost
             alone.
         """
-        names = ("condition", "item_id", "order", "stage", "replicate")
         spent = ("tokens_in", "tokens_out", "cost_usd")
         costs: dict[TaskKey, tuple[float, ...]] = {
             key: values
             for key, *values in zip(
-                zip(*(judgments[n] for n in names), strict=True),
+                zip(*(judgments[n] for n in KEY_COLUMNS), strict=True),
                 *(judgments[n].astype(float) for n in spent),
                 strict=True,
             )

@@ -403,12 +403,7 @@ def _annotators(rows: Rows) -> None:
     raise rows.ask(
         f"{rows.names[role]!r} by {column!r} ({', '.join(levels[:3])}) seems to hold human "
         "labels. Then give the file as --labels of the judge's file.",
-        [
-            (
-                "they are judges",
-                replace(rows.options, mapping={**rows.options.mapping, "judge": column}),
-            )
-        ],
+        [("they are judges", rows.mapped(judge=column))],
     )
 
 
@@ -515,13 +510,12 @@ def _trials(rows: Rows) -> None:
     says = roles.last_word(rows.verdict)
     if columns.folded(repeat) not in columns.TRIALS or says not in _SUCCESSES:
         return
-    mapping = {**rows.options.mapping, "replicate": repeat}
     raise rows.ask(
         f"{repeat!r} numbers trials of one {item!r}. Are these an agent's trials or a judge's "
         "repeats?",
         [
             ("an agent's trials, an item each", replace(rows.options, item=(item, repeat))),
-            ("a judge's repeats", replace(rows.options, mapping=mapping)),
+            ("a judge's repeats", rows.mapped(replicate=repeat)),
         ],
     )
 
@@ -540,8 +534,8 @@ def _orders(rows: Rows) -> None:
     )
     if kind.name != "preference":
         return
-    as_orders = replace(rows.options, mapping={**rows.options.mapping, "order": PLACE})
-    as_repeats = replace(rows.options, mapping={**rows.options.mapping, "replicate": PLACE})
+    as_orders = rows.mapped(order=PLACE)
+    as_repeats = rows.mapped(replicate=PLACE)
     shown = replace(as_orders, as_shown=True)
     words = coded(rows.table[rows.names[role]], kind)[1]
     same = float(words.groupby(rows.table[PLACE].eq(0).cumsum()).nunique().eq(1).mean())
