@@ -307,6 +307,9 @@ def test_a_dry_run_sends_nothing_and_leaves_out_what_is_known(plan, tmp_path, mo
     simulated, real = foreseen.judges
     assert (simulated.judgments, simulated.cached, simulated.requests) == (20, 12, 8)
     assert (real.cached, real.requests) == (0, 20)
+    [known] = price_plan(plan(items=3), journal=path).judges
+    assert (known.cached, known.waiting, known.requests) == (12, 0, 0)
+    assert known.tokens_in == known.tokens_out == known.cost_usd == (0.0, 0.0)
     assert 0 < real.cost_usd[0] < real.cost_usd[1]
     assert "Nothing was sent" in str(foreseen)
     bundled = price_plan(plan(items=5), choices_per_request=4)
