@@ -89,6 +89,7 @@ MODULES = {
     "stats/reliability/omega.py": [
         "tests/stats/reliability/test_omega.py",
         "tests/stats/reliability/test_one_factor_solvers.py",
+        "tests/stats/reliability/test_two_way_sums.py",
     ],
     "stats/inference/multiplicity.py": [
         "tests/stats/inference/test_adjust.py",
