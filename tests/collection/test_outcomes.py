@@ -75,6 +75,13 @@ def test_what_is_no_chat_completion_is_malformed(body):
     assert read_reply(body, {}, 0).kind is Kind.MALFORMED
 
 
+def test_a_page_instead_of_an_answer_may_have_cost_something():
+    page = b"<!doctype html><html><body>Welcome</body></html>"
+    read, refused = read_reply(page, {}, 0.0), read_error(404, page, {}, 0.0)
+    assert read.kind is refused.kind is Kind.WRONG_PATH
+    assert (read.maybe_billed, refused.maybe_billed) == (True, False)
+
+
 def test_a_lone_surrogate_is_stored_readably():
     outcome = read_reply(b'{"choices": [{"message": {"content": "a\\ud800b"}}]}', {}, 0)
     outcome.choices[0].text.encode("utf-8")
