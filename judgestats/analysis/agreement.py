@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats import stats
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.arrays import Floats, Objects
+from judgestats.arrays import Floats, Ints, Objects
 from judgestats.data.columns import heat
 from judgestats.data.parse import ScoreArray
 from judgestats.data.readers.columns import each_distinct
@@ -26,22 +26,10 @@ from judgestats.items.records import Item
 from judgestats.protocols.template import pair_name
 from judgestats.results import About
 from judgestats.results.records import Role
-from judgestats.stats.agreement.human import (
-    CorrelationName,
-    correlation_by_level,
-    human_correlation,
-)
-from judgestats.stats.agreement.kappa import krippendorff_alpha
-from judgestats.stats.agreement.order_effects import accuracy_by_slot, pair_accuracy, position_test
-from judgestats.stats.agreement.position import agreement_across_judges
-from judgestats.stats.agreement.preference import win_rates
+from judgestats.stats.agreement.human import CorrelationName
 from judgestats.stats.comparison.rank_correlation import kendall_of_stack
-from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.distributions import ranks
-from judgestats.stats.inference.permutation import relation_null
 from judgestats.stats.inference.result import Estimate, Result
-from judgestats.stats.inference.runs import run_component
-from judgestats.stats.reliability.intraclass import icc
 
 Found = list[tuple[str, str, Result]]
 
@@ -133,13 +121,11 @@ def true_score_of(frame: pd.DataFrame) -> str:
 
 def judges_named(found: Found) -> list[NamedResult]:
     """Primary results on judges side by side, each about its stratum."""
+    strata = [i.split(".", 2)[2] if i.count(".") > 1 else "" for i, _, _ in found]
     return [
-        NamedResult(
-            i, title, "primary", result,
-            about=About(stratum=i.split(".", 2)[2] if i.count(".") > 1 else ""),
-        )
-        for i, title, result in found
-    ]  # fmt: skip
+        NamedResult(i, title, "primary", result, about=About(stratum=stratum))
+        for (i, title, result), stratum in zip(found, strata, strict=True)
+    ]
 
 
 def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
@@ -167,61 +153,51 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
     if not 2 <= len(names) <= _MOST_JUDGES or int(shared.sum()) < 3:
         return []
     cluster = shared_clusters(array.clusters)
-    common: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    drawn: dict[str, Any] = {"n_permutations": declared.n_resamples, "seed": declared.seed}
+    common: dict[str, Any] = {"cluster": cluster, **declared.resampling}
     results: Found = []
     if int(np.isfinite(means).all(axis=1).sum()) >= 3:
-        results += [
-            (
-                kind,
-                f"Agreement between judges{level}",
-                icc(means, form=form, missing="listwise", **common, **drawn),  # type: ignore[arg-type]
-            )
-            for kind, form, level in (
-                ("judges.icca", "ICC(A,1)", ", ICC(A,1): these judges"),
-                ("judges.icc2", "ICC(2,1)", ", ICC(2,1): judges like these"),
-                ("judges.icc3", "ICC(3,1)", ", ICC(3,1): how high each scores left aside"),
-            )
-        ]
+        for kind, form, of in _FORMS:
+            title = f"Agreement between judges, {form}: {of}"
+            results.append((kind, title, stats.icc(means, form=form, missing="listwise", **common)))
     if np.unique(means[np.isfinite(means)]).size <= _MOST_VALUES:
-        alpha = krippendorff_alpha(means, metric="interval", **common, **drawn)
+        alpha = stats.krippendorff_alpha(means, metric="interval", **common)
         results.append(("judges.alpha", "Agreement between judges, Krippendorff's alpha", alpha))
-    results.append(
-        (
-            "judges.shift",
-            "Differences of mean scores, paired by item",
-            mean_shift(
-                means,
-                conditions=names,
-                cluster=array.clusters,
-                level=declared.level,
-                runs=run_component(
-                    array.scores[:, some],
-                    cluster=array.clusters,
-                    interleaved=declared.design is not None and declared.design.interleaved,
-                ),
-            ),
-        )
+    runs = stats.run_component(
+        array.scores[:, some], cluster=array.clusters,
+        interleaved=declared.design is not None and declared.design.interleaved,
+    )  # fmt: skip
+    shifts = stats.mean_shift(
+        means, conditions=names, cluster=array.clusters, level=declared.level, runs=runs
     )
-    for i, j in itertools.combinations(range(len(names)), 2):
+    results.append(("judges.shift", "Differences of mean scores, paired by item", shifts))
+    for i, j in combinations(range(len(names)), 2):
+        pair = f"{names[i]} and {names[j]}"
         for method, label in _METHODS[:2]:
-            value = human_correlation(
-                means[:, i],
-                means[:, j],
-                method=method,
-                n_resamples=max(declared.n_resamples, 99),
-                seed=declared.seed,
-                **common,
-            )
-            pair = f"{names[i]} and {names[j]}"
-            results.append(
-                (
-                    f"judges.{method}.{pair}",
-                    f"{label} of two judges' scores ({pair})",
-                    value.replace(name=f"{method}_of_judges", label=f"{label} of {pair}"),
-                )
-            )
+            value = _correlation(means[:, i], means[:, j], method, cluster, declared)
+            value = value.replace(name=f"{method}_of_judges", label=f"{label} of {pair}")
+            title = f"{label} of two judges' scores ({pair})"
+            results.append((f"judges.{method}.{pair}", title, value))
     return results
+
+
+_FORMS: tuple[tuple[str, Literal["ICC(A,1)", "ICC(2,1)", "ICC(3,1)"], str], ...] = (
+    ("judges.icca", "ICC(A,1)", "these judges"),
+    ("judges.icc2", "ICC(2,1)", "judges like these"),
+    ("judges.icc3", "ICC(3,1)", "how high each scores left aside"),
+)
+
+
+def _correlation(
+    one: Floats,
+    two: Floats,
+    method: CorrelationName,
+    cluster: Objects | None,
+    declared: AnalysisPlan,
+) -> Estimate:
+    return stats.human_correlation(
+        one, two, method=method, cluster=cluster, level=declared.level,
+        n_resamples=max(declared.n_resamples, 99), seed=declared.seed,
+    )  # fmt: skip
 
 
 def judges_limits(results: Iterable[NamedResult]) -> list[Limit]:
@@ -274,24 +250,14 @@ def ratings_results(
     cluster = shared_clusters(array.clusters)
     results: Found = []
     for method, label in _METHODS:
-        value = human_correlation(
-            scores,
-            people,
-            method=method,
-            cluster=cluster,
-            level=declared.level,
-            n_resamples=max(declared.n_resamples, 99),
-            seed=declared.seed,
-        )
+        value = _correlation(scores, people, method, cluster, declared)
         groups = None if cluster is None else cluster[both]
         value = _with_null(value, scores[both], people[both], method, groups, declared)
         results.append((f"people.{method}", f"{label} with human ratings", value))
     if int(both.sum()) >= 2 and not of_passes:
-        shift = mean_shift(
-            np.column_stack([people, scores]),
-            conditions=["people", name],
-            cluster=array.clusters,
-            level=declared.level,
+        both_means = np.column_stack([people, scores])
+        shift = stats.mean_shift(
+            both_means, conditions=["people", name], cluster=array.clusters, level=declared.level
         )
         results.append(("people.shift", "Scores minus human ratings, mean difference", shift))
     return results
@@ -313,14 +279,10 @@ def _with_null(
     kendall = method == "kendall"
     # Kendall's tau costs milliseconds a draw on thousands of items.
     most = declared.n_resamples if not kendall or scores.size < 2000 else 99
-    null = relation_null(
-        (people, scores),
-        kendall_of_stack if kendall else _pearson,
-        vectorized=True,
-        cluster=cluster,
-        n_permutations=min(most, declared.n_resamples),
-        seed=declared.seed,
-    )
+    null = stats.relation_null(
+        (people, scores), kendall_of_stack if kendall else _pearson, vectorized=True,
+        cluster=cluster, n_permutations=min(most, declared.n_resamples), seed=declared.seed,
+    )  # fmt: skip
     return value.replace(null=null)
 
 
@@ -378,16 +340,10 @@ def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedRes
         conditions = tuple(map(str, own["condition"].unique()))
         agreement = _agreement(own, conditions, level) if 2 <= len(conditions) <= _MOST else None
         if agreement is not None:
-            out.append(
-                NamedResult(
-                    id=f"between_judges.{name}",
-                    title="Agreement between judges"
-                    + (" over all conditions" if name == "across" else f" ({name})"),
-                    role="descriptive",
-                    result=agreement,
-                    about=About(conditions=conditions),
-                )
-            )
+            where = " over all conditions" if name == "across" else f" ({name})"
+            identity, title = f"between_judges.{name}", f"Agreement between judges{where}"
+            about = About(conditions=conditions)
+            out.append(NamedResult(identity, title, "descriptive", agreement, about=about))
     return out
 
 
@@ -420,10 +376,10 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
     if scored:
         means = read.pivot_table(index="item_id", columns="condition", values="score", sort=False)
         table = means.loc[items, list(conditions)].to_numpy(float)
-        return icc(table, form="ICC(A,1)", n_permutations=0, **common)
+        return stats.icc(table, form="ICC(A,1)", n_permutations=0, **common)
     if read["choice"].nunique() > _MOST_CHOICES:
         return None
-    return agreement_across_judges(_cube(read, items, conditions), **common)
+    return stats.agreement_across_judges(_cube(read, items, conditions), **common)
 
 
 def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> NDArray[np.object_]:
@@ -463,20 +419,11 @@ def label_agreement_results(frame: pd.DataFrame, *, level: float) -> list[NamedR
     >>> label_agreement_results(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
     []
     """
-    if "label" not in frame:
-        return []
-    out = []
-    for condition, own in frame.groupby("condition", sort=False):
-        out += [
-            condition_result(
-                kind, title, str(condition), result, role="descriptive", hypothesis="people"
-            )
-            for kind, title, result in (
-                *_pair_accuracies(own, level),
-                *_rating_correlations(own, level),
-            )
-        ]
-    return out
+    return _name_results(
+        frame,
+        lambda own: chain(_pair_accuracies(own, level), _rating_correlations(own, level)),
+        column="label", role="descriptive", hypothesis="people",
+    )  # fmt: skip
 
 
 def _pair_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
@@ -490,23 +437,17 @@ def _pair_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str
     if set(own["order"]) != _ORDERS:
         return
     wide = own.pivot_table(
-        index="item_id",
-        columns=["order", "replicate"],
-        values="choice",
-        aggfunc="first",
+        index="item_id", columns=["order", "replicate"], values="choice", aggfunc="first",
         sort=False,
-    )
+    )  # fmt: skip
     wide = wide.reindex(columns=wide.columns.sort_values()).fillna("")
     once = own.drop_duplicates("item_id").set_index("item_id").loc[wide.index]
     if len(wide) < _FEWEST or _several_labels(own):
         return
     ab, ba = (wide[o].to_numpy(object) for o in ("ab", "ba"))
-    common: dict[str, Any] = {"cluster": once["cluster"].to_numpy(object), "level": level}
-    yield (
-        "people.both_orders",
-        "Right in both orders",
-        pair_accuracy(ab, ba, once["label"].to_numpy(object), **common),
-    )
+    cluster, labels = once["cluster"].to_numpy(object), once["label"].to_numpy(object)
+    right = stats.pair_accuracy(ab, ba, labels, cluster=cluster, level=level)
+    yield "people.both_orders", "Right in both orders", right
 
 
 def _several_labels(own: pd.DataFrame) -> bool:
@@ -523,20 +464,23 @@ def _slot_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str
     chosen = np.where(
         decided["choice"].isin(["a", "b"]), (decided["choice"] != first).astype(float), np.nan
     )
-    yield (
-        "people.slots",
-        "Accuracy by the position of the correct response",
-        accuracy_by_slot(
-            chosen,
-            (decided["label"] != first).to_numpy(int),
-            item=decided["item_id"].to_numpy(object),
-            n_options=2,
-            cluster=decided["cluster"].to_numpy(object),
-            level=level,
-            n_permutations=999,
-            seed=0,
-        ),
+    test = _accuracy_by_slot(
+        decided, chosen, np.asarray(decided["label"] != first, np.int64), 2, level, _DRAWN
     )
+    yield "people.slots", "Accuracy by the position of the correct response", test
+
+
+_DRAWN: Mapping[str, Any] = {"n_permutations": 999, "seed": 0}
+
+
+def _accuracy_by_slot(
+    own: pd.DataFrame, place: Floats, gold: Ints, k: int, level: float, drawn: Mapping[str, Any]
+) -> Result:
+    """Test of accuracy by the position of the correct option, of judgments in rows."""
+    return stats.accuracy_by_slot(
+        place, gold, item=own["item_id"].to_numpy(object), n_options=k,
+        cluster=own["cluster"].to_numpy(object), level=level, **drawn,
+    )  # fmt: skip
 
 
 def _rating_correlations(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
@@ -557,7 +501,7 @@ def _rating_correlations(own: pd.DataFrame, level: float) -> Iterator[tuple[str,
     yield (
         "people.levels",
         "Correlation with human ratings, pooled, within questions and between systems",
-        correlation_by_level(
+        stats.correlation_by_level(
             items["score"].to_numpy(float), items["human"].to_numpy(float),
             source=items["source"].to_numpy(object), system=items["system"].to_numpy(object),
             level=level,
@@ -635,9 +579,10 @@ def _name_results(
     *,
     role: Role,
     hypothesis: str = "",
+    column: str = "choice",
 ) -> list[NamedResult]:
-    """The findings of each condition, with its name."""
-    if "choice" not in frame:
+    """The findings of each condition, with its name; none without the column."""
+    if column not in frame:
         return []
     return [
         condition_result(kind, title, str(condition), result, role=role, hypothesis=hypothesis)
@@ -679,17 +624,9 @@ def _wins(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
     own = own[(a != "") & (b != "") & (a != b)]
     if own["item_id"].nunique() < _FEWEST or not own["choice"].ne("").any():
         return
-    yield (
-        "wins",
-        "Win rate of each system, a tie half",
-        win_rates(
-            own["choice"].to_numpy(object),
-            system_a=own["system_a"].to_numpy(object),
-            system_b=own["system_b"].to_numpy(object),
-            cluster=own["cluster"].to_numpy(object),
-            level=level,
-        ),
-    )
+    columns = {c: own[c].to_numpy(object) for c in ("system_a", "system_b", "cluster")}
+    rates = stats.win_rates(own["choice"].to_numpy(object), **columns, level=level)
+    yield "wins", "Win rate of each system, a tie half", rates
 
 
 def _slots(
@@ -699,19 +636,9 @@ def _slots(
     own, k, placed_choices = _order_evidence(own)
     if placed_choices == "gold":
         labelled = own[own["gold"] >= 0]
-        yield (
-            "slots.accuracy",
-            "Accuracy and choices by the position of the correct option",
-            accuracy_by_slot(
-                labelled["place"].to_numpy(float),
-                labelled["gold"].to_numpy(int),
-                item=labelled["item_id"].to_numpy(object),
-                n_options=k,
-                cluster=labelled["cluster"].to_numpy(object),
-                level=level,
-                **drawn,
-            ),
-        )
+        place, gold = labelled["place"].to_numpy(float), labelled["gold"].to_numpy(np.int64)
+        test = _accuracy_by_slot(labelled, place, gold, k, level, drawn)
+        yield "slots.accuracy", "Accuracy and choices by the position of the correct option", test
     elif placed_choices == "order":
         yield "slots.choices", "Choices by place", _position_test(own, k, level, drawn)
 
@@ -791,14 +718,10 @@ def _position_test(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, 
             for row in shown.to_numpy(object)
         ]
     )
-    return position_test(
-        wide.to_numpy(float),
-        n_options=k,
-        orders=orders,
-        cluster=clusters_of(own, wide.index),
-        level=level,
-        **drawn,
-    )
+    return stats.position_test(
+        wide.to_numpy(float), n_options=k, orders=orders, cluster=clusters_of(own, wide.index),
+        level=level, **drawn,
+    )  # fmt: skip
 
 
 _SHARE = {"a": 1.0, "b": 0.0, "tie": 0.5}

@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats import stats
 from judgestats.analysis import families, pair_methods, records, selections
-from judgestats.analysis.coefficients import aligned_rows, declared_row, ranked, results_row
+from judgestats.analysis.coefficients import (
+    aligned_rows,
+    condition_metrics,
+    declared_row,
+    ranked,
+    results_row,
+)
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import weighted_limitations
@@ -20,16 +27,11 @@ from judgestats.arrays import Floats
 from judgestats.data.columns import Condition, heat
 from judgestats.items.records import Item
 from judgestats.results import About, Headline
-from judgestats.stats.agreement.human import alignment_by_category
-from judgestats.stats.agreement.position import first_position_preference, swap_consistency
-from judgestats.stats.agreement.raw_agreement import percent_agreement
+from judgestats.results.records import Role
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.matched import friedman_test
-from judgestats.stats.comparison.rank_correlation import spearman_correlation
-from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
-from judgestats.stats.inference.multiplicity import Family, adjust_family, p_adjust, p_bounds
-from judgestats.stats.inference.result import Comparisons, Note, TestResult
+from judgestats.stats.inference.multiplicity import Family, p_bounds
+from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
 
 _DEPENDENT = Note(
     code="dependent_conditions",
@@ -186,7 +188,7 @@ def analyse(
             *pair_methods.fewer_pairs(declared, pairs),
         ),
         metrics={"agreement/people": ceiling.estimate} if ceiling else {},
-        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
         rows=(
             *aligned_rows(called),
             results_row(
@@ -231,7 +233,7 @@ def _describe(
         results += _category_results(method, pairs, label, declared.level)
     again = None
     if method.verdicts.shape[1] > 1:
-        again = percent_agreement(method.verdicts, **common)
+        again = stats.percent_agreement(method.verdicts, **common)
         row["same_and_wrong"] = _same_and_wrong(method, credit)
     orders = method.orders
     kappa = pair_methods.kappa_with_people(method.verdicts, pairs, **declared.resampling)
@@ -241,10 +243,10 @@ def _describe(
         ("self_agreement", "descriptive", "consistency.repeated", "Agreement of replications",
          again),
         ("swap_consistency", "secondary", "consistency.orders", "Both orders agree",
-         swap_consistency(*orders, **common) if orders else None),
+         stats.swap_consistency(*orders, **common) if orders else None),
         ("first_preference", "secondary", "consistency.position",
          "Preference for the first position",
-         first_position_preference(*orders, **common) if orders else None),
+         stats.first_position_preference(*orders, **common) if orders else None),
     )  # fmt: skip
     return row, results
 
@@ -264,7 +266,7 @@ def _category_results(
     if len(set(table.categories)) < 2:
         return []
     deep, wide = method.verdicts.shape[1], labels.shape[1]
-    parts = alignment_by_category(
+    parts = stats.alignment_by_category(
         np.repeat(method.verdicts, wide, axis=1).ravel(),
         np.tile(labels, (1, deep)).ravel(),
         category=np.repeat(table.categories, deep * wide),
@@ -299,46 +301,46 @@ def _compared(
     with_floor = np.column_stack([*floor.values(), credit])  # a method less a baseline
     test = _credit_test(credit, names, clusters, declared, tests=tests)
     shifts = selections.label_shares(
-        mean_shift(with_floor, conditions=all_names, cluster=clusters, level=declared.level)
+        stats.mean_shift(with_floor, conditions=all_names, cluster=clusters, level=declared.level)
     )
     _, equal = selections.share_differences(
         credit, names, cluster=clusters, level=declared.level, quantity=_SCORES,
         margin=declared.margins["alignment_score"],
     )  # fmt: skip
-    joint = friedman_test(with_floor, names=all_names, cluster=clusters, **declared.resampling)
+    joint = stats.friedman_test(
+        with_floor, names=all_names, cluster=clusters, **declared.resampling
+    )
     pairs_of_ranks = joint.permutation_pairs(
         n_permutations=declared.n_resamples, seed=declared.seed
     )
-    plain = friedman_test(with_floor, names=all_names, level=declared.level)
+    plain = stats.friedman_test(with_floor, names=all_names, level=declared.level)
     levels = {m.method: m.described for m in methods}
     about = About(
         judge=judge, stratum=f"{judge} at {heat(float(declared.options['methods_at']))}",
         conditions=tuple(levels.values()), varied="method",
     )  # fmt: skip
     together = "questions kept together"
-    of: dict[str, Any] = {"about": about, "levels": levels}
+    rows: tuple[tuple[Role, str, str, Result], ...] = (
+        ("primary", "methods", "Agreement with human labels by method", test),
+        ("secondary", "difference", "Differences of alignment scores", shifts),
+        ("secondary", "equivalence.methods", "Do the methods agree alike", equal),
+        ("secondary", "ranks_of_credit", f"Friedman, {together}", joint),
+        (
+            "secondary",
+            "ranks_of_credit.pairs",
+            f"Nemenyi's test, {together}",
+            pairs_of_ranks,
+        ),
+        ("replicated", "published.friedman", "Friedman, pairs as blocks", plain),
+        ("replicated", "published.nemenyi", "Nemenyi, pairs as blocks", plain.nemenyi()),
+    )
     results = [
-        *selections.entered(
-            {}, judge,
-            ("", "primary", "methods", "Agreement with human labels by method", test),
-            ("", "secondary", "difference", "Differences of alignment scores", shifts),
-            **of,
-        ),
-        *selections.entered(
-            {}, judge,
-            ("", "secondary", "equivalence.methods", "Do the methods agree alike", equal),
-            ("", "secondary", "ranks_of_credit", f"Friedman, {together}", joint),
-            ("", "secondary", "ranks_of_credit.pairs", f"Nemenyi's comparisons, {together}",
-             pairs_of_ranks),
-            **of,
-        ),
-        *selections.entered(
-            {}, judge,
-            ("", "replicated", "published.friedman", "Friedman, pairs as blocks", plain),
-            ("", "replicated", "published.nemenyi", "Nemenyi, pairs as blocks", plain.nemenyi()),
-            **of,
-        ),
-    ]  # fmt: skip
+        named
+        for role, key, title, result in rows
+        for named in records.named_results(
+            judge, role, (key, title, result), about=about, levels=levels
+        )
+    ]
     return _Compared(test=test, shifts=shifts, equal=equal, results=results)
 
 
@@ -379,20 +381,19 @@ def _compare_methods(
     }
     if not by_judge:
         return {}, []
-    family = adjust_family({j: c.test for j, c in by_judge.items()}, family="methods: judges")
+    family = stats.adjust_family({j: c.test for j, c in by_judge.items()}, family="methods: judges")
     results = families.jointly(
         [r for c in by_judge.values() for r in c.results], {f"difference.{j}" for j in by_judge},
         family="differences of alignment scores: judges",
     )  # fmt: skip
-    for judge, one in list(by_judge.items()):
-        names = {m.method for m in of[judge]}
-        for i, result in enumerate(results):
-            kinds = {f"difference.{judge}", f"ranks_of_credit.pairs.{judge}"}
-            if result.id in kinds and isinstance(result.result, Comparisons):
-                held = _restrict_methods(result.result, names, family, judge)
-                results[i] = replace(result, result=held)
-                if result.id.startswith("difference."):
-                    by_judge[judge] = replace(one, shifts=held)
+    at_id = {f"{kind}.{j}": j for kind in ("difference", "ranks_of_credit.pairs") for j in of}
+    for i, result in enumerate(results):
+        judge = at_id.get(result.id, "")
+        if judge and isinstance(result.result, Comparisons):
+            held = _restrict_methods(result.result, {m.method for m in of[judge]}, family, judge)
+            results[i] = replace(result, result=held)
+            if result.id.startswith("difference."):
+                by_judge[judge] = replace(by_judge[judge], shifts=held)
     if len(by_judge) > 1:
         title = "Agreement with human labels by method, adjusted"
         results.append(records.NamedResult("methods.family", title, "primary", family))
@@ -440,7 +441,7 @@ def _compare_temperatures(
     return [
         *records.results_by_subject("temperature", "Agreement by temperature", "secondary", tests),
         records.NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
-              adjust_family(tests, family=family)),
+              stats.adjust_family(tests, family=family)),
         records.NamedResult("temperature.shift", "Differences between temperatures", "secondary",
               families.one_family(shifts, family=family)),
         *records.results_by_subject("equivalence.temperature", equal_title, "secondary", equal),
@@ -454,7 +455,7 @@ def _consistency(table: pd.DataFrame) -> list[records.NamedResult]:
     rows = table[table["self_agreement"].notna() & table["alignment"].notna()]
     if len(rows) < 5:
         return []
-    test = spearman_correlation(
+    test = stats.spearman_correlation(
         rows["self_agreement"].to_numpy(float), rows["alignment"].to_numpy(float), interval=False
     )
     title = "Consistency and agreement with human labels, over conditions"
@@ -481,9 +482,9 @@ def _headlines(
             ),
         )  # fmt: skip
     tests = [compared[j].test for j in judges]
-    apart = p_adjust([t.p_value for t in tests])
+    apart = stats.p_adjust([t.p_value for t in tests])
     bounds = p_bounds([t.p_value for t in tests], [t.p_floor for t in tests])
-    alike = p_adjust([compared[j].equal.p_all for j in judges])
+    alike = stats.p_adjust([compared[j].equal.p_all for j in judges])
     headlines = []
     for judge, p, bound, p_alike in zip(judges, apart, bounds, alike, strict=True):
         one, own = compared[judge], _own(table, judge, at)

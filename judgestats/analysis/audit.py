@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.analysis.families import AnalysisPlan, Design, Hypothesis, with_omega_model
+from judgestats.analysis.families import AnalysisPlan, Design, Hypothesis, planned, with_omega_model
 from judgestats.analysis.leaderboard import STRENGTH
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import with_systems
@@ -247,11 +247,6 @@ def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
     return not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
 
 
-_QUESTION = (
-    "How consistent are these verdicts, do they follow position, and do they agree with humans?"
-)
-
-
 def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
     """What an audit of verdicts asks, whatever the data say.
 
@@ -264,61 +259,41 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
     -------
     AnalysisPlan
     """
-    return AnalysisPlan(
-        experiment="audit",
-        question=_QUESTION,
+    return planned(
+        "audit", {"resamples": n_resamples, "seed": seed},
+        Hypothesis(
+            "reliability", "How consistent are repeated verdicts?",
+            "Fleiss' kappa, AC1, vote-share reliability, and flip rate, with nulls", role="primary",
+        ),
+        Hypothesis(
+            "order", "Does the verdict follow the response or its position?",
+            "order consistency, first-position preference, position effect", role="primary",
+        ),
+        Hypothesis(
+            "people", "Do the verdicts agree with human labels?",
+            "credit (1, .5, 0) with always-tie and random baselines, accuracy, Cohen's kappa. The "
+            "null permutes human labels over items. With several annotators: their agreement, and "
+            "the alternative annotator test (epsilon .1)", role="primary",
+        ),
+        Hypothesis(
+            "slots", "Do choices follow the position of an option?",
+            "accuracy by the position of the correct option, else the positions chosen. Positions "
+            "are exchanged within items; adjusted with the comparisons of conditions",
+        ),
+        PANEL, SYSTEMS, STRENGTH, SLICES,
+        Hypothesis(
+            "compare", "Which condition agrees more with human labels?",
+            "blocked F test on the scores, p by exchanging conditions within items; also Friedman "
+            "(Wilcoxon for two)", "all pairs of conditions, on the items that all of them judged",
+        ),
+        question="How consistent are these verdicts, do they follow position, and do they agree "
+        "with humans?",
         blocks="The item (for pairs: the pair of responses) is the block; intervals keep the items "
         "of a cluster together.",
         missing="A judgment without a verdict has a status and no verdict; the rates are reported "
         "by condition.",
         level=level,
-        n_resamples=n_resamples,
-        seed=seed,
-        hypotheses=(
-            Hypothesis(
-                id="reliability",
-                role="primary",
-                question="How consistent are repeated verdicts?",
-                test="Fleiss' kappa, AC1, vote-share reliability, and flip rate, with nulls",
-            ),
-            Hypothesis(
-                id="order",
-                role="primary",
-                question="Does the verdict follow the response or its position?",
-                test="order consistency, first-position preference, position effect",
-            ),
-            Hypothesis(
-                id="people",
-                role="primary",
-                question="Do the verdicts agree with human labels?",
-                test="credit (1, .5, 0) with always-tie and random baselines, accuracy, Cohen's "
-                "kappa. The null permutes human labels over items. With several annotators: their "
-                "agreement, and the alternative annotator test (epsilon .1)",
-            ),
-            Hypothesis(
-                id="slots",
-                question="Do choices follow the position of an option?",
-                test="accuracy by the position of the correct option, else the positions chosen. "
-                "Positions are exchanged within items; adjusted with the comparisons of conditions",
-            ),
-            PANEL,
-            SYSTEMS,
-            STRENGTH,
-            SLICES,
-            Hypothesis(
-                id="compare",
-                question="Which condition agrees more with human labels?",
-                test="blocked F test on the scores, p by exchanging conditions within items; "
-                "also Friedman (Wilcoxon for two)",
-                family="all pairs of conditions, on the items that all of them judged",
-            ),
-        ),
-    )
-
-
-_AUDIT_PLAN_QUESTION = (
-    "How consistent and reliable are these judgments, and how do the judges compare?"
-)
+    )  # fmt: skip
 
 
 def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> AnalysisPlan:
@@ -335,45 +310,33 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
     -------
     AnalysisPlan
     """
-    return AnalysisPlan(
-        experiment="audit",
-        question=_AUDIT_PLAN_QUESTION,
+    return planned(
+        "audit", {"resamples": n_resamples, "seed": seed},
+        Hypothesis(
+            "reliability", "How reliable is one judgment, and the mean of all replications?",
+            "ICC(1) and Cronbach's alpha with intervals, each next to its null", role="primary",
+        ),
+        Hypothesis(
+            "spread", "Does the spread of repeated scores differ between conditions?",
+            "GMD ratios (of the mean differences of two repeats), cells exchanged within clusters, "
+            "Holm; secondary: blocked F test and ranks of spread",
+            "pairs of conditions, and the claims on spread, means and agreement with human labels",
+        ),
+        Hypothesis(
+            "ratio", "Which condition is more consistent, by how much?",
+            "SD ratio of the repeats, cells exchanged within clusters", "pairs of conditions",
+        ),
+        Hypothesis(
+            "shift", "Which condition gives higher scores?",
+            "paired difference of means, interval over clusters", "pairs of conditions",
+        ),
+        question="How consistent and reliable are these judgments, and how do the judges compare?",
         blocks="The item is the block; only items judged under every compared condition enter a "
         "comparison. Intervals and permutations keep the items of a cluster together.",
         missing="A judgment without a verdict has a status and no score; the rates are reported by "
         "condition.",
         level=level,
-        n_resamples=n_resamples,
-        seed=seed,
-        hypotheses=(
-            Hypothesis(
-                id="reliability",
-                role="primary",
-                question="How reliable is one judgment, and the mean of all replications?",
-                test="ICC(1) and Cronbach's alpha with intervals, each next to its null",
-            ),
-            Hypothesis(
-                id="spread",
-                question="Does the spread of repeated scores differ between conditions?",
-                test="GMD ratios (of the mean differences of two repeats), cells exchanged within "
-                "clusters, Holm; secondary: blocked F test and ranks of spread",
-                family="pairs of conditions, and the claims on spread, means and agreement with "
-                "human labels",
-            ),
-            Hypothesis(
-                id="ratio",
-                question="Which condition is more consistent, by how much?",
-                test="SD ratio of the repeats, cells exchanged within clusters",
-                family="pairs of conditions",
-            ),
-            Hypothesis(
-                id="shift",
-                question="Which condition gives higher scores?",
-                test="paired difference of means, interval over clusters",
-                family="pairs of conditions",
-            ),
-        ),
-    )
+    )  # fmt: skip
 
 
 def plan_for(

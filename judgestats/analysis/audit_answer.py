@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
 from judgestats.analysis.conversion import effect_number
-from judgestats.analysis.families import claim_of, restrict_pairs
+from judgestats.analysis.families import claim_of, described_headline, restrict_results
 from judgestats.analysis.records import NamedResult
 from judgestats.data.readers.columns import folded
 from judgestats.data.verdict_kinds import PREFERENCES
@@ -68,19 +68,14 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
     headlines: list[Headline] = []
     for named in results:
         result = named.result
-        rests_on: tuple[str, ...] = (named.id,)
         if isinstance(result, Estimate) and named.role == "primary":
-            undefined = math.isnan(result.estimate)
-            claim: Claim = "undefined" if undefined else "described"
-            estimand, p, reason, statement = result.name, math.nan, result.reason, ""
-        elif named.id in adjusted:
-            p = float(adjusted[named.id])
-            claim = claim_of(p, math.nan)
-            estimand, beside, statement = _COMPARED[_kind(named.id)]
-            rests_on += tuple(i for i in beside if i in ids)
-            reason = result.reason if isinstance(result, TestResult) else ""
-        else:
+            headlines.append(described_headline(named))
+        if named.id not in adjusted:
             continue
+        p = float(adjusted[named.id])
+        claim = claim_of(p, math.nan)
+        estimand, beside, statement = _COMPARED[_kind(named.id)]
+        reason = result.reason if isinstance(result, TestResult) else ""
         said: str = claim
         notes = result.notes if isinstance(result, TestResult) else ()
         if claim == "differs" and any(note.code == NOISY for note in notes):
@@ -92,17 +87,15 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
             number = effect_number(result.effects, k)
             size = f"{named.id}/{result.effects[k].name}{number}"
         headlines.append(
-            Headline(
-                id=f"headline.{named.id}",
-                hypothesis=named.answers,
+            described_headline(
+                named,
                 claim=claim,
-                about=named.about,
                 estimand=far.name if far else estimand,
-                rests_on=rests_on,
+                rests_on=(named.id, *(i for i in beside if i in ids)),
                 p_adjusted=p,
-                p_bound=bounds.get(named.id, False),
+                p_bound=bounds[named.id],
                 reason=reason,
-                says=(_CLAIMS[said].format(statement) if statement else "")
+                says=_CLAIMS[said].format(statement)
                 + (f" ({far.label})" if far else _source_phrase(named.id, result, claim))
                 + (_claim_run_scope(result) if claim == "differs" else ""),
                 size=size,
@@ -127,17 +120,8 @@ def restrict_to_claims(
     """
     claims = {h.rests_on[0]: h for h in headlines}
     of_spread = claims.get("gmd.all")
-    return [
-        _restrict_result(r, of_spread if r.answers in _OF_SPREAD else claims.get(r.id))
-        for r in results
-    ]
-
-
-def _restrict_result(named: NamedResult, claim: Headline | None) -> NamedResult:
-    if claim is None or not isinstance(named.result, Comparisons):
-        return named
-    pairs = restrict_pairs(named.result, claim.p_adjusted, claim=claim.id, bound=claim.p_bound)
-    return replace(named, result=pairs)
+    by_id = {r.id: of_spread if r.answers in _OF_SPREAD else claims.get(r.id) for r in results}
+    return restrict_results(results, by_id)
 
 
 def _kind(identity: str) -> str:

@@ -10,23 +10,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats import stats
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.coefficients import choice_rows, declared_row, ranked, results_row
+from judgestats.analysis.coefficients import (
+    choice_rows,
+    condition_metrics,
+    declared_row,
+    ranked,
+    results_row,
+)
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.scores import omega_declared
 from judgestats.data.columns import Condition, heat
 from judgestats.results import About, Headline, apa_number
-from judgestats.stats.agreement.kappa import gwet_ac1
-from judgestats.stats.agreement.order_effects import option_win_rate
-from judgestats.stats.agreement.position import agreement_across_judges
-from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share, vote_share_reliability
-from judgestats.stats.comparison.matched import friedman_test
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.comparison.rank_correlation import page_trend_test, spearman_correlation
+from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, TestResult
-from judgestats.stats.reliability.omega import omega_total
 
 FEWEST = 5
 """Fewer items of a benchmark than this are not analysed by themselves."""
@@ -144,7 +144,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
                 "choices_of_the_preferred_answer", table["condition"], ids="right.preferred.{}"
             ),
         ),
-        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
     )  # fmt: skip
 
 
@@ -180,20 +180,20 @@ def repeated_choices(
     list of NamedResult
     """
     tested: dict[str, Any] = {"cluster": choices.cluster, **declared.resampling}
-    single = vote_share_reliability(choices.values, **tested)
+    single = stats.vote_share_reliability(choices.values, **tested)
     row["judgments_for_80"] = single.details.get("k_for_80", math.nan)
     row["judgments_for_90"] = single.details.get("k_for_90", math.nan)
     return selections.entered(
         row, name,
         ("vote_share", "primary", "reliability.one", f"One {one}", single),
         ("vote_share_all", "primary", "reliability.all", "Shares of all replications",
-         vote_share_reliability(choices.values, k=None, **tested)),
+         stats.vote_share_reliability(choices.values, k=None, **tested)),
         ("vote_share_unread_a_category", "descriptive", unread, "Unparsed as a category",
-         vote_share_reliability(choices.with_status, **tested)),
+         stats.vote_share_reliability(choices.with_status, **tested)),
         ("ac1", "descriptive", "repetition.ac1", "Agreement of repetitions",
-         gwet_ac1(choices.values, categories=categories, **tested)),
+         stats.gwet_ac1(choices.values, categories=categories, **tested)),
         ("flip_rate", "descriptive", "repetition.flips", f"Changed {one}s",
-         flip_rate(choices.values, **tested)),
+         stats.flip_rate(choices.values, **tested)),
         ("", "descriptive", "repeats.needed", f"{one.capitalize()}s for a reliability of .90",
          repeats_needed(single)),
     )  # fmt: skip
@@ -204,7 +204,7 @@ def _reliability(
 ) -> list[NamedResult]:
     """Reliability by both estimators and both policies for what could not be read."""
     kappa, kappa_all = (
-        vote_share_reliability(
+        stats.vote_share_reliability(
             choices.values, k=k, estimator="kappa", cluster=choices.cluster, **declared.resampling
         )
         for k in (1, None)
@@ -238,7 +238,7 @@ def _benchmarks(
             ("vote_share", "benchmark.one", "One choice", 1),
             ("vote_share_all", "benchmark.all", "Shares of all", None),
         ):
-            reliability = vote_share_reliability(
+            reliability = stats.vote_share_reliability(
                 choices.values[own], k=k, cluster=choices.cluster[own], **declared.resampling
             )
             row[f"{column} in {benchmark}"] = reliability.estimate
@@ -293,10 +293,12 @@ def _across_temperatures(
         found: dict[str, tuple[str, TestResult]] = {}
         across = "Disagreement of repetitions across temperatures"
         if len(names) == 2:
-            test = wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=declared.level)
+            test = stats.wilcoxon_signed_rank(
+                data[:, 0], data[:, 1], **common, level=declared.level
+            )
         else:
-            test = friedman_test(data, **common, **declared.resampling)
-            rise = page_trend_test(data, **common, level=declared.level, seed=declared.seed)
+            test = stats.friedman_test(data, **common, **declared.resampling)
+            rise = stats.page_trend_test(data, **common, level=declared.level, seed=declared.seed)
             found["temperature.rise"] = ("Disagreement rises with temperature", rise)
         found["temperature"] = (across, test)
         for key, (title, result) in found.items():
@@ -322,7 +324,7 @@ def _across_judges(
             continue
         judged = [choices[str(c)] for c in own["condition"]]
         width = min(f.values.shape[1] for f in judged)
-        result = agreement_across_judges(
+        result = stats.agreement_across_judges(
             np.stack([f.values[:, :width] for f in judged]), cluster=judged[0].cluster,
             **declared.resampling,
         )  # fmt: skip
@@ -368,7 +370,7 @@ def _choices_right(
         key, column, title, label, quantity = known[kind]
         marked = rows.assign(hit=np.where(hits[rows.index], "yes", "no"))
         wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
-        share = option_win_rate(
+        share = stats.option_win_rate(
             wide.to_numpy(object), option="yes", cluster=families.clusters_of(rows, wide.index),
             level=declared.level,
         ).replace(name=quantity, label=label)  # fmt: skip
@@ -432,7 +434,7 @@ def omega_of_hits(
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))
         omegas: list[tuple[str, str, Estimate]] = [
-            ("omega", "", omega_total(scores, null=True, **common))
+            ("omega", "", stats.omega_total(scores, null=True, **common))
         ]
         omegas += [
             (f"omega_{model}", f" under the {model} model", value)
@@ -514,7 +516,7 @@ def _accuracy_relation(
         kept = np.isfinite(share) & np.isfinite(changes)
         if kept.sum() < FEWEST or np.ptp(share[kept]) == 0 or np.ptp(changes[kept]) == 0:
             continue
-        tests[str(condition)] = spearman_correlation(
+        tests[str(condition)] = stats.spearman_correlation(
             share[kept],
             changes[kept],
             cluster=families.shared_clusters(own_choices.cluster[kept]),

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats import stats
 from judgestats.analysis import probe
-from judgestats.analysis.coefficients import declared_row, results_row
+from judgestats.analysis.coefficients import condition_metrics, declared_row, results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, one_family
 from judgestats.analysis.probe_tests import (
     ProbedJudge,
@@ -20,7 +21,7 @@ from judgestats.analysis.probe_tests import (
 )
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.scores import ScoreConditions, score_conditions
-from judgestats.analysis.selections import add_estimate, metrics_of, sort_results
+from judgestats.analysis.selections import add_estimate, sort_results
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.data.parse import score_array
@@ -28,18 +29,8 @@ from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES
 from judgestats.results import About, Row
-from judgestats.stats.agreement.position import (
-    first_position_preference,
-    position_and_noise,
-    swap_consistency,
-)
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
-from judgestats.stats.dispersion.condition_summary import normality_test
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.equivalence import equivalence_of_spread
-from judgestats.stats.inference.multiplicity import adjust_family
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
-from judgestats.stats.robustness.probes import probe_shift
 
 OF_JUDGES = "judges and temperatures"
 POINTS = Scale(low=1, high=10)
@@ -64,12 +55,14 @@ def _positions(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Na
             (
                 "position",
                 "Preference for the first position",
-                first_position_preference(ab, ba, **common),
+                stats.first_position_preference(ab, ba, **common),
             ),
-            ("position.swap", "Both orders agree", swap_consistency(ab, ba, **common)),
+            ("position.swap", "Both orders agree", stats.swap_consistency(ab, ba, **common)),
         ]
         if ab.shape[1] > 1:
-            apart = position_and_noise(ab, ba, cluster=common["cluster"], **declared.resampling)
+            apart = stats.position_and_noise(
+                ab, ba, cluster=common["cluster"], **declared.resampling
+            )
             own.append(("position.noise", "Place and noise apart", apart))
         about = About(judge=judge.judge, stratum=judge.where, conditions=(judge.conditions[PAIRS],))
         results += named_results(judge.where, "secondary", *own, about=about)
@@ -135,11 +128,11 @@ def _spread_by_scale(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
             [rescale_points(x, _scale_of(s, declared)) for s, x in scores.items()], axis=1
         )
         clusters = judge.cluster["scores"]
-        spread = spread_test(table, conditions=names, cluster=clusters, **declared.resampling)
+        spread = stats.spread_test(table, conditions=names, cluster=clusters, **declared.resampling)
         tests[judge.where], ratios[judge.where] = spread.blocked_f, spread.ratios
         if spread.shifts is not None:
             shifts[judge.where] = spread.shifts
-        small[judge.where] = equivalence_of_spread(
+        small[judge.where] = stats.equivalence_of_spread(
             table, conditions=names, cluster=clusters, margin=declared.margins["variance_ratio"]
         )
     if not tests:
@@ -148,7 +141,7 @@ def _spread_by_scale(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
     results = results_by_subject("spread.scale", "Relative spread by scale", "secondary", tests)
     results += [
         NamedResult("spread.family", "Relative spread by scale, adjusted", "secondary",
-              adjust_family(tests, family=family)),
+              stats.adjust_family(tests, family=family)),
         NamedResult("spread.ratio", "Ratios of relative variances", "secondary",
               one_family(ratios, family=family)),
         NamedResult("equivalence.spread", "Is the relative spread alike on all scales", "secondary",
@@ -167,7 +160,7 @@ def _shapes(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Named
     return [
         NamedResult(f"shape.{_label(s, declared)}, {j.where}",
               f"Shape of scores on {_label(s, declared)}, {j.where}", "secondary",
-              normality_test(x, cluster=j.cluster["scores"], level=declared.level))
+              stats.normality_test(x, cluster=j.cluster["scores"], level=declared.level))
         for j in judges
         for s, x in _on_scales(j).items()
     ]  # fmt: skip
@@ -200,13 +193,13 @@ def _unparsed(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Nam
         if sides is not None:
             kept = ~np.isnan(np.hstack([sides.before, sides.after])).any(axis=1)
             if kept.sum() > 2:
-                complete[judge.where] = probe_shift(
+                complete[judge.where] = stats.probe_shift(
                     sides.before[kept], sides.after[kept], margin=declared.margins["points"],
                     reach=float(declared.options["width"]), cluster=sides.cluster[kept],
                     level=declared.level,
                 )  # fmt: skip
         if PAIRS in judge.verdicts:
-            signs[judge.where] = first_position_preference(
+            signs[judge.where] = stats.first_position_preference(
                 *(np.where(v == "", "tie", v) for v in judge.verdicts[PAIRS]),
                 cluster=judge.cluster["pairs"],
                 level=declared.level,
@@ -214,7 +207,7 @@ def _unparsed(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Nam
     title = "Padded minus original, completely read answers only"
     results = results_by_subject("padding.complete", title, "secondary", complete)
     if signs:
-        of_signs = adjust_family(signs, family="position, unparsed verdicts for neither")
+        of_signs = stats.adjust_family(signs, family="position, unparsed verdicts for neither")
         title = "Preference for the first position, unparsed verdicts for neither"
         results.append(NamedResult("position.unread", title, "secondary", of_signs))
     return results
@@ -309,7 +302,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             continue
         add_estimate(row, "swap_consistency", swap)
         add_estimate(row, "first_place", lean.effects[1])
-        metrics[row["condition"]] = metrics.get(row["condition"], {}) | metrics_of(row, _METRICS)
+        metrics[row["condition"]] = metrics.get(row["condition"], {}) | condition_metrics(
+            row, _METRICS
+        )
     table = pd.DataFrame(rows)
     return dataclasses.replace(
         probed,

@@ -181,8 +181,38 @@ def described(value: Estimate, about: About) -> NamedResult:
     return NamedResult(identity, title, "descriptive", value, about=about)
 
 
-def condition_metrics(row: Mapping[str, Any]) -> dict[str, float]:
+def columns_of(key: str, value: Estimate) -> dict[str, float]:
+    """An estimate and the ends of its interval, as columns of a table.
+
+    Examples
+    --------
+    >>> from judgestats.stats.inference.result import Sample
+    >>> mean = Estimate(name="mean", label="", estimate=7.0, sample=Sample(n_items=3))
+    >>> columns_of("mean", mean), metric_values("score/mean", mean)
+    ({'mean': 7.0}, {'score/mean': 7.0})
+    """
+    ends = value.interval
+    bounds = {} if ends is None else {f"{key}_low": ends.low, f"{key}_high": ends.high}
+    return {key: value.estimate, **bounds}
+
+
+def metric_values(metric: str, value: Estimate) -> dict[str, float]:
+    """An estimate and the ends of its interval, as metrics."""
+    ends = value.interval
+    bounds = {} if ends is None else {f"ci/{metric}.lo": ends.low, f"ci/{metric}.hi": ends.high}
+    return {metric: value.estimate, **bounds}
+
+
+def condition_metrics(
+    row: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> dict[str, float]:
     """Metrics of a condition, as MLflow shows them, from its row of the table of conditions.
+
+    Parameters
+    ----------
+    row : mapping
+    names : mapping of column to metric, optional
+        By default those that quantities declare, and their nulls.
 
     Examples
     --------
@@ -190,19 +220,18 @@ def condition_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     {'reliability/icc1': 0.8, 'ci/reliability/icc1.lo': 0.7, 'ci/reliability/icc1.hi': 0.9}
     """
     out: dict[str, float] = {}
-    for quantity in QUANTITIES.values():
-        column, metric = quantity.name, quantity.metric
-        if not metric or column not in row:
-            continue
-        out[metric] = row[column]
-        for end, bound in (("low", "lo"), ("high", "hi")):
-            if f"{column}_{end}" in row:
-                out[f"ci/{metric}.{bound}"] = row[f"{column}_{end}"]
-        if f"{column}_null_q95" in row:
-            out[f"null/{metric}.q95"] = row[f"{column}_null_q95"]
+    declared = [(q.name, q.metric) for q in QUANTITIES.values() if q.metric]
+    for column, metric in declared if names is None else {**_LOST, **names}.items():
+        ends = {"low": f"ci/{metric}.lo", "high": f"ci/{metric}.hi"}
+        if names is None:
+            ends["null_q95"] = f"null/{metric}.q95"
+        named = {column: metric} | {f"{column}_{end}": name for end, name in ends.items()}
+        if column in row:
+            out |= {name: float(row[key]) for key, name in named.items() if key in row}
     return out
 
 
+_LOST = {f"{name}_share": f"quality/{name}_share" for name in ("unread", "unanswered")}
 _LEFT_OUT = ("people.always_same.", "verdicts.share of ")
 """What begins the ids of records whose quantity stands for another record."""
 

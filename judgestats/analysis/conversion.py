@@ -195,13 +195,15 @@ def _unit(key: str, values: Any) -> str:
 
 @records_of.register
 def _(result: of.Estimate, place: NamedResult) -> tuple[Record, ...]:
-    beyond = {f.name for f in dataclasses.fields(result)} - _OF_ESTIMATE
-    details = {**result.details, **{name: getattr(result, name) for name in beyond}}
+    details = {**result.details, **_beyond(result, of.Estimate)}
     whole = _estimate(result, place.common(), details=details)
     return (whole, *(_part(place, whole, *part) for part in _parts(result)))
 
 
-_OF_ESTIMATE = {f.name for f in dataclasses.fields(of.Estimate)}
+def _beyond(result: Any, base: type[Any]) -> dict[str, Any]:
+    """The fields that the class of a result has in addition to its base."""
+    own, common = ({f.name for f in dataclasses.fields(of)} for of in (result, base))
+    return {name: getattr(result, name) for name in own - common}
 
 
 def _estimate(
@@ -253,8 +255,6 @@ def _part(
 
 @records_of.register
 def _(result: of.TestResult, place: NamedResult) -> tuple[Record, ...]:
-    beyond = {f.name for f in dataclasses.fields(result)} - _OF_TEST
-    extra = {name: getattr(result, name) for name in beyond}
     effects = tuple(
         _estimate(e, place.part(f"{e.name}{effect_number(result.effects, i)}"))
         for i, e in enumerate(result.effects)
@@ -275,12 +275,9 @@ def _(result: of.TestResult, place: NamedResult) -> tuple[Record, ...]:
         sample=_sample(result.sample),
         notes=_notes(result.notes),
         reason=result.reason,
-        details=plain({**result.details, **extra}),
+        details=plain({**result.details, **_beyond(result, of.TestResult)}),
     )
     return (test, *effects)
-
-
-_OF_TEST = {f.name for f in dataclasses.fields(of.TestResult)}
 
 
 def effect_number(estimates: tuple[of.Estimate, ...], i: int) -> str:
@@ -384,34 +381,18 @@ def _comparison(
 
 @records_of.register
 def _(result: Estimates, place: NamedResult) -> tuple[Record, ...]:
-    beyond = {f.name for f in dataclasses.fields(result)} - _OF_ESTIMATES
-    details = {**result.details, **{name: getattr(result, name) for name in beyond}}
-    return _set(result.name, result.label, result.terms, place, result, details)
-
-
-_OF_ESTIMATES = {f.name for f in dataclasses.fields(Estimates)}
-
-
-def _set(
-    name: str,
-    method: str,
-    terms: tuple[of.Estimate, ...],
-    place: NamedResult,
-    result: Any,
-    details: Mapping[str, Any] | None = None,
-) -> tuple[Record, ...]:
     parts = tuple(
-        _estimate(t, place.part(f"{t.name}{effect_number(terms, i)}", t.label))
-        for i, t in enumerate(terms)
+        _estimate(t, place.part(f"{t.name}{effect_number(result.terms, i)}", t.label))
+        for i, t in enumerate(result.terms)
     )
     whole = ResultSet(
         **place.common(),
-        name=name,
-        method=method,
+        name=result.name,
+        method=result.label,
         members=tuple(p.id for p in parts),
-        sample=_sample(getattr(result, "sample", None)),
-        notes=_notes(getattr(result, "notes", ())),
-        details=plain(details or {}),
+        sample=_sample(result.sample),
+        notes=_notes(result.notes),
+        details=plain({**result.details, **_beyond(result, Estimates)}),
         text=_own_text(result),
     )
     return (whole, *parts)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats import stats
 from judgestats.analysis import families, selections
-from judgestats.analysis.coefficients import declared_row, ranked, results_row
+from judgestats.analysis.coefficients import condition_metrics, declared_row, ranked, results_row
 from judgestats.analysis.families import AnalysisPlan, by_levels
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
@@ -23,13 +24,10 @@ from judgestats.items.records import Item
 from judgestats.protocols.strategies import requested_strategies, strategy
 from judgestats.protocols.strategies.base import stage_kind
 from judgestats.protocols.template import pair_name
-from judgestats.results import About, Headline, Row, bounds_of, with_bounds
+from judgestats.results import About, Headline, Row, bounds_of
 from judgestats.results.records import Role
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.agreement.position import first_position_preference, swap_consistency
-from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share, percent_agreement
-from judgestats.stats.comparison.matched import CochranResult, cochran_q_test
-from judgestats.stats.comparison.rank_correlation import page_trend_test
+from judgestats.stats.agreement.raw_agreement import mean_of_groups, mean_share
+from judgestats.stats.comparison.matched import CochranResult
 from judgestats.stats.inference.result import Comparisons, Result, TestResult
 
 _FEWEST = 5
@@ -240,9 +238,10 @@ def _steadiness(
         results += selections.entered(
             row, label,
             ("swap_consistency", "descriptive", "order", "Both orders agree",
-             swap_consistency(ab, ba, **common)),
+             stats.swap_consistency(ab, ba, **common)),
             ("first_preference", "descriptive", "order.position",
-             "Preference for the first position", first_position_preference(ab, ba, **common)),
+             "Preference for the first position",
+             stats.first_position_preference(ab, ba, **common)),
         )  # fmt: skip
     width = max(part.shape[1] for part in parts)
     full = [p for p in parts if p.shape[1] == width]
@@ -251,8 +250,8 @@ def _steadiness(
     if width < 2 or present.sum() < 2:
         return results
     cluster = np.concatenate([judged.cluster] * len(full))[present]
-    again = percent_agreement(verdicts[present], cluster=cluster, level=declared.level)
-    kappa = fleiss_kappa(verdicts[present], cluster=cluster, level=declared.level)
+    again = stats.percent_agreement(verdicts[present], cluster=cluster, level=declared.level)
+    kappa = stats.fleiss_kappa(verdicts[present], cluster=cluster, level=declared.level)
     return results + selections.entered(
         row, label,
         ("self_agreement", "descriptive", "repeat", "Repeated pipelines agree", again),
@@ -282,7 +281,7 @@ def _cochran(
     unread: float | None = None,
 ) -> CochranResult:
     wide = judged.verdict_table(names, unread=unread)
-    return cochran_q_test(
+    return stats.cochran_q_test(
         wide.to_numpy(float), names=list(names), cluster=judged.clusters_of(wide.index),
         **drawn.resampling,
     )  # fmt: skip
@@ -339,7 +338,7 @@ def strategy_tests(
     ):
         if len(ks) < 3:
             continue
-        trend = page_trend_test(
+        trend = stats.page_trend_test(
             judged.pair_means(column, ks), names=[f"k={strategy(n).k}" for n in ks],
             cluster=judged.cluster, **drawn.resampling, alternative="two-sided",
         )  # fmt: skip
@@ -371,36 +370,7 @@ def conditions_of(declared: AnalysisPlan, key: str, judged: StrategyVerdicts) ->
     return [n for n in declared.options[key].split(",") if n in judged.strategies]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PriceOfAccuracy(Rows):
-    """Gain and cost of strategies against the vanilla judge.
-
-    One row per strategy: ``gain`` in percentage points with its interval, and ``tokens`` and
-    ``usd`` per verdict. Both are also given per point of gain, with bounds from the interval of the
-    gain (tokens and dollars count as known). Prices per point are NaN where the gain is not
-    significant after adjustment.
-    """
-
-    def sentence(self) -> str:
-        """The cheapest point."""
-        priced = self.table.dropna(subset=["tokens_per_point"])
-        if priced.empty:
-            return (
-                "No strategy is shown to gain accuracy over the vanilla judge, so a point has no "
-                "price."
-            )
-        best = priced.sort_values("tokens_per_point").iloc[0]
-        return (
-            "The cheapest point of accuracy beyond the vanilla judge costs "
-            f"{best['tokens_per_point']:,.0f} [{best['tokens_per_point_low']:,.0f}, "
-            f"{best['tokens_per_point_high']:,.0f}] tokens per verdict ({best['strategy']}, gain "
-            f"{with_bounds(best['gain'], best['gain_low'], best['gain_high'], digits=1)} points)."
-        )
-
-
-def price_table(
-    judged: StrategyVerdicts, gain: Comparisons, declared: AnalysisPlan
-) -> PriceOfAccuracy:
+def price_table(judged: StrategyVerdicts, gain: Comparisons, declared: AnalysisPlan) -> Rows:
     """Gain and cost of each strategy compared with vanilla.
 
     Parameters
@@ -412,7 +382,11 @@ def price_table(
 
     Returns
     -------
-    PriceOfAccuracy
+    Rows
+        One row per strategy: ``gain`` in percentage points with its interval, and ``tokens`` and
+        ``usd`` per verdict. Both are also given per point of gain, with bounds from the interval of
+        the gain (tokens and dollars count as known). Prices per point are NaN where the gain is not
+        significant after adjustment.
     """
     rows = judged.rows.assign(
         tokens=judged.rows["tokens_in"] + judged.rows["tokens_out"], usd=judged.rows["cost_usd"]
@@ -434,7 +408,7 @@ def price_table(
             price[f"{what}_per_point_low"] = min(each[1:])
             price[f"{what}_per_point_high"] = max(each[1:])
         prices.append(price)
-    return PriceOfAccuracy(table=pd.DataFrame(prices))
+    return Rows(table=pd.DataFrame(prices))
 
 
 MARGIN = 0.05
@@ -551,40 +525,44 @@ def analyse(
     judges = strategy_verdicts(pipelines, gold)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
+    tests: dict[str, NamedResult] = {}
     # So many that the smallest p-value there can be stands in the family of all that is claimed.
     asked = len(set(pipelines["factor_strategy"])) + 1
     n_permutations = max(
         declared.n_resamples, math.ceil(2 * asked * len(judges) / families.LEVEL) - 1
     )
     drawn = replace(declared, n_resamples=n_permutations)
-    tests: dict[str, NamedResult] = {}
     for judged in judges:
         for name in judged.strategies:
             row, described = describe(judged, name, declared)
             rows.append(row)
             results += described
-        results += strategy_tests(judged, declared, drawn)
-        for result in results:
-            if result.id == f"strategies.{judged.name}":
-                tests[judged.name] = result
-            elif result.id == f"scaling.accuracy.{judged.name}":
-                tests[f"{judged.name}, trend over k"] = result
+        results += (own := strategy_tests(judged, declared, drawn))
+        labels = {
+            f"strategies.{judged.name}": judged.name,
+            f"scaling.accuracy.{judged.name}": f"{judged.name}, trend over k",
+        }
+        tests |= {labels[result.id]: result for result in own if result.id in labels}
     family = families.family_of_tests(
         "strategies.family",
         {k: r.result for k, r in tests.items() if isinstance(r.result, TestResult)},
-        FAMILY,
-        role="primary",
-    )
-    results = _jointly([*results, *family], judges)
+        FAMILY, role="primary",
+    )  # fmt: skip
+    # All claims are adjusted as one family, and all tests of equivalence as another.
+    results = families.jointly(
+        [*results, *family], {"strategies.family", *(f"gain.{j.name}" for j in judges)},
+        family=FAMILY,
+    )  # fmt: skip
+    results = families.jointly(
+        results, {f"gain.equivalence.{j.name}" for j in judges},
+        family="strategies against vanilla: all judges",
+    )  # fmt: skip
     by_id = {r.id: r for r in results}
-    gains = {
-        judged.name: gain
-        for judged in judges
-        if f"gain.{judged.name}" in by_id
-        and isinstance(gain := by_id[f"gain.{judged.name}"].result, Comparisons)
-    }
+    named = {j.name: by_id[f"gain.{j.name}"].result for j in judges if f"gain.{j.name}" in by_id}
+    gains = {name: gain for name, gain in named.items() if isinstance(gain, Comparisons)}
     headlines = tuple(_headlines(by_id, judges, tests))
-    results = _restrict_strategies(results, headlines)
+    claims = {h.rests_on[0].replace("strategies.", "strategies.pairs."): h for h in headlines}
+    results = families.restrict_results(results, claims)
     for judged in (j for j in judges if j.name in gains):
         price = price_table(judged, gains[judged.name], declared)
         title = "Price of a point of accuracy"
@@ -602,13 +580,10 @@ def analyse(
         conditions=table,
         results=tuple(sort_by_role(results)),
         limitations=tuple(_limits(frame, pipelines, table, items)),
-        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
         rows=_rows(judges, gains),
-        arrays={
-            "scaling": _curve_rows(table, declared),
-            "selection": _selection_rows(table, declared),
-        },
+        arrays={name: make(table, declared) for name, make in _ARRAYS.items()},
     )
 
 
@@ -633,35 +608,6 @@ def _rows(judges: Sequence[StrategyVerdicts], gains: Mapping[str, Comparisons]) 
         results_row("gain", "Minus vanilla", "Minus vanilla", "rate_difference", "{}", better),
         declared_row("swap_consistency", called, ids="order.{}"),
     )
-
-
-def _jointly(
-    results: Sequence[NamedResult], judges: Sequence[StrategyVerdicts]
-) -> list[NamedResult]:
-    """All claims adjusted as one family, and all tests of equivalence as another."""
-    adjusted = families.jointly(
-        results, {"strategies.family", *(f"gain.{j.name}" for j in judges)}, family=FAMILY
-    )
-    return families.jointly(
-        adjusted, {f"gain.equivalence.{j.name}" for j in judges},
-        family="strategies against vanilla: all judges",
-    )  # fmt: skip
-
-
-def _restrict_strategies(
-    results: Sequence[NamedResult], headlines: Sequence[Headline]
-) -> list[NamedResult]:
-    """The results, with no pair of strategies significant where the judge's test is not."""
-    claims = {h.rests_on[0].replace("strategies.", "strategies.pairs."): h for h in headlines}
-
-    def restrict(named: NamedResult) -> NamedResult:
-        if named.id not in claims or not isinstance(named.result, Comparisons):
-            return named
-        h = claims[named.id]
-        pairs = families.restrict_pairs(named.result, h.p_adjusted, claim=h.id, bound=h.p_bound)
-        return replace(named, result=pairs)
-
-    return [restrict(named) for named in results]
 
 
 def _headlines(
@@ -719,6 +665,9 @@ def _selection_rows(table: pd.DataFrame, declared: families.AnalysisPlan) -> lis
 _SELECTED = (
     "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high", "preferred", "used",
 )  # fmt: skip
+
+
+_ARRAYS = {"scaling": _curve_rows, "selection": _selection_rows}
 
 
 def _curves(

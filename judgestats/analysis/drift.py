@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from judgestats.analysis.audit import verdict_plan
 from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.drift_tests import (
+    ASPECTS,
     LEAD,
     SHARE,
     both_runs,
@@ -23,18 +24,25 @@ from judgestats.analysis.drift_tests import (
     share_rows,
     tests_of_pair,
 )
-from judgestats.analysis.families import claim_headline, claim_of, restrict_pairs
+from judgestats.analysis.families import (
+    claim_headline,
+    claim_of,
+    described_headline,
+    direction_of,
+    restrict_pairs,
+)
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import score_conditions
 from judgestats.analysis.text_checks import apply_copy_policy, find_copies, handled_copies
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
+from judgestats.arrays import Floats
 from judgestats.data.parse import score_array
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.change_screen import PRIMARY, SAME
-from judgestats.stats import adjust_family
+from judgestats.stats import adjust_family, anchored_change, paired_share_difference
 from judgestats.stats.agreement.run_change import Target
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.multiplicity import Family, weighted_levels
@@ -45,23 +53,7 @@ from judgestats.stats.inference.result import (
     Result,
     TestResult,
 )
-from judgestats.stats.validity.corrected import paired_share_difference
-from judgestats.stats.validity.sequential import anchored_change
 
-_ESTIMANDS = {
-    "shift": "change_of_scores",
-    "pass_rate": "change_of_pass_rate",
-    "win_rate": "change_of_win_rate",
-    "flip_rate": "change_of_flips",
-    "flips": "change_of_verdicts",
-    "order": "change_of_order_consistency",
-    "spread": "gmd_ratio",
-}
-_ASPECTS = {
-    "shift": "mean score", "pass_rate": "pass rate", "win_rate": "win rate",
-    "flip_rate": "flip rate", "spread": "spread of repeated scores", "flips": "verdicts",
-    "order": "order consistency",
-}  # fmt: skip
 _CLAIMS: Mapping[Claim, str] = {
     "differs": "{judge}: {aspect}",
     "equivalent": "no change: {aspect}, within the margin",
@@ -192,8 +184,9 @@ def drift_headlines(
         claim: Claim = claim_of(p, math.nan)
         effect = _effect(named, tests)
         if named.result.reason == SAME:
-            if named.about.stratum not in same:
-                headlines.append(_same(named))
+            if named.about.stratum not in same:  # nothing was tested of this condition
+                told = described_headline(named, claim="open", reason=SAME, says=SAME)
+                headlines.append(told)
             same.add(named.about.stratum)
             continue
         fewer = claim == "open" and _fewer(kind, effect)
@@ -213,7 +206,7 @@ def drift_headlines(
                 p=p,
                 p_alike=p_alike,
                 p_bound=family.p_bound[named.id],
-                estimand="" if fewer else _ESTIMANDS.get(kind, "change_of_share"),
+                estimand="" if fewer else _estimand_of(kind),
                 direction=_direction(kind, effect),
                 rests_on=(named.id, *ratios),
                 family="drift.family",
@@ -227,7 +220,11 @@ def _aspect_of(named: NamedResult) -> str:
     """What a test is about: a quantity, or the share of one score or category."""
     kind = named.id.partition(".")[0]
     whole = named.title.partition(" (")[0]
-    return _ASPECTS.get(kind) or whole.removeprefix("Change of the ")
+    return ASPECTS[kind].words if kind in ASPECTS else whole.removeprefix("Change of the ")
+
+
+def _estimand_of(kind: str) -> str:
+    return ASPECTS[kind].estimand if kind in ASPECTS else "change_of_share"
 
 
 def _changed_what(kind: str, *, confirmed: bool) -> str:
@@ -237,19 +234,6 @@ def _changed_what(kind: str, *, confirmed: bool) -> str:
     if kind.startswith(SHARE):
         return "shares differ"
     return "scores differ" if kind in {"shift", "spread"} else "verdicts differ"
-
-
-def _same(named: NamedResult) -> Headline:
-    """That nothing was tested of a condition, since both runs said the same."""
-    return Headline(
-        id=f"headline.{named.id}",
-        hypothesis=named.id.partition(".")[0],
-        claim="open",
-        about=named.about,
-        rests_on=(named.id,),
-        reason=SAME,
-        says=SAME,
-    )
 
 
 def _fewer(kind: str, effect: Estimate | Comparison | None) -> bool:
@@ -270,11 +254,7 @@ def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comp
 def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "higher", "lower"]:
     """Of the second run against the first; verdicts have no order."""
     nothing = 1.0 if kind == "spread" else 0.0
-    if effect is None or kind == "flips":
-        return ""
-    if effect.estimate > nothing:
-        return "higher"
-    return "lower" if effect.estimate < nothing else ""
+    return "" if effect is None or kind == "flips" else direction_of(effect.estimate - nothing)
 
 
 def _is_scored(before: pd.DataFrame, after: pd.DataFrame) -> bool:
@@ -367,28 +347,14 @@ def with_labelled(
     headlines: list[Headline] = []
     names: dict[str, str] = {}
     for first, second in pairs.items():
-        labelled = before if not _labels(before, first).empty else after
-        old, new = _item_means(before, first), _item_means(after, second)
-        parts: dict[str, Estimate] = _agreement(before, after, first, second, level=level)
-        if not old.empty and not new.empty:
-            parts |= _people(labelled, after, first, old, new, level=level)
+        parts = _labelled_changes(before, after, first, second, level)
         stratum, name = pair_label(first, second), pair_label(first, second, joint=" ")
         about = About(stratum=stratum, conditions=(first, second), varied="run")
         for key, estimate in parts.items():
             identity, title = f"anchored.{key}.{name}", f"{_PARTS[key][0]} ({stratum})"
             names[stratum] = name
             results.append(NamedResult(identity, title, "primary", estimate, about=about))
-            headlines.append(
-                Headline(
-                    id=f"headline.{identity}",
-                    hypothesis="anchored",
-                    claim="undefined" if math.isnan(estimate.estimate) else "described",
-                    about=about,
-                    estimand=estimate.name,
-                    rests_on=(identity,),
-                    reason=estimate.reason,
-                )
-            )
+            headlines.append(described_headline(results[-1]))
     rows = (
         results_row(key, ask, short, f"{key}_change", f"anchored.{key}.{{}}", names)
         for key, (_, ask, short) in _PARTS.items()
@@ -401,82 +367,66 @@ def with_labelled(
     )
 
 
-def _agreement(
-    before: pd.DataFrame, after: pd.DataFrame, first: str, second: str, *, level: float
+def _labelled_changes(
+    before: pd.DataFrame, after: pd.DataFrame, first: str, second: str, level: float
 ) -> dict[str, Estimate]:
-    """How much more, or less, both runs agree with one and the same label of each item."""
-    own = [f[f["condition"] == c] for f, c in ((before, first), (after, second))]
-    labelled = next((f for f in own if "label" in f and f["label"].astype(str).ne("").any()), None)
-    if labelled is None:
-        return {}
-    label = labelled.drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
-    scored = own[0]["score"].notna().any()
-    name = "distance_change" if scored else "accuracy_change"
-    credit = []
-    for frame in own:
-        human = frame["item_id"].map(label)
-        if scored:
-            value = (frame["score"] - pd.to_numeric(human, errors="coerce")).abs()
-        else:
-            words = outcomes(frame["choice"].astype(str)).str.lower()
-            present = human.fillna("").ne("") & words.ne("")
-            wanted = outcomes(human.fillna("")).str.lower()
-            value = words.eq(wanted).astype(float).where(present)
-        credit.append(value.groupby(frame["item_id"], sort=False).mean())
-    was, now = credit[0], credit[1].reindex(credit[0].index)
-    if int((was.notna() & now.notna()).sum()) < _LEAST:
-        return {}
-    clusters = own[0].drop_duplicates("item_id").set_index("item_id")["cluster"]
-    groups = clusters.reindex(was.index).to_numpy(object)
-    return {name.removesuffix("_change"): _change(name, was, now, groups, level)}
-
-
-def _people(
-    before: pd.DataFrame,
-    after: pd.DataFrame,
-    condition: str,
-    old: pd.DataFrame,
-    again: pd.DataFrame,
-    *,
-    level: float,
-) -> dict[str, Estimate]:
-    """What labels of then and of today say of human raters and of the judge's errors.
+    """What labels of then and of today say of agreement, human raters, and the judge's errors.
 
     Sensitivity can change while the mean does not: verdicts are compared within each label of then.
     """
-    then, today = (_labels(f, condition) for f in (before, after))
-    then = then.reindex(old.index)
-    cluster = old["cluster"].to_numpy(object)
+    runs = [f[f["condition"] == c] for f, c in ((before, first), (after, second))]
+    items = runs[0].drop_duplicates("item_id").set_index("item_id")
+
+    def of_items(values: pd.Series, run: pd.DataFrame) -> pd.Series:
+        return values.groupby(run["item_id"], sort=False).mean().reindex(items.index)
+
+    then, today = _labels(before, first), _labels(after, first)
+    then = (today if then.empty else then).reindex(items.index)
+    was, now = (of_items(_values(run), run) for run in runs)
+    changes: list[tuple[str, pd.Series, pd.Series, int]] = []
+    for labelled in [f for f in runs if "label" in f and f["label"].astype(str).ne("").any()][:1]:
+        label = labelled.drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
+        scored = bool(runs[0]["score"].notna().any())
+        one, two = (of_items(_credit(run, label, scored=scored), run) for run in runs)
+        changes.append(("distance" if scored else "accuracy", one, two, _LEAST))
+    if was.notna().any() and now.notna().any():
+        judged = was.notna()
+        changes.append(("people", then[judged], today.reindex(then.index[judged]), 2))
+        if set(then[judged].dropna()) <= {0.0, 1.0} and set(was[judged].round(9)) <= {0.0, 1.0}:
+            passes, fails = judged & then.eq(1), judged & then.eq(0)
+            changes.append(("sensitivity", was[passes], now[passes], _LEAST))
+            changes.append(("specificity", 1 - was[fails], 1 - now[fails], _LEAST))
     out = {}
-    relabelled = today.reindex(old.index)
-    if int((then.notna() & relabelled.notna()).sum()) >= 2:
-        out["people"] = _change("people_change", then, relabelled, cluster, level)
-    judged = again["value"].reindex(old.index)
-    if set(then.dropna()) <= {0.0, 1.0} and set(old["value"].dropna().round(9)) <= {0.0, 1.0}:
-        for key, label in (("sensitivity", 1.0), ("specificity", 0.0)):
-            own = (then == label) & judged.notna()
-            if int(own.sum()) < _LEAST:
-                continue
-            was, now = (v if label else 1 - v for v in (old["value"], judged))
-            groups = cluster[own.to_numpy()]
-            out[key] = _change(f"{key}_change", was[own], now[own], groups, level)
+    for key, one, two, least in changes:
+        both = one.notna() & two.notna()
+        if int(both.sum()) >= least:
+            cluster = items["cluster"].loc[both.index[both]].to_numpy(object)
+            out[key] = _change(
+                key, one[both].to_numpy(float), two[both].to_numpy(float), cluster, level
+            )
     return out
 
 
+def _credit(run: pd.DataFrame, label: pd.Series, *, scored: bool) -> pd.Series:
+    """Of each judgment its distance from the label of its item, or whether it is the same."""
+    human = run["item_id"].map(label)
+    if scored:
+        return (run["score"] - pd.to_numeric(human, errors="coerce")).abs()
+    words, wanted = (
+        outcomes(c.fillna("").astype(str)).str.lower() for c in (run["choice"], human)
+    )  # fmt: skip
+    return words.eq(wanted).astype(float).where(human.fillna("").ne("") & words.ne(""))
+
+
 def _change(
-    name: str, one: pd.Series, two: pd.Series, cluster: NDArray[np.object_], level: float
+    key: str, one: Floats, two: Floats, cluster: NDArray[np.object_], level: float
 ) -> Estimate:
     """Paired difference on the same answers: Tango's of shares, where a question has one answer."""
-    both = (one.notna() & two.notna()).to_numpy()
-    a, b, groups = one[both].to_numpy(float), two[both].to_numpy(float), cluster[both]
-    if len(set(groups)) == groups.size and set(np.r_[a, b]) <= {0.0, 1.0}:
-        return paired_share_difference(b, a, level=level).replace(name=name, label=_label(name))
-    whole = anchored_change(a, b, b, cluster_before=groups, cluster_after=groups, level=level)
-    return whole["judge"].replace(name=name, label=_label(name))
-
-
-def _label(name: str) -> str:
-    return _PARTS[name.removesuffix("_change")][0].partition(",")[0]
+    named = {"name": f"{key}_change", "label": _PARTS[key][0].partition(",")[0]}
+    if len(set(cluster)) == cluster.size and set(np.r_[one, two]) <= {0.0, 1.0}:
+        return paired_share_difference(two, one, level=level).replace(**named)
+    how = {"cluster_before": cluster, "cluster_after": cluster}
+    return anchored_change(one, two, two, **how, level=level)["judge"].replace(**named)
 
 
 def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
@@ -489,14 +439,12 @@ def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
     return value.groupby(own["item_id"], sort=False).mean().dropna()
 
 
-def _item_means(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """Mean score, or share of passes, of each item with its cluster."""
-    own = frame[frame["condition"] == condition]
-    value = own["score"]
-    if not value.notna().any():
-        value = own["choice"].astype(str).str.lower().map(_PASS)
-    table = own.assign(value=value.astype(float)).groupby("item_id", sort=False)
-    return table.agg(value=("value", "mean"), cluster=("cluster", "first")).dropna(subset="value")
+def _values(run: pd.DataFrame) -> pd.Series:
+    """Scores, or 1 for a pass and 0 for a fail."""
+    scored = run["score"].notna().any()
+    return (run["score"] if scored else run["choice"].astype(str).str.lower().map(_PASS)).astype(
+        float
+    )
 
 
 _QUESTION = "Has the judge changed between the two runs, beyond repeat noise?"
@@ -676,17 +624,9 @@ def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:
 
 def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
     """What changed of each condition, with the interval that says what is ruled out."""
-    return (
-        declared_row("change_of_scores", names, ids="shift.{}/change_of_scores"),
-        declared_row("gmd_ratio", names, ids="gmd.{}/second run:first run"),
-        declared_row("change_of_pass_rate", names, ids="pass_rate.{}/change_of_pass_rate"),
-        declared_row("change_of_win_rate", names, ids="win_rate.{}/change_of_win_rate"),
-        declared_row(
-            "change_of_order_consistency", names, ids="order.{}/change_of_order_consistency"
-        ),
-        declared_row("change_of_flips", names, ids="flip_rate.{}/change_of_flips"),
-        declared_row("change_of_verdicts", names, ids="flips.{}/change_of_verdicts"),
-    )
+    ids = {a.estimand: f"{a.id}.{{}}/{a.estimand}" for a in ASPECTS.values()}
+    ids["gmd_ratio"] = "gmd.{}/second run:first run"
+    return tuple(declared_row(key, names, ids=own) for key, own in ids.items())
 
 
 def _described(

@@ -181,48 +181,40 @@ _FEW_VALUES = 20
 """Scores of more distinct values are compared by mean and spread alone, not as verdicts."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Aspect:
+@dataclass(frozen=True)
+class Aspect:
     """What may have changed between two runs: a column compared as numbers or as verdicts."""
 
     id: str
+    words: str
+    estimand: str
     title: str
-    column: str
-    kind: RunKind
-    estimand: str = ""
+    column: str = ""
+    kind: RunKind = "scores"
 
 
+ASPECTS: Mapping[str, Aspect] = {
+    aspect.id: aspect
+    for aspect in (
+        Aspect("shift", "mean score", "change_of_scores", "Shift of the mean score", "score"),
+        Aspect("spread", "spread of repeated scores", "gmd_ratio", "Spread of repeated scores"),
+        Aspect("pass_rate", "pass rate", "change_of_pass_rate", "Change of the pass rate", "rate"),
+        Aspect("win_rate", "win rate", "change_of_win_rate", "Change of the win rate", "rate"),
+        Aspect("order", "order consistency", "change_of_order_consistency",
+               "Change of order consistency"),
+        Aspect("flip_rate", "flip rate", "change_of_flips", "Change of the flip rate",
+               "choice", "flips"),
+        Aspect("flips", "verdicts", "change_of_verdicts", "Verdicts changed beyond repetition",
+               "choice", "verdicts"),
+    )
+}  # fmt: skip
+"""In the order of the rows of the screen."""
 LEAD = 0.8
 """Weight of the leading tests in the family, of which equivalence is asked too."""
 _RATES = {"pass": 1.0, "fail": 0.0, "a": 1.0, "b": 0.0, "tie": 0.5}
-_MEAN = _Aspect(id="shift", title="Shift of the mean score", column="score", kind="scores")
-_PASS_RATE = _Aspect(
-    id="pass_rate", title="Change of the pass rate", column="rate", kind="scores",
-    estimand="change_of_pass_rate",
-)  # fmt: skip
-_WIN_RATE = _Aspect(
-    id="win_rate", title="Change of the win rate", column="rate", kind="scores",
-    estimand="change_of_win_rate",
-)  # fmt: skip
-_FLIP_RATE = _Aspect(
-    id="flip_rate", title="Change of the flip rate", column="choice", kind="flips",
-)  # fmt: skip
-
-
-_ORDER = _Aspect(
-    id="order", title="Change of order consistency", column="", kind="scores",
-    estimand="change_of_order_consistency",
-)  # fmt: skip
 SHARE = "share_"
 """Begins the ids of tests of the share of one score or category."""
-_SCORES = _Aspect(
-    id="flips", title="Scores changed beyond repetition", column="score", kind="verdicts"
-)
-
-
-_VERDICTS = _Aspect(
-    id="flips", title="Verdicts changed beyond repetition", column="choice", kind="verdicts"
-)
+_SCORES = replace(ASPECTS["flips"], title="Scores changed beyond repetition", column="score")
 
 
 def tests_of_pair(
@@ -243,15 +235,17 @@ def tests_of_pair(
     name, shown = pair_label(first, second, joint=" "), pair_label(first, second)
     labels = (f"first: {first}", f"second: {second}")
     words = {str(w).lower() for w in own["choice"]} - {""}
-    aspects = [_VERDICTS]
+    aspects = [ASPECTS["flips"]]
     if not scored and words <= set(_RATES):
         is_pass = words <= {"pass", "fail"}
-        aspects = [_PASS_RATE, _FLIP_RATE] if is_pass else [_WIN_RATE, _VERDICTS]
+        asked = ("pass_rate", "flip_rate") if is_pass else ("win_rate", "flips")
+        aspects = [ASPECTS[key] for key in asked]
         own = own.assign(rate=own["choice"].str.lower().map(_RATES))
         if rerun is not None:
             rerun = rerun.assign(rate=rerun["choice"].str.lower().map(_RATES))
     if scored:
-        aspects = [_MEAN, *([_SCORES] if own["score"].nunique() <= _FEW_VALUES else [])]
+        few = own["score"].nunique() <= _FEW_VALUES
+        aspects = [ASPECTS["shift"], *([_SCORES] if few else [])]
     same = _are_same(own, rerun, labels, aspects[-1].column)
     if scored or not words <= set(_RATES):
         shares = _shares(own, "score" if scored else "choice")
@@ -261,7 +255,7 @@ def tests_of_pair(
             rerun = rerun.assign(**{a.column: again[a] for a, _ in shares})
         aspects += [aspect for aspect, _ in shares]
     elif words <= set(PREFERENCES) and rerun is None and own["order"].nunique() == 2:
-        aspects.append(_ORDER)
+        aspects.append(ASPECTS["order"])
     # Tests that do not lead share .2 of the family: their p must be as small as among 5 times more.
     n_tests = math.ceil(n_pairs * (len(aspects) - 1 + scored) / (1 - LEAD) - 1e-9)
     listed: list[tuple[str, str, Role, Result]] = []
@@ -285,7 +279,7 @@ def tests_of_pair(
             details={"p_floor": row.details["p_floor"]},
             reason="" if row.p_value >= 0 else row.reason if array.scores.shape[-1] > 1 else _ONCE,
         )  # fmt: skip
-        listed.append(("spread", "Spread of repeated scores", "primary", spread))
+        listed.append(("spread", ASPECTS["spread"].title, "primary", spread))
         listed.append(("gmd", "GMD ratio", "secondary", ratios))
     if same:
         listed = [(kind, title, role, _not_tested(r)) for kind, title, role, r in listed]
@@ -307,7 +301,7 @@ def tests_of_pair(
 
 def _shares(
     own: pd.DataFrame, column: str, levels_of: pd.DataFrame | None = None
-) -> list[tuple[_Aspect, pd.Series]]:
+) -> list[tuple[Aspect, pd.Series]]:
     """Whether each judgment is of a level, for every level but those that say nothing more."""
     read = (own if levels_of is None else levels_of)[column]
     levels = sorted(set(read[read.notna() & read.ne("")]))
@@ -317,10 +311,8 @@ def _shares(
     for level in levels if len(levels) > 2 else levels[1:]:
         shown = f"{level:g}" if isinstance(level, float) else str(level)
         name = SHARE + re.sub(r"[.\s:/]+", "_", shown)
-        aspect = _Aspect(
-            id=name, title=f"Change of the share of {shown}", column=name, kind="scores",
-            estimand="change_of_share",
-        )  # fmt: skip
+        words = f"share of {shown}"
+        aspect = Aspect(name, words, "change_of_share", f"Change of the {words}", name)
         out.append((aspect, own[column].eq(level).astype(float)))
     return out
 
@@ -373,7 +365,7 @@ def _change(
     own: pd.DataFrame,
     rerun: pd.DataFrame | None,
     labels: tuple[str, str],
-    aspect: _Aspect,
+    aspect: Aspect,
     *,
     level: float,
     target: Target,
@@ -396,9 +388,10 @@ def _change(
         margin=margin if leads else math.nan,
         level=level,
     )  # fmt: skip
-    if not aspect.estimand:
-        return change
-    named = (e.replace(name=aspect.estimand, label=aspect.title) for e in change.effects)
+    named = (
+        e if e.name == aspect.estimand else e.replace(name=aspect.estimand, label=aspect.title)
+        for e in change.effects
+    )  # fmt: skip
     return replace(change, effects=tuple(named))
 
 

@@ -19,16 +19,12 @@ from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import count_noun, is_number
 from judgestats.results.records import Role
-from judgestats.stats.inference.multiplicity import (
-    Family,
-    adjust_family,
-    p_adjust,
-    p_bounds,
-    with_adjusted,
-)
+from judgestats.stats import adjust_family, p_adjust
+from judgestats.stats.inference.multiplicity import Family, p_bounds, with_adjusted
 from judgestats.stats.inference.result import (
     Comparison,
     Comparisons,
+    Estimate,
     Interval,
     Note,
     Result,
@@ -508,6 +504,22 @@ def restrict_pairs(
     return dataclasses.replace(pairs, rows=tuple(rows))
 
 
+def restrict_results(
+    results: Iterable[NamedResult], claims: Mapping[str, Headline | None]
+) -> list[NamedResult]:
+    """The results, with no pair significant where the claim on its set, by its id, is not."""
+    out = []
+    for named in results:
+        claim = claims.get(named.id)
+        if claim is not None and isinstance(named.result, Comparisons):
+            pairs = restrict_pairs(
+                named.result, claim.p_adjusted, claim=claim.id, bound=claim.p_bound
+            )
+            named = replace(named, result=pairs)  # noqa: PLW2901 (the same result, restricted)
+        out.append(named)
+    return out
+
+
 def _agreeing(row: Comparison, p: float) -> Interval | None:
     """The interval of a pair whose adjusted p is raised: wider where it is no longer rejected."""
     if p <= LEVEL or row.limits is None or row.interval is None or not 0 < row.p_value < p:
@@ -566,6 +578,24 @@ def claim_headline(
         id=f"headline.{identity}", claim=claim, about=about, says=(says or {}).get(claim, ""),
         p_adjusted=p_alike if equivalent else p, p_bound=p_bound and not equivalent, **fields,
     )  # fmt: skip
+
+
+def described_headline(named: NamedResult, **fields: Any) -> Headline:
+    """A result that claims nothing: described, or undefined where it could not be computed.
+
+    Parameters
+    ----------
+    named : NamedResult
+        An estimate, or what the fields describe.
+    **fields
+        Of the headline.
+    """
+    if isinstance(value := named.result, Estimate):
+        undefined = math.isnan(value.estimate)
+        own = {"estimand": value.name, "reason": value.reason}
+        fields = {"claim": "undefined" if undefined else "described", **own, **fields}
+    common = {"hypothesis": named.answers, "about": named.about, "rests_on": (named.id,)}
+    return Headline(id=f"headline.{named.id}", **{**common, **fields})
 
 
 def family_of_tests(

@@ -11,22 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats import stats
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
-from judgestats.analysis.coefficients import declared_row, ranked, results_row
+from judgestats.analysis.coefficients import condition_metrics, declared_row, ranked, results_row
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.data.columns import Condition, heat
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About
-from judgestats.stats.agreement.grade_score import (
-    grade_score,
-    grade_score_difference,
-    grade_score_items,
-)
-from judgestats.stats.agreement.order_effects import option_win_rate, position_test
-from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
-from judgestats.stats.comparison.matched import friedman_test
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
+from judgestats.stats.agreement.grade_score import grade_score_items
+from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.terminal import option
 
@@ -152,7 +146,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
             declared_row("flip_rate", names, ids="noise.{}", note=""),
             declared_row("option_win_rate", names, ids="wins.{}"),
         ),
-        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
     )
 
 
@@ -166,7 +160,7 @@ def _condition(
     kinds: tuple[Literal["grade", "corrected"], ...] = ("grade", "corrected")
     grade, corrected = (
         _count_items(
-            grade_score(
+            stats.grade_score(
                 rotations.positions, score=kind, **shown, **common, n_draws=declared.n_resamples,
                 seed=declared.seed,
             ),
@@ -212,7 +206,7 @@ def _condition(
     ):  # fmt: skip
         if not kept.any():
             continue
-        share = option_win_rate(
+        share = stats.option_win_rate(
             rotations.choices[kept], option=wanted, n_options=sizes,
             cluster=rotations.cluster[kept], level=declared.level,
         )  # fmt: skip
@@ -241,7 +235,7 @@ def _noise(rotations: selections.Rotations, declared: families.AnalysisPlan) -> 
     wide = rotations.repetitions()
     clusters = pd.Series(rotations.cluster, index=rotations.items).groupby(level=0).first()
     of_row = clusters.loc[wide.index.get_level_values("item_id")].to_numpy(object)
-    flips = flip_rate(wide.to_numpy(object), cluster=of_row, level=declared.level)
+    flips = stats.flip_rate(wide.to_numpy(object), cluster=of_row, level=declared.level)
     return _count_items(flips, rotations, np.ones(len(rotations.items), dtype=bool))
 
 
@@ -253,7 +247,7 @@ def _positions(
     own = rotations.n_options == n
     if own.sum() < 2:
         return []
-    test = position_test(
+    test = stats.position_test(
         rotations.positions[own, :n],
         n_options=n,
         cluster=rotations.cluster[own],
@@ -361,7 +355,7 @@ def _less(
             np.pad(p, ((0, 0), (0, width - p.shape[1])), constant_values=math.nan)
             for p in (first.positions, second.positions)
         ]
-        out[level] = grade_score_difference(
+        out[level] = stats.grade_score_difference(
             *padded, n_options_first=first.n_options, n_options_second=second.n_options,
             cluster=first.cluster, level=confidence,
         )  # fmt: skip
@@ -379,8 +373,8 @@ def _compared(
     }
     data = scores.to_numpy(float)
     if data.shape[1] == 2:
-        return wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=drawn.level)
-    return friedman_test(data, **common, **drawn.resampling)
+        return stats.wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=drawn.level)
+    return stats.friedman_test(data, **common, **drawn.resampling)
 
 
 def _limits(

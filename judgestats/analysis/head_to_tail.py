@@ -13,15 +13,13 @@ import pandas as pd
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.best_of_n import repeated_choices
-from judgestats.analysis.coefficients import choice_rows, declared_row, ranked
+from judgestats.analysis.coefficients import choice_rows, condition_metrics, declared_row, ranked
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition, heat
 from judgestats.results import About, Headline
-from judgestats.stats.agreement.order_effects import option_win_rate
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
-from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats import mean_shift, option_win_rate, wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate, Sample
 
 _ESTIMATED = "none: estimates with intervals over questions"
@@ -120,7 +118,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
             declared_row("accuracy_as_judged", table["condition"], ids="accuracy.{}"),
             *choice_rows(table["condition"], one="verdict"),
         ),
-        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.coefficients import declared_row, results_row
+from judgestats.analysis.coefficients import declared_row, metric_values, results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, request_order, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
@@ -17,17 +17,9 @@ from judgestats.data.parse import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
 from judgestats.results import About, Row
+from judgestats.stats import dif_test, leniency, levels_used, recoding_loss, run_component
 from judgestats.stats.inference.result import Estimate, Result, TestResult
-from judgestats.stats.inference.runs import run_component
-from judgestats.stats.robustness.levels import (
-    BETWEEN,
-    NO_LEVELS,
-    SHORTER,
-    levels_used,
-    recoding_loss,
-)
-from judgestats.stats.robustness.source_dif import dif_test
-from judgestats.stats.validity.annotators import leniency
+from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, SHORTER
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
 """Columns that say whose answer was judged (``--factor source``, or the author of the answer)."""
@@ -145,36 +137,27 @@ def instrument_limits(
         tried = [r for _, r in _tried(frame, declared) if isinstance(r, str)]
         text = f"Fairness between sources was not tested: {tried[0] if tried else 'no labels.'}"
         out.append(Limit(text, code="no_dif", short="fairness between sources not tested"))
-    levels = {
-        n.id.removeprefix(f"instrument.{_TERMS[0]}."): n.result
-        for n in results
-        if n.id.startswith(f"instrument.{_TERMS[0]}.") and isinstance(n.result, Estimate)
-    }
+    noted: dict[str, list[str]] = {SHORTER: [], NO_LEVELS: [], BETWEEN: []}
+    again: list[float] = []
     for named in results:
-        if named.id.startswith("instrument.recoding_loss.") and isinstance(named.result, Estimate):
-            name = named.id.removeprefix("instrument.recoding_loss.")
-            for note in named.result.notes:
-                text = f"{name}: {note.message}"
-                out.append(Limit(text, code=SHORTER, short=text.rstrip(".")))
-    for name, used in levels.items():
+        kind, _, name = named.id.removeprefix("instrument.").partition(".")
+        used = named.result
+        if not named.id.startswith("instrument.") or not isinstance(used, Estimate):
+            continue
         for note in used.notes:
-            if note.code == NO_LEVELS:
-                text = f"{name}: {note.message}"
-                out.append(Limit(text, code=NO_LEVELS, short=text.rstrip(".")))
-    between = [
-        f"{name}: {note.message}"
-        for name, used in levels.items()
-        for note in used.notes
-        if note.code == BETWEEN
-    ]
-    if between:
-        again = [a for u in levels.values() if (a := u.details.get("differ_again")) is not None]
+            code = SHORTER if kind == "recoding_loss" else note.code if kind == _TERMS[0] else ""
+            noted.get(code, []).append(f"{name}: {note.message}")
+        if kind == _TERMS[0] and (share := used.details.get("differ_again")) is not None:
+            again.append(share)
+    for code in (SHORTER, NO_LEVELS):
+        out += [Limit(text, code=code, short=text.rstrip(".")) for text in noted[code]]
+    if noted[BETWEEN]:
         short = "what half points are worth is not known"
         if again:
             low, high = (f"{100 * share:.0f}" for share in (min(again), max(again)))
             of = low if low == high else f"{low} to {high}"
             short = f"half points: {of}% of repeated scores differ by one or more"
-        out.append(Limit("Half points. " + " ".join(between), code=BETWEEN, short=short))
+        out.append(Limit("Half points. " + " ".join(noted[BETWEEN]), code=BETWEEN, short=short))
     return out
 
 
@@ -198,10 +181,7 @@ def instrument_metrics(results: list[NamedResult], condition: str) -> dict[str, 
             estimates = list(result.effects) if len(result.effects) == _OF_TWO else []
         for estimate in estimates:
             key = f"instrument/{estimate.name if estimate is not result else _kind_of(named.id)}"
-            out[key] = estimate.estimate
-            if estimate.interval is not None:
-                out[f"ci/{key}.lo"] = estimate.interval.low
-                out[f"ci/{key}.hi"] = estimate.interval.high
+            out |= metric_values(key, estimate)
     return out
 
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.audit_answer import FEWEST_SYSTEMS
 from judgestats.analysis.coefficients import declared_row, results_row
-from judgestats.analysis.families import AnalysisPlan, Hypothesis
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, described_headline
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
-from judgestats.results import About, Headline, Row
+from judgestats.results import Headline, Row
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import cluster_sums
-from judgestats.stats.inference.result import Estimate, Interval, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Result, Sample
 from judgestats.stats.models.bradley_terry import Strengths, bradley_terry, rank_intervals
 from judgestats.stats.models.ordinal import cluster_df, wald_interval
 
@@ -92,30 +92,21 @@ def strength_results(
             refused.setdefault(why, []).append(condition)
             continue
 
-        def name_term(kind: str, title: str, term: Estimate, name: str = condition) -> NamedResult:
-            return condition_result(kind, title, name, term, role="secondary")
-
-        for system, term, rank in zip(
-            strengths.systems,
-            strengths.strengths,
-            rank_estimates(strengths.systems, strengths.ranks, strengths.sample, declared.level),
-            strict=True,
-        ):
-            results.append(name_term(f"strength.{system}", f"Strength of {system}", term))
-            described.append(
-                replace(name_term(f"rank.{system}", rank.label, rank), role="descriptive")
-            )
-        results += [
-            name_term(f"strength.{term.name}", term.label, term)
-            for term in strengths.others
-            if term.name in _FURTHER
+        ranks = rank_estimates(strengths.systems, strengths.ranks, strengths.sample, declared.level)
+        further = [t for t in strengths.others if t.name in _FURTHER]
+        told: list[tuple[str, str, Result]] = [
+            *(
+                (f"strength.{s}", f"Strength of {s}", t)
+                for s, t in zip(strengths.systems, strengths.strengths, strict=True)
+            ),
+            *((f"strength.{t.name}", t.label, t) for t in further),
         ]
-        described.append(
-            condition_result(
-                "leaderboard", "Systems by pairwise verdicts", condition,
-                Rows(table=strength_table(strengths)), role="descriptive",
-            )
-        )  # fmt: skip
+        shown: list[tuple[str, str, Result]] = [
+            *((f"rank.{s}", r.label, r) for s, r in zip(strengths.systems, ranks, strict=True)),
+            ("leaderboard", "Systems by pairwise verdicts", Rows(table=strength_table(strengths))),
+        ]  # fmt: skip
+        results += [condition_result(k, t, condition, r, role="secondary") for k, t, r in told]
+        described += [condition_result(k, t, condition, r, role="descriptive") for k, t, r in shown]
     limits += [_refusal_limit(named_conditions, why) for why, named_conditions in refused.items()]
     return results, described, limits
 
@@ -313,9 +304,9 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
             sample=Sample(n_items=len(board)), estimator="Kendall's tau-b over the systems",
             reason="" if np.isfinite(tau) else "all systems have the same points",
         )  # fmt: skip
-        about = About(conditions=(name,))
+        order = condition_result("order_in_common", common.label, name, common, role="descriptive")
         described += [
-            condition_result("order_in_common", common.label, name, common, role="descriptive"),
+            order,
             replace(
                 named, result=Rows(table=board),
                 title=f"Systems by pairwise verdicts and by scores ({name}; {by_scores.how})",
@@ -323,13 +314,8 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
         ]  # fmt: skip
         limits += _contradictions(board, name)
         headlines.append(
-            Headline(
-                id=f"headline.order_in_common.{name}", hypothesis="strength",
-                claim="described" if np.isfinite(tau) else "undefined", about=about,
-                estimand="order_in_common", rests_on=(f"order_in_common.{name}",),
-                reason=common.reason, says=_leader_sentence(board),
-            )
-        )  # fmt: skip
+            described_headline(order, hypothesis="strength", says=_leader_sentence(board))
+        )
     systems = list(boards[0].result.tidy()["system"])
     taken = {f"strength_{system}" for system in systems}
     kept = [replace(r, beside={}) if r.key in taken else r for r in analysis.rows]

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from judgestats.analysis.agreement import passes_of_items
 from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.decisions.frame_decisions import decisions_of
 from judgestats.analysis.families import request_order
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.selections import Rotations, is_rotated
 from judgestats.analysis.text_checks import DUPLICATES, LINKED
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
@@ -69,31 +70,31 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float = 0.95
     """
     results: list[NamedResult] = []
     rows: list[Row] = []
-    names = set(analysis.conditions["condition"])
+    judged = set(analysis.conditions["condition"])
     for condition, own in frame.groupby("condition", sort=False):
-        if condition not in names:
+        if condition not in judged:
             continue
         about = About(conditions=(str(condition),))
         results += _rubric_scores(own, about, level)
         systems = [s for s in dict.fromkeys(own.get("author", pd.Series(dtype=str))) if s]
         if 2 <= len(systems) <= _MOST:
             results += _system_results(own, systems, about, level)
-    for key, ask in ((_MEAN, "Mean score"), (_PASS_RATE, "Pass rate")):
-        found = [r for r in results if r.id.startswith(f"{key}.")]
-        for system in list(dict.fromkeys(str(r.about.factors["system"]) for r in found))[:_SHOWN]:
-            held = [r.about.conditions[0] for r in found if r.about.factors["system"] == system]
-            estimand = "mean" if key == _MEAN else "share"
-            row = results_row(
-                f"{key}/{system}", f"{ask} of {system}", system, estimand,
-                f"{key}.{system}.{{}}", held,
-            )  # fmt: skip
-            rows.append(row)
-    rubrics = [r.about.conditions[0] for r in results if r.id.startswith("rubric_score.")]
-    if rubrics:
-        rows.append(
-            results_row("rubric_score", "Rubric score", "Rubric", "rubric_score",
-                        "rubric_score.{}", rubrics)
-        )  # fmt: skip
+    for key, ask, estimand in (
+        (_MEAN, "Mean score", "mean"), (_PASS_RATE, "Pass rate", "share"),
+    ):  # fmt: skip
+        by_system: dict[str, list[str]] = {}
+        for r in results:
+            if r.id.startswith(f"{key}."):
+                system = str(r.about.factors["system"])
+                by_system.setdefault(system, []).append(r.about.conditions[0])
+        rows += [
+            results_row(f"{key}/{system}", f"{ask} of {system}", system, estimand,
+                        f"{key}.{system}.{{}}", own)
+            for system, own in list(by_system.items())[:_SHOWN]
+        ]  # fmt: skip
+    rubric = "rubric_score"
+    if names := [r.about.conditions[0] for r in results if r.id.startswith(f"{rubric}.")]:
+        rows.append(results_row(rubric, "Rubric score", "Rubric", rubric, f"{rubric}.{{}}", names))
     return replace(analysis, results=(*analysis.results, *results), rows=(*analysis.rows, *rows))
 
 
@@ -114,25 +115,17 @@ def _system_results(
             estimate = mean_share(shares, cluster=cluster, level=level, name="share", label=heading)
         else:
             estimate = _mean(part["value"], cluster, level)
-        yield NamedResult(
-            id=f"{key}.{system}.{condition}",
-            title=f"{heading} of {system} ({condition})",
-            role="descriptive",
-            result=estimate,
+        yield condition_result(
+            f"{key}.{system}", f"{heading} of {system}", condition, estimate, role="descriptive",
             about=replace(about, factors={"system": str(system)}),
-        )
+        )  # fmt: skip
     table = items.pivot_table(index="cluster", columns="author", values="value", sort=False)
     known = [s for s in systems if s in table]
     table = table[known].dropna(thresh=2)
     if len(known) >= 2 and len(table) >= _LEAST:
         shifts = mean_shift(table.to_numpy(float)[:, :, None], conditions=known, level=level)
-        yield NamedResult(
-            id=f"systems_judged.{condition}",
-            title=f"Differences of systems by the judge alone, paired by question ({condition})",
-            role="descriptive",
-            result=shifts,
-            about=about,
-        )
+        title = "Differences of systems by the judge alone, paired by question"
+        yield condition_result("systems_judged", title, condition, shifts, role="descriptive")
 
 
 def _mean(values: pd.Series, cluster: Objects | None, level: float) -> Estimate:
@@ -159,18 +152,12 @@ def _rubric_scores(own: pd.DataFrame, about: About, level: float) -> Iterator[Na
     if interval is not None:
         low, high = np.clip([interval.low, interval.high], 0, 1).tolist()
         interval = replace(interval, low=low, high=high)
-    yield NamedResult(
-        id=f"rubric_score.{about.conditions[0]}",
-        title=f"Rubric score ({about.conditions[0]})",
-        role="descriptive",
-        result=estimate.replace(
-            name="rubric_score",
-            label="Rubric score",
-            estimate=float(np.clip(estimate.estimate, 0, 1)),
-            interval=interval,
-        ),
-        about=about,
-    )
+    score = estimate.replace(
+        name="rubric_score", label="Rubric score", interval=interval,
+        estimate=float(np.clip(estimate.estimate, 0, 1)),
+    )  # fmt: skip
+    condition = about.conditions[0]
+    yield condition_result(score.name, score.label, condition, score, role="descriptive")
 
 
 _MOST_SYSTEMS, _LEAST_CLUSTERS, _LEAST_RANKED = 30, 5, 5
@@ -379,10 +366,16 @@ def slice_measures(
             right = passed if value else 1 - passed
             for level, items in levels[human == value].groupby(levels, sort=False):
                 if level and len(items) >= _LEAST_LABELS:
-                    yield share_measure(
-                        f"_slice.{key}.{kind}={level}", right.loc[items.index].tolist(),
-                        first.loc[items.index, "cluster"].tolist(), subject=subject,
-                    )  # fmt: skip
+                    name, shares = f"_slice.{key}.{kind}={level}", right.loc[items.index]
+                    yield _share(name, shares, first["cluster"], subject)
+
+
+def _share(
+    key: str, shares: pd.Series, clusters: pd.Series, subject: Subject, **fields: Any
+) -> Measure:
+    """A mean of shares of items; `clusters` are by item."""
+    own = clusters.loc[shares.index].tolist()
+    return share_measure(key, shares.tolist(), own, subject=subject, **fields)
 
 
 _RECORDS: Mapping[str, tuple[str, Shape]] = {
@@ -518,8 +511,7 @@ def _recorded(results: Results, subject: Subject) -> Iterator[Measure]:
             yield measure_of(key, one, subject, "plain")
     share = results.estimate(f"order.first_position.{subject.label}/first_position_share")
     if share is not None:
-        made = measure_of("position_bias", share, subject, "plain")
-        yield replace(made, estimate=made.estimate - 0.5, low=made.low - 0.5, high=made.high - 0.5)
+        yield _minus(measure_of("position_bias", share, subject, "plain"), 0.5)
 
 
 def _estimates_of(results: Results, label: str) -> dict[str, EstimateRecord]:
@@ -554,9 +546,8 @@ def _condition_measures(
     flips, repeats = _flips(read)
     if len(flips):
         record = _estimates_of(results, subject.label).get("flip_rate")
-        yield share_measure(
-            "flip_rate", flips.tolist(), clusters.loc[flips.index].tolist(),
-            most=max(repeats - 1, 1), parts=repeats, subject=subject,
+        yield _share(
+            "flip_rate", flips, clusters, subject, most=max(repeats - 1, 1), parts=repeats,
             record=record.id if record is not None else "",
         )  # fmt: skip
     if kind == "options":
@@ -566,10 +557,7 @@ def _condition_measures(
         yield Measure(key=ORDERS, subject=subject, estimate=float(orders))
         same = same_over_orders(read)
         if len(same):
-            yield share_measure(
-                "order_consistency", same.tolist(), clusters.loc[same.index].tolist(),
-                subject=subject,
-            )  # fmt: skip
+            yield _share("order_consistency", same, clusters, subject)
 
 
 def _position_of_options(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
@@ -581,18 +569,14 @@ def _position_of_options(own: pd.DataFrame, subject: Subject) -> Iterator[Measur
     shares = [pd.Series((chosen == k).mean(axis=1)).groupby(items, sort=False).mean()
               for k in range(n)]  # fmt: skip
     most = max(shares, key=lambda share: float(share.mean()))
-    clusters = _clusters(own)
-    made = share_measure(
-        "position_bias",
-        most.tolist(),
-        clusters.loc[most.index].tolist(),
-        subject=subject,
-        most=int(np.isfinite(chosen).sum() / max(len(most), 1)),
-    )
-    yield replace(
-        made, shape="plain", estimate=made.estimate - 1 / n, low=made.low - 1 / n,
-        high=made.high - 1 / n,
-    )  # fmt: skip
+    each = int(np.isfinite(chosen).sum() / max(len(most), 1))
+    made = _share("position_bias", most, _clusters(own), subject, most=each)
+    yield replace(_minus(made, 1 / n), shape="plain")
+
+
+def _minus(made: Measure, number: float) -> Measure:
+    ends = {name: getattr(made, name) - number for name in ("estimate", "low", "high")}
+    return replace(made, **ends)
 
 
 def _flips(read: pd.DataFrame) -> tuple[pd.Series, int]:
@@ -649,9 +633,7 @@ def _of_labels(own: pd.DataFrame, subject: Subject, results: Results) -> Iterato
             p = record.estimate
             yield replace(made, variance=p * (1 - p) / n if n else math.nan, n=len(items))
         elif len(items):
-            made = share_measure(
-                key, right.tolist(), clusters.loc[items].tolist(), most=most, subject=subject
-            )
+            made = _share(key, right, clusters, subject, most=most)
             yield replace(made, record=record.id if record is not None else "")
     labelled = human.dropna()
     if len(labelled):

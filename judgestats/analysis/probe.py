@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -30,7 +30,7 @@ from judgestats.data.parse import ScoreArray, score_array
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
-from judgestats.protocols.probes import PROBES, Probe
+from judgestats.protocols.probes import PROBES, Kind, Probe
 from judgestats.protocols.probes.protocols import FEWEST_OPTIONS
 from judgestats.protocols.template import pair_name, pairs_of, response_names
 from judgestats.results import About, Drawing, Headline, Row
@@ -195,6 +195,38 @@ def _texts(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
     return out
 
 
+_primary = partial(
+    Hypothesis, family=probe_tests.FAMILY, role="primary", adjustment="Westfall-Young"
+)
+_HYPOTHESES: tuple[tuple[Kind, Hypothesis], ...] = (
+    ("fair", _primary("moved", "Does a change that should not matter shift the verdicts?",
+        "paired shift of the score or of the share of verdicts, t over questions: changed minus "
+        "original, one side of a note minus the other, or the first position minus the second. Own "
+        "answers: regression on human preference and length")),
+    ("fair", Hypothesis("flips", "How many more verdicts change than over repeats?",
+        "share of pairs of verdicts that differ, between minus within, over questions")),
+    ("scale", _primary("scale", "Does another scale change the order of the answers?",
+        "rank correlation between the scales against that of repeats on each, jackknife over "
+        "questions")),
+    ("attack", _primary("attack", "Does an attack succeed?",
+        "share of questions with a success, exact, against the same answer without it. An "
+        "injection succeeds with the highest score, an empty answer with half of the scale")),
+    ("control", _primary("control", "Does the judge see an answer that is worse?",
+        "shift of the score, or of the share of verdicts, changed minus original, t over "
+        "questions")),
+    ("reference", Hypothesis("reference", "Is the judge bound to its reference?",
+        "mean score with another question's reference minus with its own", role="descriptive")),
+)  # fmt: skip
+"""What is asked where there are probes of a kind."""
+_SMALL = Hypothesis(
+    "small", "Is a non-significant effect within the margin?",
+    f"two one-sided tests within {probe_tests.MARGIN:g} points of 1-10 or "
+    f"{probe_tests.SHARE_MARGIN:g} of the verdicts; a loss of order below "
+    f"{probe_tests.RANK_MARGIN:g}. Attacks: exact binomial test of success on fewer than "
+    f"{100 * TOLERANCE:.0f}% of questions", probe_tests.FAMILY,
+)  # fmt: skip
+
+
 def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     asked = {c.judge for c in conditions}
@@ -207,67 +239,12 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     probes: Sequence[Probe] = parameters["probes"]
     scale: Scale = parameters["scale"]
     kinds = {p.kind for p in probes}
-
-    hypotheses = {
-        "fair": (
-            Hypothesis(
-                "moved", "Does a change that should not matter shift the verdicts?",
-                "paired shift of the score or of the share of verdicts, t over questions: changed "
-                "minus original, one side of a note minus the other, or the first position minus "
-                "the second. Own answers: regression on human preference and length",
-            ),
-            Hypothesis(
-                "flips", "How many more verdicts change than over repeats?",
-                "share of pairs of verdicts that differ, between minus within, over questions",
-            ),
-        ),
-        "scale": (
-            Hypothesis(
-                "scale", "Does another scale change the order of the answers?",
-                "rank correlation between the scales against that of repeats on each, "
-                "jackknife over questions",
-            ),
-        ),
-        "attack": (
-            Hypothesis(
-                "attack", "Does an attack succeed?",
-                "share of questions with a success, exact, against the same answer without it. "
-                "An injection succeeds with the highest score, an empty answer with half of the "
-                "scale",
-            ),
-        ),
-        "control": (
-            Hypothesis(
-                "control", "Does the judge see an answer that is worse?",
-                "shift of the score, or of the share of verdicts, changed minus original, t over "
-                "questions",
-            ),
-        ),
-        "reference": (
-            Hypothesis(
-                "reference", "Is the judge bound to its reference?",
-                "mean score with another question's reference minus with its own",
-                role="descriptive",
-            ),
-        ),
-    }  # fmt: skip
-    small = Hypothesis(
-        "small", "Is a non-significant effect within the margin?",
-        f"two one-sided tests within {probe_tests.MARGIN:g} points of 1-10 or "
-        f"{probe_tests.SHARE_MARGIN:g} of the verdicts; a loss of order below "
-        f"{probe_tests.RANK_MARGIN:g}. Attacks: exact binomial test of success on fewer than "
-        f"{100 * TOLERANCE:.0f}% of questions", probe_tests.FAMILY,
-    )  # fmt: skip
-    asked_of = [h for kind, own in hypotheses.items() if kind in kinds for h in own]
+    asked_of = [h for kind, h in _HYPOTHESES if kind in kinds]
     if kinds & {"fair", "scale", "attack"}:
-        asked_of.append(small)
+        asked_of.append(_SMALL)
     return planned(
         "probe", parameters,
-        *(
-            replace(h, role="primary", family=probe_tests.FAMILY, adjustment="Westfall-Young")
-            if h.id in {"moved", "scale", "attack", "control"} else h
-            for h in asked_of
-        ),
+        *asked_of,
         blocks="The answer, or the pair, is the block: original and changed are compared; those of "
         "one question are kept together. Of an attack the question is the unit.",
         missing="A judgment that could not be read is left out; an answer that a probe cannot "

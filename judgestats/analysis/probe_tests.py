@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats import stats
 from judgestats.analysis.agreement import own_authors, position_shares, preference_share
 from judgestats.analysis.families import AnalysisPlan, claim_headline, direction_of
 from judgestats.analysis.records import NamedResult, named_results
@@ -28,13 +29,8 @@ from judgestats.protocols.template import pair_name
 from judgestats.results import About, Headline
 from judgestats.results.records import Role
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
-from judgestats.stats.agreement.run_change import run_change
-from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference import multiplicity
 from judgestats.stats.inference.result import Estimate, TestResult
-from judgestats.stats.robustness.levels import levels_used
-from judgestats.stats.robustness.probes import attack_success, probe_shift
-from judgestats.stats.robustness.wording import scale_agreement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,7 +374,7 @@ def _test(judge: ProbedJudge, probe: Probe, declared: AnalysisPlan) -> TestResul
         return _own_answers(judge, declared)
     if probe.kind == "attack":
         low, high = map(float, declared.options["scale"].split())
-        return attack_success(
+        return stats.attack_success(
             judge.scores[probe.changed.name],
             None if probe.against is None else judge.scores.get(probe.baseline),
             success_from=high if probe.success == "highest" else (low + high) / 2,
@@ -388,12 +384,12 @@ def _test(judge: ProbedJudge, probe: Probe, declared: AnalysisPlan) -> TestResul
     if sides is None:
         return None
     if probe.kind == "scale":
-        return scale_agreement(
+        return stats.scale_agreement(
             sides.before, sides.after, margin=margins["order"], cluster=sides.cluster,
             level=declared.level,
         )  # fmt: skip
     scores = probe.asks == "scores"
-    return probe_shift(
+    return stats.probe_shift(
         sides.before, sides.after, margin=margins["points" if scores else "verdicts"],
         reach=float(declared.options["width"]) if scores else 1.0,
         of="scores" if scores else "verdicts", cluster=sides.cluster, level=declared.level,
@@ -632,7 +628,7 @@ def described_results(
             sides = judge.paired_values(probe)
             if sides is None or sides.before.shape[1] < 2:
                 continue
-            test = run_change(
+            test = stats.run_change(
                 sides.before, sides.after, kind="verdicts", cluster=sides.cluster,
                 level=declared.level,
             )  # fmt: skip
@@ -662,7 +658,7 @@ def _levels(
             scores = judge.scores.get(variant)
             if scores is None or np.isnan(scores).all():
                 continue
-            used = levels_used(scores, cluster=judge.cluster["scores"], level=declared.level)
+            used = stats.levels_used(scores, cluster=judge.cluster["scores"], level=declared.level)
             title = f"Effective levels, {own.removeprefix('scale ')}"
             results += named_results(
                 judge.where, "descriptive", (f"levels.{own}", title, used["effective_levels"]),
@@ -681,7 +677,7 @@ def _own_shares(
     shares = np.column_stack([np.where(labelled.own > 0, v, 1 - v)[mine] for v in both])
     if np.sum(~np.isnan(shares).any(axis=1)) < 2:
         return []
-    shift = mean_shift(
+    shift = stats.mean_shift(
         shares, conditions=["people", "judge"], cluster=judge.cluster["pairs"][mine],
         level=declared.level,
     )  # fmt: skip

@@ -18,11 +18,9 @@ from judgestats.analysis.scores import cell_arrays, score_conditions
 from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import score_array, scores_of
 from judgestats.results import About, Drawing, Headline, Row
-from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.inference.multiplicity import Family, adjust_family
+from judgestats.stats import adjust_family, crossed_components, mean_shift, prompt_sensitivity
+from judgestats.stats.inference.multiplicity import Family
 from judgestats.stats.inference.result import Estimates, TestResult
-from judgestats.stats.models.crossed_effects import crossed_components
-from judgestats.stats.robustness.wording import prompt_sensitivity
 
 CROSSED = Hypothesis(
     "crossed", "Which shares of the variance are due to answers, judges, wordings, and repeats, "
@@ -81,20 +79,17 @@ def _few(crossed: Sequence[NamedResult], wordings: int) -> list[Limit]:
     """Limits of intervals over questions with few wordings or few judges."""
     counts = [int(r.result.details["n_judges"]) for r in crossed if isinstance(r.result, Estimates)]
     judges = min(counts, default=FEW_JUDGES)
-    limits = []
-    if wordings < _FEW_WORDINGS:
-        text = f"Only {wordings} wordings: results for other wordings are uncertain. Five or more "
-        limits.append(
-            Limit(f"{text}are usual.", code="few_wordings",
-                  short=f"{wordings} wordings: results for others are uncertain")
-        )  # fmt: skip
-    if judges < FEW_JUDGES:
-        text = f"Only {judges} judges: the interval of the variance between judges is over "
-        limits.append(
-            Limit(f"{text}questions, so results for other judges are uncertain.",
-                  code="few_judges", short=f"{judges} judges: results for others are uncertain")
-        )  # fmt: skip
-    return limits
+    scarce = (
+        (wordings, _FEW_WORDINGS, "wordings",
+         "results for other wordings are uncertain. Five or more are usual."),
+        (judges, FEW_JUDGES, "judges",
+         "the interval of their variance is over questions, so others are uncertain."),
+    )  # fmt: skip
+    return [
+        Limit(f"Only {n} {what}: {text}", code=f"few_{what}",
+              short=f"{n} {what}: results for others are uncertain")
+        for n, enough, what, text in scarce if n < enough
+    ]  # fmt: skip
 
 
 _FEW_WORDINGS = 5

@@ -15,7 +15,7 @@ import pandas as pd
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.coefficients import declared_row, ranked, results_row
+from judgestats.analysis.coefficients import condition_metrics, declared_row, ranked, results_row
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
 from judgestats.arrays import Floats
@@ -26,10 +26,9 @@ from judgestats.items.records import Item
 from judgestats.protocols.template import pair_name
 from judgestats.results import About
 from judgestats.sinks import csv_text
-from judgestats.stats.agreement.preference import RoundRobin, intransitive_triads, round_robin
+from judgestats.stats import cochran_q_test, intransitive_triads, mean_shift, round_robin
+from judgestats.stats.agreement.preference import RoundRobin
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.comparison.matched import cochran_q_test
-from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Comparisons
 
 _FEWEST = 3
@@ -194,7 +193,7 @@ def analyse(
             ),
             declared_row("intransitive_triads", table["condition"], ids="circles.{}"),
         ),
-        condition_metrics={str(r["condition"]): selections.metrics_of(r, _METRICS) for r in rows},
+        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
         files=files,
     )  # fmt: skip
 

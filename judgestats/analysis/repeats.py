@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.coefficients import declared_row, described
+from judgestats.analysis.coefficients import declared_row, described, metric_values
 from judgestats.analysis.conversion import Ends
 from judgestats.analysis.families import THESE_RUNS
 from judgestats.analysis.limits import Limit
@@ -18,16 +18,14 @@ from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.arrays import Floats, Ints
 from judgestats.data.parse import score_array
 from judgestats.errors import InputError
-from judgestats.results import About, quantity_of
+from judgestats.results import About, plain, quantity_of
 from judgestats.results.numbers import AVERAGED, TARGETS
-from judgestats.results.records import plain
-from judgestats.stats.comparison.blocked_f import comparisons_with_best
+from judgestats.stats import comparisons_with_best, repeat_pairs, replications_needed
 from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
 from judgestats.stats.inference.result import Estimate, Limits, Note, Sample
 from judgestats.stats.inference.runs import COVERAGE, SHOWN, RunComponent, run_columns
-from judgestats.stats.reliability.intraclass import replications_needed
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.repeat_error import ONE_SIDED, RepeatPairs, repeat_pairs
+from judgestats.stats.reliability.repeat_error import ONE_SIDED, RepeatPairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -524,10 +522,6 @@ def _with_far_shares(analysis: Analysis, added: list[NamedResult]) -> dict[str, 
     for one in added:
         share, name = one.result, one.about.conditions[0]
         if isinstance(share, Estimate) and share.name == "far_share" and name in metrics:
-            interval = share.interval
-            metrics[name] |= {
-                metric: share.estimate,
-                f"ci/{metric}.lo": interval.low if interval else math.nan,
-                f"ci/{metric}.hi": interval.high if interval else math.nan,
-            }
+            unknown = dict.fromkeys((f"ci/{metric}.lo", f"ci/{metric}.hi"), math.nan)
+            metrics[name] |= unknown | metric_values(metric, share)
     return metrics

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,13 @@ from numpy.typing import NDArray
 
 from judgestats.analysis import agreement, instrument, supplements, validity_raters
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
-from judgestats.analysis.coefficients import DRAWN_SCORES, people_rows, ranked, score_rows
+from judgestats.analysis.coefficients import (
+    DRAWN_SCORES,
+    columns_of,
+    people_rows,
+    ranked,
+    score_rows,
+)
 from judgestats.analysis.conversion import ratios_with_items, with_items
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import (
@@ -30,13 +35,11 @@ from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.arrays import Bools
 from judgestats.data.columns import label
 from judgestats.data.parse import WEIGHTED, ScoreArray, score_array, scores_of
-from judgestats.results import quantity_of
-from judgestats.results.numbers import apa_number, count_noun
+from judgestats.results import apa_number, quantity_of
+from judgestats.results.numbers import count_noun
+from judgestats.stats import gmd_ratio, mean_shift, spread_test
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cell_statistics
-from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.dispersion.dispersion_test import spread_test
-from judgestats.stats.dispersion.ratios import gmd_ratio
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.validity.scores import AccuracyByK
@@ -51,6 +54,30 @@ def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     sizes = read.groupby(["condition", "item_id"], sort=False).size()
     most = sizes.groupby(level="condition").max() if len(sizes) else pd.Series(dtype=int)
     return {str(c): int(most.get(c, 0)) < 2 for c in frame["condition"].unique()}
+
+
+_JUDGES = Hypothesis(
+    "judges", "Do the judges agree on the items that several of them scored?",
+    "ICC(A,1), ICC(2,1), ICC(3,1), Krippendorff's alpha with intervals and null; correlations and "
+    "paired differences of means, by pair", "pairs of conditions (differences of means)", "primary",
+)  # fmt: skip
+_BEST_SCORED = Hypothesis(
+    "people", "How often is the best scored answer the correct one, and how much do repeats "
+    "improve it?",
+    "accuracy by number of scores averaged, over all subsets; the fewest that are non-inferior "
+    "(margin .01)", role="primary",
+)  # fmt: skip
+_SEPARATED = Hypothesis(
+    "people", "Do the scores separate human passes from human fails?",
+    "ROC AUC with interval, and by number of scores. Correlations, whose null permutes labels over "
+    "items. Labels are never subtracted from scores", role="primary",
+)  # fmt: skip
+_RATED = Hypothesis(
+    "people", "Do the scores agree with human ratings?",
+    "Pearson, Spearman, and Kendall with intervals (the null shuffles ratings over items), and the "
+    "paired difference of means. With several human raters also their mutual distances and the "
+    "alternative annotator test (epsilon .1)", role="primary",
+)  # fmt: skip
 
 
 def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPlan:
@@ -72,40 +99,13 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
     if len(once) == 1:  # nothing to compare with
         questions = [h for h in questions if h.id not in _OF_SEVERAL]
     if any(once.values()) and len(once) > 1:
-        questions.append(
-            Hypothesis(
-                id="judges",
-                role="primary",
-                question="Do the judges agree on the items that several of them scored?",
-                test="ICC(A,1), ICC(2,1), ICC(3,1), Krippendorff's alpha with intervals and null; "
-                "correlations and paired differences of means, by pair",
-                family="pairs of conditions (differences of means)",
-            )
-        )
-    people = partial(Hypothesis, id="people", role="primary")
+        questions.append(_JUDGES)
     if validity_raters.right_answers(frame) is not None:
-        asked = people(
-            question="How often is the best scored answer the correct one, and how much do repeats "
-            "improve it?",
-            test="accuracy by number of scores averaged, over all subsets; the fewest that are "
-            "non-inferior (margin .01)",
-        )
-        questions.append(asked)
+        questions.append(_BEST_SCORED)
     elif agreement.passes_of_items(frame) is not None:
-        asked = people(
-            question="Do the scores separate human passes from human fails?",
-            test="ROC AUC with interval, and by number of scores. Correlations, whose null "
-            "permutes labels over items. Labels are never subtracted from scores",
-        )
-        questions.append(asked)
+        questions.append(_SEPARATED)
     elif len(agreement.ratings_of(frame)[0]):
-        asked = people(
-            question="Do the scores agree with human ratings?",
-            test="Pearson, Spearman, and Kendall with intervals (the null shuffles ratings over "
-            "items), and the paired difference of means. With several human raters also their "
-            "mutual distances and the alternative annotator test (epsilon .1)",
-        )
-        questions.append(asked)
+        questions.append(_RATED)
     rated = len(agreement.ratings_of(frame)[0]) and agreement.passes_of_items(frame) is None
     if len(once) > 1 and (rated or validity_raters.right_answers(frame) is not None):
         questions.append(validity_raters.PANEL)
@@ -228,10 +228,8 @@ def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame
         for method in ("pearson", "spearman", "kendall"):
             value = named.get(f"people.{method}.{row['condition']}")
             if isinstance(value, Estimate):
-                row[method] = value.estimate
-                bounds = value.interval
-                row[f"{method}_low"] = bounds.low if bounds else math.nan
-                row[f"{method}_high"] = bounds.high if bounds else math.nan
+                unknown = dict.fromkeys((f"{method}_low", f"{method}_high"), math.nan)
+                row |= unknown | columns_of(method, value)
         by_k = named.get(f"people.by_k.{row['condition']}")
         if isinstance(by_k, AccuracyByK):
             row |= _accuracies(by_k) | {"of_pairs": float(by_k.of_pairs)}
@@ -243,10 +241,7 @@ def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
     """Accuracy with one judgment and with all, with the ends of its interval."""
     row = {"k": float(max(by_k.accuracy))}
     for key, k in (("accuracy", min(by_k.accuracy)), ("accuracy_all", max(by_k.accuracy))):
-        of = by_k.accuracy[k]
-        row[key] = of.estimate
-        if of.interval is not None:
-            row[f"{key}_low"], row[f"{key}_high"] = of.interval.low, of.interval.high
+        row |= columns_of(key, by_k.accuracy[k])
     return row
 
 
@@ -264,47 +259,58 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     if all(once.values()):
         return _audit_once(frame, array, described, others, declared)
     results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
-    results += others
     cells = with_people(described.table, others)
     compared, left_out = _compare(frame, array, declared)
-    results += compared
+    results += [*others, *compared]
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
-    results = restrict_to_claims(results, headlines)
-    return Analysis(
+    analysis = _with_people_shown(frame, declared, Analysis(
         experiment="audit",
         question=declared.question,
         drawing=ranked(*DRAWN_SCORES),
         headlines=headlines,
         conditions=cells,
-        results=tuple(results),
+        results=tuple(restrict_to_claims(results, headlines)),
         limitations=(
             *common_limits(frame, cells, array),
             *not_compared(int((cells["temperature"] != 0).sum())),
             *supplements.repeat_limits(frame),
-            *supplements.label_limits(frame),
-            *agreement.judges_limits(results),
-            *instrument.leniency_limits(results),
-            *instrument.instrument_limits(frame, declared, results),
-            *(f"Left out: {text}" for text in left_out),
         ),
         described=described.estimates,
         condition_records=tuple(
             replace(c, estimates=_single_run_estimates(c.estimates)) if once[c.label] else c
             for c in described.conditions
         ),
+        rows=score_rows(cells["condition"]),
+        metrics=(dict(described.metrics[cells["condition"].iloc[0]]) if len(cells) == 1 else {})
+        | spread_metrics(compared),
+        condition_metrics=_and_people(described.metrics, cells, others),
+        arrays=cell_arrays(array),
+    ))  # fmt: skip
+    omitted = (f"Left out: {text}" for text in left_out)
+    return replace(analysis, limitations=(*analysis.limitations, *omitted))
+
+
+def _with_people_shown(frame: pd.DataFrame, declared: AnalysisPlan, analysis: Analysis) -> Analysis:
+    """An audit with the limits and rows of human labels, and of the judge as an instrument."""
+    results = list(analysis.results)
+    return replace(
+        analysis,
+        limitations=(
+            *analysis.limitations,
+            *supplements.label_limits(frame),
+            *agreement.judges_limits(results),
+            *instrument.leniency_limits(results),
+            *instrument.instrument_limits(frame, declared, results),
+        ),
         rows=(
-            *score_rows(cells["condition"]),
+            *analysis.rows,
             *people_rows(
-                cells["condition"],
+                analysis.conditions["condition"],
                 corrected=agreement.true_score_of(frame),
                 labels_drawn=validity_raters.drawn_as(declared),
             ),
             *instrument.instrument_rows(frame, results),
         ),
-        metrics=(dict(described.metrics[cells["condition"].iloc[0]]) if len(cells) == 1 else {})
-        | spread_metrics(compared),
-        condition_metrics=_and_people(described.metrics, cells, others),
-        arrays=cell_arrays(array),
     )
 
 
@@ -329,34 +335,18 @@ def _audit_once(
         name: {k: v for k, v in values.items() if k in _ONCE_METRICS}
         for name, values in described.metrics.items()
     }
-    return Analysis(
+    return _with_people_shown(frame, declared, Analysis(
         experiment="audit",
         question=declared.question,
         drawing=ranked(*DRAWN_SCORES),
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
-        limitations=(
-            supplements.UNREPEATED,
-            *supplements.constant_limits(table),
-            *limits,
-            *supplements.label_limits(frame),
-            *agreement.judges_limits(results),
-            *instrument.leniency_limits(results),
-            *instrument.instrument_limits(frame, declared, results),
-        ),
+        limitations=(supplements.UNREPEATED, *supplements.constant_limits(table), *limits),
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
-        rows=(
-            score_rows(table["condition"])[-1],
-            *people_rows(
-                table["condition"],
-                corrected=agreement.true_score_of(frame),
-                labels_drawn=validity_raters.drawn_as(declared),
-            ),
-            *instrument.instrument_rows(frame, results),
-        ),
+        rows=(score_rows(table["condition"])[-1],),
         condition_metrics=_and_people(metrics, table, results),
-    )
+    ))  # fmt: skip
 
 
 def _and_people(

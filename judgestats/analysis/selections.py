@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.analysis.coefficients import columns_of
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import first_limits, no_sampling
 from judgestats.analysis.records import NamedResult, named_results
@@ -171,9 +172,7 @@ def spent_on_a_verdict(pipelines: pd.DataFrame) -> dict[str, float]:
 
 def add_estimate(row: dict[str, Any], key: str, result: Estimate) -> None:
     """Put an estimate, its bounds and its null's 95th percentile into a condition's row."""
-    row[key] = result.estimate
-    if result.interval is not None:
-        row[f"{key}_low"], row[f"{key}_high"] = result.interval.low, result.interval.high
+    row |= columns_of(key, result)
     if result.null is not None:
         row[f"{key}_null_mean"], row[f"{key}_null_q95"] = result.null.mean, result.null.q95
         row[f"{key}_null_p"] = result.null.p_value
@@ -210,19 +209,6 @@ def entered(row: dict[str, Any], subject: str, *entries: Entry, **more: Any) -> 
         if key and result is not None:
             results += named_results(subject, role, (key, title, result), **more)
     return results
-
-
-def metrics_of(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:
-    """Metrics of a condition for the MLflow UI, bounds under ``ci/``."""
-    out: dict[str, float] = {}
-    lost = {f"{name}_share": f"quality/{name}_share" for name in ("unread", "unanswered")}
-    for column, metric in {**lost, **names}.items():
-        if column in row:
-            out[metric] = float(row[column])
-        if f"{column}_low" in row:
-            out[f"ci/{metric}.lo"] = float(row[f"{column}_low"])
-            out[f"ci/{metric}.hi"] = float(row[f"{column}_high"])
-    return out
 
 
 def selection_limits(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:

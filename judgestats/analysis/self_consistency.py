@@ -11,7 +11,12 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import families, pair_methods
-from judgestats.analysis.coefficients import aligned_rows, factor_curve, results_row
+from judgestats.analysis.coefficients import (
+    aligned_rows,
+    condition_metrics,
+    factor_curve,
+    results_row,
+)
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import (
     Analysis,
@@ -26,7 +31,6 @@ from judgestats.analysis.scores import omega_declared
 from judgestats.analysis.selections import (
     condition_row,
     entered,
-    metrics_of,
     selection_limits,
     share_differences,
 )
@@ -36,11 +40,10 @@ from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import scores_of
 from judgestats.items.records import Item
 from judgestats.results import About, Headline
+from judgestats.stats import icc, omega_total
 from judgestats.stats.designs.score_matrix import AGGREGATES, aggregate_replications
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference.result import Comparisons
-from judgestats.stats.reliability.intraclass import icc
-from judgestats.stats.reliability.omega import omega_total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +251,7 @@ def analyse(
             *pair_methods.fewer_pairs(declared, pairs),
         ),
         condition_records=tuple(conditions_of(table, judged=set(frame["condition"]))),
-        condition_metrics={one.name: metrics_of(one.row, _METRICS) for one in described},
+        condition_metrics={one.name: condition_metrics(one.row, _METRICS) for one in described},
         rows=(people, reliability, accuracy),
     )
 

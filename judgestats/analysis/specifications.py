@@ -22,7 +22,7 @@ from judgestats.analysis.verdict_audit import verdict_comparisons
 from judgestats.arrays import Floats
 from judgestats.data.parse import score_array
 from judgestats.protocols.base import NOT_UNPARSED
-from judgestats.results import About, Headline, quantity_of
+from judgestats.results import About, Headline, bounds_of, quantity_of
 from judgestats.results.numbers import apa_p, format_p, with_bounds
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.jackknife import jackknife_error
@@ -110,14 +110,14 @@ class Specification:
         """From the comparison; None where it could not be made."""
         if row is None or math.isnan(row.estimate) or math.isnan(row.p_adjusted):
             return cls(choices=choices, role=role)
-        ends = row.interval
+        low, high = bounds_of(row.interval)
         above = "higher" if row.estimate > null else "lower"
         return cls(
             choices=choices,
             role=role,
             estimate=row.estimate,
-            low=ends.low if ends else math.nan,
-            high=ends.high if ends else math.nan,
+            low=low,
+            high=high,
             p=row.p_adjusted,
             verdict=above if row.p_adjusted < LEVEL else "open",
         )

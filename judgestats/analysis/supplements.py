@@ -12,6 +12,7 @@ import pandas as pd
 
 from judgestats.analysis import agreement, selections
 from judgestats.analysis.agreement import ratings_of
+from judgestats.analysis.coefficients import metric_values
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeats import frame_errors, repeat_gains
@@ -19,7 +20,7 @@ from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, 
 from judgestats.data.parse import lost_shares
 from judgestats.data.readers.frame import bare
 from judgestats.protocols.base import NO_REPLY, Status
-from judgestats.results import About
+from judgestats.results import About, bounds_of
 from judgestats.results.numbers import LEAST_IN_CATEGORY, UNREPEATED_CODE, format_number
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result
@@ -117,11 +118,7 @@ def _both(asked: pd.DataFrame, level: float) -> dict[str, Estimate]:
 def _metrics(shares: Mapping[str, Estimate]) -> dict[str, float]:
     out = {f"quality/{name}_share": math.nan for name in _TITLES}
     for name, share in shares.items():
-        metric = f"quality/{name}_share"
-        out[metric] = share.estimate
-        if share.interval is not None:
-            out[f"ci/{metric}.lo"] = share.interval.low
-            out[f"ci/{metric}.hi"] = share.interval.high
+        out |= metric_values(f"quality/{name}_share", share)
     return out
 
 
@@ -369,9 +366,7 @@ def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.Dat
             continue
         clusters = group.groupby("item_id")["cluster"].first().loc[by_item.index]
         share = mean_share(by_item.to_numpy(dtype=float), cluster=clusters.to_numpy(), level=level)
-        low, high = (
-            (share.interval.low, share.interval.high) if share.interval else (math.nan, math.nan)
-        )
+        low, high = bounds_of(share.interval)
         rows.append(
             {
                 "condition": str(condition), "category": str(name), "n_items": len(by_item),

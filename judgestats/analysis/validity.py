@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats import stats
 from judgestats.analysis.agreement import passes_of_items, ratings_of
-from judgestats.analysis.coefficients import declared_row
+from judgestats.analysis.coefficients import columns_of, declared_row, described, metric_values
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import PERSON, corrected_results, drawing, rate_corrections
-from judgestats.analysis.validity_systems import LABELLED_ONLY, disagreements, separated_scores
+from judgestats.analysis.validity_systems import disagreements, separated_scores
 from judgestats.arrays import Floats, Objects
 from judgestats.data.parse import ScoreArray, score_array
 from judgestats.data.readers.columns import TEXTS
@@ -32,14 +33,10 @@ from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
 from judgestats.protocols.template import response_names
-from judgestats.results import About, Row, name_of
-from judgestats.stats.agreement.raw_agreement import flip_rate, mean_share
-from judgestats.stats.dispersion.condition_summary import condition_summary
+from judgestats.results import About, Row
+from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result
-from judgestats.stats.validity.calibration import confidence_calibration
-from judgestats.stats.validity.corrected import corrected_mean, corrected_rate
-from judgestats.stats.validity.error_rates import ErrorRates, error_rates
-from judgestats.stats.validity.scores import accuracy_by_k, error_parts, graded_agreement
+from judgestats.stats.validity.error_rates import ErrorRates
 
 Found = list[tuple[str, str, Result]]
 
@@ -68,7 +65,7 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     list of (str, str, Result)
         Empty if nothing is labelled.
     """
-    wide = _wide(asked, _CODES)
+    wide = _wide(asked)
     return labelled_verdicts(
         wide.to_numpy(float),
         people_verdicts(asked, wide.index),
@@ -128,12 +125,7 @@ def labelled_verdicts(
     share = np.where(read > 0, np.nansum(judge, axis=1) / np.maximum(read, 1), np.nan)
     majority = np.where(share == 0.5, np.nan, np.where(np.isnan(share), share, share > 0.5))
     drawn = drawing(asked, items, np.isfinite(human), majority, declared)
-    how: dict[str, Any] = {
-        "stratum": drawn.stratum,
-        "chance": drawn.chance,
-        "labels_drawn": drawn.labels_drawn,
-    }
-    rates = error_rates(judge, human, **how, **options)
+    rates = stats.error_rates(judge, human, **drawn.how, **options)
     results = _rates(rates, repeats=judge.shape[1])
     if drawn.labels_drawn in {"by-verdict", "stratified"} or drawn.chance is not None:
         # One judgment against one label, each counted once, would be biased: these stand for it.
@@ -150,10 +142,10 @@ def labelled_verdicts(
         )  # fmt: skip
         results.append(("people.always_same", f"{always.label}, weighted", always))
     if np.isnan(human).any() or drawn.mix:
-        score = corrected_rate(judge, human, mix=drawn.mix, **how, **options)
+        score = stats.corrected_rate(judge, human, mix=drawn.mix, **drawn.how, **options)
         results += corrected_results(score, "pass rate", mix=drawn.mix)
     if judge.shape[1] >= 3 and np.any(np.all(np.isfinite(judge), axis=1) & np.isfinite(human)):
-        by_k = accuracy_by_k(judge, human, **options)
+        by_k = stats.accuracy_by_k(judge, human, **options)
         results.append(("people.by_k", "Accuracy by number of verdicts", by_k))
     results.append(disagreements(items, share, human, least=0.5))
     return results
@@ -237,40 +229,33 @@ def labelled_scores(
     if passes_of_items(asked) is not None:
         return separated_scores(scores, human, asked, declared, items=items, cluster=cluster)
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    agreement = graded_agreement(scores, human, **options)
+    agreement = stats.graded_agreement(scores, human, **options)
     graded = agreement.estimates
     mean = np.nanmean(scores, axis=1)
     drawn = drawing(asked, pd.Index(items), np.isfinite(human), mean, declared)
-    # Known unequal chances have no corrected mean: it is refused as after a draw by verdict.
-    unequal = drawn.chance is not None or drawn.labels_drawn == "by-verdict"
-    how: dict[str, Any] = {
-        "stratum": drawn.stratum,
-        "labels_drawn": "by-verdict" if unequal else drawn.labels_drawn,
-    }
-    notes = (LABELLED_ONLY,) if unequal or drawn.labels_drawn == "convenience" else ()
     results: Found = [
-        (f"people.{k}", f"{graded[k].label}", graded[k].replace(notes=(*graded[k].notes, *notes)))
+        (f"people.{k}", graded[k].label, graded[k].replace(notes=(*graded[k].notes, *drawn.notes)))
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
     ]
     results.append(
         ("people.curve", "Mean human score by the judge's score", Rows(table=agreement.curve))
     )
     if np.isnan(human).any() or drawn.mix:
-        score = corrected_mean(scores, human, mix=drawn.mix, **how, **options)
+        score = stats.corrected_mean(scores, human, **drawn.of_scores, **options)
         results += corrected_results(score, "mean score", mix=drawn.mix)
     if np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
         results += [
             (f"people.{k}", f"{e.label} against human labels", e)
-            for k, e in error_parts(scores, human, **options).items()
+            for k, e in stats.error_parts(scores, human, **options).items()
         ]
     results.append(disagreements(items, mean, human, least=0.0))
     return results
 
 
-def _wide(asked: pd.DataFrame, codes: Mapping[str, float]) -> pd.DataFrame:
+def _wide(asked: pd.DataFrame) -> pd.DataFrame:
     """Items x judgments (replicates, orders) of pass verdicts."""
     values = asked.assign(
-        value=asked["choice"].map(codes).astype(float),
+        value=asked["choice"].map(_CODES).astype(float),
         place=asked.groupby("item_id", sort=False).cumcount(),
     )
     items = list(dict.fromkeys(asked["item_id"]))
@@ -293,23 +278,12 @@ def validity_metrics(results: Iterable[tuple[str, str, Result]]) -> dict[str, fl
         name = kind.removeprefix("people.")
         if name not in _METRICS or not isinstance(result, Estimate) or math.isnan(result.estimate):
             continue
-        out[f"validity/{name}"] = result.estimate
-        if result.interval is not None:
-            out[f"ci/validity/{name}.lo"] = result.interval.low
-            out[f"ci/validity/{name}.hi"] = result.interval.high
+        out |= metric_values(f"validity/{name}", result)
     return out
 
 
-_METRICS = {
-    *_OF_RATES,
-    "sensitivity",
-    "specificity",
-    "bias",
-    "separation",
-    "concordance",
-    "corrected",
-    "mean_squared_error",
-}
+_MEASURED = ("bias", "separation", "concordance", "corrected", "mean_squared_error")
+_METRICS = {*_OF_RATES, *_MEASURED}
 
 
 def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
@@ -524,39 +498,24 @@ def steady_results(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> li
         return []
     if not set(asked["choice"]) - {""}:
         array = score_array(asked)
-        described = condition_summary(
+        value = stats.condition_summary(
             array.scores, conditions=array.conditions, cluster=array.clusters, level=declared.level
-        )
-        return [_described(f"condition.sem.{name}", name_of("sem"), described[name].sem, name)]
-    wide = asked.pivot(index="item_id", columns="replicate", values="choice")
-    changes = flip_rate(
-        wide.to_numpy(object),
-        cluster=shared_clusters(clusters_of(asked, wide.index)),
-        level=declared.level,
-        n_permutations=0,
-        seed=declared.seed,
-    )
-    title = f"Flip rate ({name})"
-    return [_described(f"reliability.flip_rate.{name}", title, changes, name)]
+        )[name].sem
+    else:
+        wide = asked.pivot(index="item_id", columns="replicate", values="choice")
+        value = stats.flip_rate(
+            wide.to_numpy(object), cluster=shared_clusters(clusters_of(asked, wide.index)),
+            level=declared.level, n_permutations=0, seed=declared.seed,
+        )  # fmt: skip
+    return [described(value, About(conditions=(name,)))]
 
 
-def _described(identity: str, title: str, result: Estimate, name: str) -> NamedResult:
-    about = About(conditions=(name,))
-    return NamedResult(id=identity, title=title, role="descriptive", result=result, about=about)
-
-
-def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, Row]:
+def steady_rows(results: Iterable[NamedResult]) -> tuple[Row, ...]:
     """The rows of these results on the screen and on the summary page."""
-    ids = [r.id for r in results]
-
-    def names(prefix: str) -> list[str]:
-        return [i.removeprefix(prefix) for i in ids if i.startswith(prefix)]
-
-    flips, sem = "reliability.flip_rate.", "condition.sem."
-    return (
-        declared_row("flip_rate", names(flips), ids=f"{flips}{{}}"),
-        declared_row("sem", names(sem), ids=f"{sem}{{}}"),
-    )  # fmt: skip
+    names = [(r.id.split(".")[1], r.about.conditions[0]) for r in results]
+    return tuple(
+        declared_row(key, [name for of, name in names if of == key]) for key in ("flip_rate", "sem")
+    )
 
 
 CONFIDENCE = "confidence"
@@ -616,7 +575,7 @@ def confidence_results(
     cluster = shared_clusters(own["cluster"].to_numpy(object))
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level, "seed": declared.seed}
     try:
-        calibration = confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
+        calibration = stats.confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
     except InputError:  # outside 0-1: no chances, so nothing is said of them
         return []
     of = "of passing" if of_passing else "in its verdict"
@@ -731,49 +690,6 @@ _KS = (1, 3, 5, 10, 20)
 _PARTS = ("mean_squared_error", "squared_bias", "between_items", "replicates")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ErrorByK(Rows):
-    """Squared error of every condition in its parts, by number of judgments averaged."""
-
-    def sentence(self) -> str:
-        """Each condition's error with one judgment in its parts, and with the most; the least.
-
-        Examples
-        --------
-        >>> row = {"k": 1, "squared_bias": 0.1, "between_items": 1.0}
-        >>> rows = [{**row, "condition": "a", "mean_squared_error": 2.1, "replicates": 1.0},
-        ...         {**row, "condition": "a", "k": 5, "mean_squared_error": 1.3, "replicates": 0.2}]
-        >>> ErrorByK(table=pd.DataFrame(rows)).sentence()
-        'Squared error with one judgment: a 2.10 = bias² 0.10 + items 1.00 + replicates 1.00, 1.30 with 5.'
-        """  # noqa: E501
-        parts = []
-        for name, own in self.table.groupby("condition", sort=False):
-            one, most = own.iloc[0], own.iloc[-1]
-            bias, items, noise = (_format_term(one[p]) for p in _PARTS[1:])
-            text = (
-                f"{name} {_format_term(one[_PARTS[0]])} = bias² {bias} + items {items} + "
-                "replicates "
-            )
-            text += noise
-            if most["k"] > one["k"]:
-                text += f", {_format_term(most[_PARTS[0]])} with {most['k']}"
-            parts.append(text)
-        text = f"Squared error with one judgment: {'; '.join(parts)}."
-        if len(parts) > 1:
-            least = [
-                own.loc[own[_PARTS[0]].idxmin(), "condition"]
-                for k in (self.table["k"].min(), self.table["k"].max())
-                if len(own := self.table[self.table["k"] == k])
-            ]
-            text += f" Least with one: {least[0]}; with most: {least[1]}."
-        return text
-
-
-def _format_term(value: float) -> str:
-    """Two decimals: parts of a squared error have no bounds to shorten by."""
-    return f"{value:.2f}"
-
-
 def with_people_error(
     analysis: Analysis,
     frame: pd.DataFrame,
@@ -827,13 +743,10 @@ def with_people_error(
         if not np.any((np.isfinite(scores).sum(axis=1) >= 2) & np.isfinite(human)):
             continue
         for k in [k for k in _KS if k <= scores.shape[1]]:
-            parts = error_parts(scores, human, k=k, cluster=cluster, level=level)
+            parts = stats.error_parts(scores, human, k=k, cluster=cluster, level=level)
             row: dict[str, Any] = {"condition": name, "k": k}
             for part in _PARTS:
-                row[part] = parts[part].estimate
-                bounds = parts[part].interval
-                if bounds is not None:
-                    row[f"{part}_low"], row[f"{part}_high"] = bounds.low, bounds.high
+                row |= columns_of(part, parts[part])
             rows.append(row)
             if k == 1:
                 results += [
@@ -847,7 +760,7 @@ def with_people_error(
     if not rows:
         return analysis
     title = f"Squared error against {against}: bias² + items + replicates / k"
-    table = NamedResult("error.by_k", title, "descriptive", ErrorByK(table=pd.DataFrame(rows)))
+    table = NamedResult("error.by_k", title, "descriptive", Rows(table=pd.DataFrame(rows)))
     analysis = replace(
         analysis,
         described=(*analysis.described, *results, table),

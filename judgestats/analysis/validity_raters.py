@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,32 +11,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats import stats
 from judgestats.analysis.agreement import item_means, passes_of_items
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Bools, Floats, Objects
 from judgestats.data.parse import ScoreArray
 from judgestats.errors import InputError
-from judgestats.results import About
-from judgestats.results.numbers import apa_number
-from judgestats.stats.agreement.kappa import fleiss_kappa
-from judgestats.stats.inference.result import Estimate, Result, Sample
-from judgestats.stats.validity.annotators import (
-    AlternativeAnnotator,
-    agreement_ceiling,
-    alternative_annotator_test,
-)
+from judgestats.results import About, apa_number
+from judgestats.stats.inference.result import Estimate, Note, Result, Sample
+from judgestats.stats.validity.annotators import AlternativeAnnotator
 from judgestats.stats.validity.corrected import CorrectedScore
 from judgestats.stats.validity.label_draws import LABELS_DRAWN, LabelsDrawn
 from judgestats.stats.validity.label_plan import gain_phrase
-from judgestats.stats.validity.panels import (
-    Panel,
-    panel_of_choices,
-    panel_of_judges,
-    panel_of_scores,
-)
-from judgestats.stats.validity.poststratified import corrected_by_rates, effective_passes
-from judgestats.stats.validity.scores import AccuracyByK, choice_accuracy_by_k
+from judgestats.stats.validity.panels import Panel
+from judgestats.stats.validity.poststratified import effective_passes
+from judgestats.stats.validity.scores import AccuracyByK
 
 Found = list[tuple[str, str, Result]]
 
@@ -206,7 +196,7 @@ def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[
     codes = np.asarray(cluster, dtype=np.int64)
     passes, n = effective_passes(np.asarray(share, dtype=np.float64), codes, level=declared.level)
     (tp, positives), (tn, negatives) = (rates[name] for name in RATES)
-    corrected = corrected_by_rates(
+    corrected = stats.corrected_by_rates(
         passes, n, tp=tp, positives=positives, tn=tn, negatives=negatives,
         level=declared.level,
     )  # fmt: skip
@@ -287,7 +277,7 @@ def choices_by_k(
     correct = right.reindex(list(array.items)).fillna(False).to_numpy(bool)
     options: dict[str, Any] = {"level": declared.level, "seed": declared.seed}
     try:
-        whole = choice_accuracy_by_k(scores, correct, array.clusters, **options)
+        whole = stats.choice_accuracy_by_k(scores, correct, array.clusters, **options)
     except InputError:
         return []
     results: list[tuple[str, str, Result]] = _with_all(whole, correct, array.clusters)
@@ -357,10 +347,10 @@ def annotator_results(
     cluster = shared_clusters(clusters)
     values = judge.to_numpy(object)
     try:
-        agreed = agreement_ceiling(
+        agreed = stats.agreement_ceiling(
             values, labels, scores=scores, cluster=cluster, level=declared.level
         )
-        replaced = alternative_annotator_test(
+        replaced = stats.alternative_annotator_test(
             values,
             labels,
             annotators=[c.removeprefix(PERSON) for c in people],
@@ -373,7 +363,7 @@ def annotator_results(
     judged = "apart" if scores else "with_one"
     beyond: list[tuple[str, str, Result]] = []
     if not scores:  # on the items of the others: judged, labelled by two
-        kappa = fleiss_kappa(
+        kappa = stats.fleiss_kappa(
             labels[enough], cluster=clusters[enough], level=declared.level, n_permutations=0
         ).replace(label="Fleiss' kappa of human raters")
         beyond = [("people.among_kappa", kappa.label, kappa)]
@@ -458,7 +448,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
         Empty where there is one condition, or too few labels.
     """
     names = [str(c) for c in frame["condition"].unique()]
-    if "label" not in frame or not 2 <= len(names) <= _MOST:
+    if "label" not in frame or len(names) < 2:
         return []
     values = set(frame["label"]) - {"", "tie"}
     words = next((p for p in _PAIRS if values and values <= set(p)), None)
@@ -471,13 +461,8 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     votes = np.where(share == 0.5, np.nan, np.where(share.isna(), share, share > 0.5))
     first = _once(frame).loc[share.index]
     human = first["label"].map(code).to_numpy(float)
-    try:
-        panel = panel_of_judges(
-            votes, human, names=names, **_options(first["cluster"].to_numpy(object), declared)
-        )
-    except InputError:
-        return []
-    return _name_panel(panel, names)
+    clusters = first["cluster"].to_numpy(object)
+    return _panel(declared, stats.panel_of_judges, names, clusters, votes, human)
 
 
 def _once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -499,9 +484,9 @@ def _option_panel(
     top = counts[most].reset_index("choice")["choice"]
     votes = top[~top.index.duplicated(keep=False)].unstack().reindex(columns=names)
     first = _once(frame).sort_index()
-    return _choice_panel(
-        votes.reindex(first.index), first["label"], first["cluster"], names, declared
-    )
+    chosen_by_item = _options_chosen(votes.reindex(first.index), first["label"])
+    clusters = first["cluster"].to_numpy(object)
+    return _panel(declared, stats.panel_of_choices, names, clusters, *chosen_by_item)
 
 
 def panel_of_answers(
@@ -523,8 +508,6 @@ def panel_of_answers(
         Empty where there is one condition, or too few questions.
     """
     names = list(array.conditions)
-    if not 2 <= len(names) <= _MOST:
-        return []
     means = pd.DataFrame(item_means(array), columns=names, index=list(array.items))
     question = pd.Series(array.clusters, index=means.index, dtype=object)
     true = right.reindex(means.index).fillna(False).astype(bool)
@@ -536,24 +519,13 @@ def panel_of_answers(
         highest = means[name].groupby(question).transform("max") == means[name]
         top = pd.Series(means.index[highest], index=question[highest].to_numpy(), dtype=object)
         votes[name] = top[~top.index.duplicated(keep=False)].reindex(label.index)
-    return _choice_panel(votes, label, None, names, declared)
+    return _panel(declared, stats.panel_of_choices, names, None, *_options_chosen(votes, label))
 
 
-def _choice_panel(
-    votes: pd.DataFrame, label: pd.Series, cluster: pd.Series | None, names: list[str],
-    declared: AnalysisPlan,
-) -> list[NamedResult]:  # fmt: skip
-    given: dict[str, Any] = {"cluster": None, "level": declared.level, "seed": declared.seed}
-    if cluster is not None:
-        given = _options(cluster.to_numpy(object), declared)
-    try:
-        panel = panel_of_choices(
-            votes.astype(object).where(votes.notna(), None).to_numpy(object),
-            label.to_numpy(object), names=names, **given,
-        )  # fmt: skip
-    except InputError:
-        return []
-    return _name_panel(panel, names)
+def _options_chosen(votes: pd.DataFrame, label: pd.Series) -> tuple[Objects, Objects]:
+    """Votes, None where there is none, and the correct option of each item."""
+    present = votes.astype(object).where(votes.notna(), None)
+    return present.to_numpy(object), label.to_numpy(object)
 
 
 def panel_of_ratings(
@@ -573,39 +545,44 @@ def panel_of_ratings(
     list of NamedResult
         Empty where there is one condition, or too few labels.
     """
-    names = list(array.conditions)
-    if not 2 <= len(names) <= _MOST:
-        return []
     human = ratings.reindex(list(array.items)).to_numpy(float)
     order = np.argsort(np.asarray(array.items, dtype=str))
+    return _panel(
+        declared, stats.panel_of_scores, list(array.conditions), array.clusters[order],
+        item_means(array)[order], human[order],
+    )  # fmt: skip
+
+
+def _panel(
+    declared: AnalysisPlan,
+    function: Callable[..., Panel],
+    names: list[str],
+    clusters: Objects | None,
+    *data: Any,
+) -> list[NamedResult]:
+    """The panel, and what its plain rule gains over the best member; empty where it is refused."""
+    if not 2 <= len(names) <= _MOST:
+        return []
+    cluster = None if clusters is None else shared_clusters(clusters)
     try:
-        panel = panel_of_scores(
-            item_means(array)[order], human[order], names=names,
-            **_options(array.clusters[order], declared),
-        )  # fmt: skip
+        panel = function(
+            *data, names=names, cluster=cluster, level=declared.level, seed=declared.seed
+        )
     except InputError:
         return []
-    return _name_panel(panel, names)
-
-
-def _options(clusters: Any, declared: AnalysisPlan) -> dict[str, Any]:
-    cluster = shared_clusters(clusters)
-    return {"cluster": cluster, "level": declared.level, "seed": declared.seed}
-
-
-def _name_panel(panel: Panel, names: list[str]) -> list[NamedResult]:
-    """The panel, and what its plain rule gains over the best member."""
     rule, gain = next(iter(panel.against_best.items()))
+    title = f"A panel of all, by {rule}, minus its best member"
     about = About(conditions=tuple(names))
     return [
-        NamedResult(
-            "panel.all", "Several judges as one panel", "secondary", panel, about=about
-        ),
-        NamedResult(
-            PANEL_GAIN, f"A panel of all, by {rule}, minus its best member", "secondary", gain,
-            about=about,
-        ),
-    ]  # fmt: skip
+        NamedResult("panel.all", "Several judges as one panel", "secondary", panel, about=about),
+        NamedResult(PANEL_GAIN, title, "secondary", gain, about=about),
+    ]
+
+
+LABELLED_ONLY = Note(
+    code="labelled_only",
+    message="The labelled items were not drawn at random: this speaks for them alone.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -628,6 +605,29 @@ class Drawing:
     chance: Floats | None = None
     stratum: Objects | None = None
     mix: Mapping[str, float] | None = None
+
+    @property
+    def unequal(self) -> bool:
+        """Whether labelled items had unequal chances."""
+        return self.chance is not None or self.labels_drawn == "by-verdict"
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """As rates of verdicts take it."""
+        names = ("stratum", "chance", "labels_drawn")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def of_scores(self) -> dict[str, Any]:
+        """As means take it: with unequal chances they are refused as after a draw by verdict."""
+        drawn = "by-verdict" if self.unequal else self.labels_drawn
+        return {"stratum": self.stratum, "mix": self.mix, "labels_drawn": drawn}
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """That results speak for the labelled items alone, where they do."""
+        alone = self.unequal or self.labels_drawn == "convenience"
+        return (LABELLED_ONLY,) if alone else ()
 
 
 def check_drawn(labels_drawn: str) -> str:

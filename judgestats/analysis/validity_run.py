@@ -27,7 +27,7 @@ from judgestats.analysis.verdict_consistency import people_results
 from judgestats.data.columns import Condition
 from judgestats.data.parse import score_array
 from judgestats.items.records import Item
-from judgestats.results import Claim, Headline, Row
+from judgestats.results import Headline, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult
 
 _FAMILY = "relation to human labels, one test per condition"
@@ -245,14 +245,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
             alone = math.isnan(headline.p_adjusted)
             out.append(dataclasses.replace(headline, family="") if alone else headline)
         elif isinstance(result, Estimate) and key in _DESCRIBED:
-            claim: Claim = "undefined" if math.isnan(result.estimate) else "described"
-            out.append(
-                Headline(
-                    id=f"headline.{named.id}", hypothesis=named.answers, claim=claim,
-                    about=named.about, estimand=result.name, rests_on=(named.id,),
-                    reason=result.reason,
-                )
-            )  # fmt: skip
+            out.append(families.described_headline(named))
     return tuple(out)
 
 

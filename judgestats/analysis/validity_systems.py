@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats import stats
 from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
@@ -17,20 +18,11 @@ from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import corrected_results, drawing
 from judgestats.arrays import Floats, Objects
 from judgestats.errors import InputError
-from judgestats.results import About, Row, apa_number
+from judgestats.results import Row, apa_number
 from judgestats.sinks import csv_text
 from judgestats.stats.inference.result import Comparisons, Estimate, Note, Result, Sample
-from judgestats.stats.validity.calibration import (
-    separation,
-    separation_by_k,
-    shares_on_the_right_side,
-)
-from judgestats.stats.validity.corrected import (
-    corrected_differences,
-    corrected_mean,
-    corrected_win_rate,
-)
-from judgestats.stats.validity.error_rates import Measure, error_rates_by_slice
+from judgestats.stats.validity.calibration import shares_on_the_right_side
+from judgestats.stats.validity.error_rates import Measure
 
 SYSTEMS = Hypothesis(
     id="systems",
@@ -76,12 +68,9 @@ def system_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedRes
         compared, wins = made
         name, title = str(condition), "Corrected differences of systems"
         results.append(condition_result("systems", title, name, compared, role="secondary"))
-        results += [
-            condition_result(
-                f"superior.{pair}", f"{e.label}, a tie half", name, e, role="descriptive"
-            )
-            for pair, e in wins.items()
-        ]
+        for pair, e in wins.items():
+            key, title = f"superior.{pair}", f"{e.label}, a tie half"
+            results.append(condition_result(key, title, name, e, role="descriptive"))
     return results
 
 
@@ -112,7 +101,7 @@ def _compared(
         return None
     drawn: Any = labels_drawn or None
     try:
-        out = corrected_differences(f, y, names=systems, labels_drawn=drawn, level=level)
+        out = stats.corrected_differences(f, y, names=systems, labels_drawn=drawn, level=level)
     except InputError:
         return None
     details = dict(out.details)
@@ -149,22 +138,15 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
         if not set(own["choice"]) | set(own["label"]) <= {*_CREDIT, ""}:
             continue
         name, items = str(condition), _system_pairs(own)
-        results += [
-            condition_result(
-                f"preferred.{first} over {second}",
-                f"Human preference rate of {first} over {second}, a tie half; judge "
-                f"alone {apa_number(rate.details['judge'], bounded=True)}",
-                name,
-                rate,
-                hypothesis="people",
+        for first, second, rate in _rates(items, drawn, declared.level):
+            pair, alone = f"{first} over {second}", apa_number(rate.details["judge"], bounded=True)
+            title = f"Human preference rate of {pair}, a tie half; judge alone {alone}"
+            results.append(
+                condition_result(f"preferred.{pair}", title, name, rate, hypothesis="people")
             )
-            for first, second, rate in _rates(items, drawn, declared.level)
-        ]
-        if (
-            results
-            and drawn != "by-verdict"
-            and (pairs := _wins_compared(items, drawn, declared.level))
-        ):
+        if not results or drawn == "by-verdict":
+            continue
+        if pairs := _wins_compared(items, drawn, declared.level):
             title = "Corrected preferences of systems, wins minus losses"
             results.append(condition_result("systems", title, name, pairs, role="secondary"))
     return results
@@ -200,15 +182,10 @@ def _system_pairs(own: pd.DataFrame) -> pd.DataFrame:
         name: np.where(swapped, 1 - own[c].map(_CREDIT), own[c].map(_CREDIT))
         for name, c in (("judge", "choice"), ("human", "label"))
     }
-    return pd.DataFrame(
-        {
-            "item": own["item_id"].to_numpy(object),
-            "cluster": own["cluster"].to_numpy(object),
-            "first": np.where(swapped, b, a),
-            "second": np.where(swapped, a, b),
-            **credit,
-        }
-    )
+    return pd.DataFrame({
+        "item": own["item_id"].to_numpy(object), "cluster": own["cluster"].to_numpy(object),
+        "first": np.where(swapped, b, a), "second": np.where(swapped, a, b), **credit,
+    })  # fmt: skip
 
 
 def _rates(items: pd.DataFrame, drawn: Any, level: float) -> Iterator[tuple[str, str, Estimate]]:
@@ -219,7 +196,7 @@ def _rates(items: pd.DataFrame, drawn: Any, level: float) -> Iterator[tuple[str,
             continue
         judge = rows.pivot(index="item", columns="place", values="judge").reindex(human.index)
         clusters = rows.groupby("item", sort=False)["cluster"].first()
-        rate = corrected_win_rate(
+        rate = stats.corrected_win_rate(
             judge.map(_WORDS.get).to_numpy(object),
             human.map(_WORDS.get).to_numpy(object),
             labels_drawn=drawn,
@@ -250,7 +227,7 @@ def _wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons
             wide[np.arange(len(once)), [systems.index(s) for s in column]] = own
         tables.append(wide)
     clusters = once["cluster"]
-    differences = corrected_differences(
+    differences = stats.corrected_differences(
         *tables, names=systems, labels_drawn=drawn, level=level,
         cluster=clusters.to_numpy(object) if clusters.duplicated().any() else None,
     )  # fmt: skip
@@ -307,23 +284,19 @@ def slice_results(
     human = first["label"].map(_CODES).to_numpy(float)
     cluster = shared_clusters(first["cluster"].to_numpy(object))
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    out = []
+    out: list[tuple[str, str, Result]] = []
     for column, kind in _KINDS.items():
         kinds = first[column].astype(str) if column in first else pd.Series(dtype=str)
         if 1 < kinds.nunique() <= _MOST_SLICES and not kinds.eq("").any():
-            sliced = error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
-            out.append(
-                _name_result(f"slices.{kind}.{name}", f"Same verdict by {kind} ({name})", sliced)
-            )
+            sliced = stats.error_rates_by_slice(judge, human, kinds.to_numpy(object), **options)
+            out.append((f"slices.{kind}", f"Same verdict by {kind}", sliced))
     thirds = _thirds(_lengths(first, texts))
     for measure, title in _LENGTH if thirds.size else ():
         if np.unique(thirds[human == (measure == "sensitivity")]).size < 2:
             continue
-        sliced = error_rates_by_slice(judge, human, thirds, measure=measure, **options)
-        out.append(
-            _name_result(f"slices.length_{measure}.{name}", f"{title}, by length ({name})", sliced)
-        )
-    return out
+        sliced = stats.error_rates_by_slice(judge, human, thirds, measure=measure, **options)
+        out.append((f"slices.length_{measure}", f"{title}, by length", sliced))
+    return [condition_result(key, t, name, sliced, role="secondary") for key, t, sliced in out]
 
 
 def _lengths(first: pd.DataFrame, texts: Mapping[str, tuple[str, str]]) -> NDArray[np.float64]:
@@ -343,11 +316,6 @@ def _thirds(lengths: NDArray[np.float64]) -> NDArray[np.object_]:
     )  # fmt: skip
     third = (lengths > low).astype(int) + (lengths > high)
     return np.array([names[i] for i in third], dtype=object)
-
-
-def _name_result(identity: str, title: str, result: Any) -> NamedResult:
-    about = About(conditions=(identity.split(".", 2)[2],))
-    return NamedResult(identity, title, "secondary", result, about=about)
 
 
 DISAGREEMENTS = "tables/disagreements.csv"
@@ -593,26 +561,21 @@ def separated_scores(
     mean = np.nanmean(scores, axis=1)
     if not np.isfinite(passed).any():
         return []
-    area = separation(scores, passed, **options)
+    area = stats.separation(scores, passed, **options)
     drawn = drawing(asked, pd.Index(items), np.isfinite(passed), mean, declared)
-    unequal = drawn.chance is not None or drawn.labels_drawn == "by-verdict"
-    if unequal or drawn.labels_drawn == "convenience":
-        area = area.replace(notes=(*area.notes, LABELLED_ONLY))
+    area = area.replace(notes=(*area.notes, *drawn.notes))
     results: list[tuple[str, str, Result]] = [
         ("people.separation", "ROC AUC: human passes scored above human fails", area)
     ]
     if scores.shape[1] >= 2:
         try:
-            by_k = separation_by_k(scores, passed, seed=declared.seed, **options)
+            by_k = stats.separation_by_k(scores, passed, seed=declared.seed, **options)
         except InputError:  # no item of either kind has all scores
             pass
         else:
             results.append(("people.by_k", "Pairs in the correct order by number of scores", by_k))
     if np.isnan(passed).any() or drawn.mix:
-        score = corrected_mean(
-            scores, passed, mix=drawn.mix, stratum=drawn.stratum,
-            labels_drawn="by-verdict" if unequal else drawn.labels_drawn, **options,
-        )  # fmt: skip
+        score = stats.corrected_mean(scores, passed, **drawn.of_scores, **options)
         rate = score.corrected
         bounds = rate.interval
         if bounds is not None:
@@ -622,9 +585,3 @@ def separated_scores(
     placed = shares_on_the_right_side(mean, passed)
     results.append(disagreements(items, mean, passed, gap=1 - placed, least=0.5))
     return results
-
-
-LABELLED_ONLY = Note(
-    code="labelled_only",
-    message="The labelled items were not drawn at random: this speaks for them alone.",
-)

@@ -56,6 +56,14 @@ def single_run_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
 
 
+_SHARES = Hypothesis(
+    "verdicts", "How often is each verdict given?", "share of items with interval over clusters",
+    role="primary",
+)  # fmt: skip
+_JUDGES = Hypothesis(
+    "judges", "Do the judges agree on the items that several of them judged?",
+    "Krippendorff's alpha next to its null, and Cohen's kappa of every pair", role="primary",
+)  # fmt: skip
 _ASKED = {
     "reliability": "how consistent are these verdicts",
     "order": "do they follow position",
@@ -97,24 +105,9 @@ def single_shot_verdict_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> Ana
     asked = [h for h in declared.hypotheses if answerable.get(h.id, True)]
     if not any(once.values()) and not is_pass_fail(to_pass_fail(frame)):
         return replace(declared, hypotheses=tuple(asked))
-    asked.insert(
-        0,
-        Hypothesis(
-            id="verdicts",
-            role="primary",
-            question="How often is each verdict given?",
-            test="share of items with interval over clusters",
-        ),
-    )
+    asked.insert(0, _SHARES)
     if len(once) > 1 and any(once.values()):
-        asked.append(
-            Hypothesis(
-                id="judges",
-                role="primary",
-                question="Do the judges agree on the items that several of them judged?",
-                test="Krippendorff's alpha next to its null, and Cohen's kappa of every pair",
-            )
-        )
+        asked.append(_JUDGES)
     return replace(declared, hypotheses=tuple(asked))
 
 
@@ -228,9 +221,7 @@ def estimates_of(results: Sequence[tuple[str, str, Result]]) -> dict[str, float]
             key = kind.split(".", 1)[1]
             # `corrected` is a Grade Score corrected for chance in such tables.
             key = "true_score" if key == "corrected" else key
-            row[key] = result.estimate
-            if result.interval is not None:
-                row[f"{key}_low"], row[f"{key}_high"] = result.interval.low, result.interval.high
+            row |= coefficients.columns_of(key, result)
     return row
 
 

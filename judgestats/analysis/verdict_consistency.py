@@ -20,8 +20,7 @@ from judgestats.analysis.validity_systems import verdict_disagreements
 from judgestats.arrays import Floats, Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.quantities.entry import Kind
-from judgestats.stats.agreement.human import accuracy
-from judgestats.stats.inference.permutation import relation_null
+from judgestats.stats import accuracy, relation_null
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 
 OUTCOMES: Mapping[str, str] = {
