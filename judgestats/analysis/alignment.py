@@ -28,7 +28,6 @@ from judgestats.data.columns import Condition, heat
 from judgestats.items.records import Item
 from judgestats.results import About, Headline
 from judgestats.results.records import Role
-from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference.multiplicity import Family, p_bounds
 from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
@@ -345,21 +344,12 @@ def _compared(
 
 
 def _credit_test(
-    credit: Floats,
-    names: Sequence[str],
-    clusters: Any,
-    declared: families.AnalysisPlan,
-    *,
-    tests: int,
-) -> TestResult:
-    return blocked_f_test(
-        credit, conditions=names, cluster=clusters,
-        n_comparisons=tests, **declared.resampling,
-    ).replace(
-        name="credit_blocked_f",
-        method="Blocked F test of credit, conditions exchanged within questions",
-        null_hypothesis="the conditions agree equally often with human labels",
-        alternative="some agree more often than others",
+    credit: Floats, names: Sequence[str], clusters: Any, declared: families.AnalysisPlan,
+    *, tests: int,
+) -> TestResult:  # fmt: skip
+    return selections.credit_test(
+        credit, within="questions", conditions=names, cluster=clusters, n_comparisons=tests,
+        **declared.resampling,
     )  # fmt: skip
 
 

@@ -191,7 +191,7 @@ FEWEST_SYSTEMS = 3
 """Systems that verdicts on pairs put in order; of two there are win rates."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Question:
     """Quantities that these data give or not, and on what grounds.
 
@@ -267,25 +267,18 @@ def _described(frame: pd.DataFrame) -> Question:
     scored = frame["score"].notna().any()
     few = not scored and n < labels_for(_AIM)
     precision = "" if scored else f", ±{half_width(n):.0f} points"
-    return Question(
-        asked="Mean score" if scored else "Rates",
-        answered=ok,
-        grounds=f"{count_noun(n, 'cluster', 'clusters')}{precision}",
-        needs=f"{labels_for(_AIM)} clusters for ±5 points" if few else "",
-    )
+    grounds = f"{count_noun(n, 'cluster', 'clusters')}{precision}"
+    needs = f"{labels_for(_AIM)} clusters for ±5 points" if few else ""
+    return Question("Mean score" if scored else "Rates", ok, grounds, needs)
 
 
 def _repeated(frame: pd.DataFrame) -> Question:
     sizes = frame[frame["status"] == "ok"].groupby(["condition", "item_id", "order"]).size()
     several = sizes[sizes > 1]
     n = int(several.index.get_level_values("item_id").nunique())
-    few = n < 50
-    return Question(
-        asked="ICC(1,1), SEM" if frame["score"].notna().any() else "Flip rate",
-        answered=n > 2,
-        grounds=f"{n:,} items judged {_times(several)}" if n else "no item has repeats",
-        needs="3 repeats of 50 items" if few else "",
-    )
+    asked = "ICC(1,1), SEM" if frame["score"].notna().any() else "Flip rate"
+    grounds = f"{n:,} items judged {_times(several)}" if n else "no item has repeats"
+    return Question(asked, n > 2, grounds, "3 repeats of 50 items" if n < 50 else "")
 
 
 def _times(sizes: pd.Series) -> str:
@@ -299,12 +292,9 @@ def _orders(frame: pd.DataFrame) -> Question | None:
         return None
     per = frame.groupby(["condition", "item_id"])["order"].nunique()
     both = int((per > 1).sum())
-    return Question(
-        asked="Order consistency",
-        answered=both > 2,
-        grounds=f"{both:,} pairs in both orders" if both else "one order only",
-        needs="" if both >= 50 else "50 pairs or more with the responses swapped",
-    )
+    grounds = f"{both:,} pairs in both orders" if both else "one order only"
+    needs = "" if both >= 50 else "50 pairs or more with the responses swapped"
+    return Question("Order consistency", both > 2, grounds, needs)
 
 
 def _people(frame: pd.DataFrame) -> Question:
@@ -314,23 +304,16 @@ def _people(frame: pd.DataFrame) -> Question:
     n = int(labelled["cluster"].nunique())
     if not n:
         need = min(labels_for(_AIM, share=0.8), int(frame["cluster"].nunique()))
-        return Question(
-            asked=_AGREEMENT,
-            answered=False,
-            grounds="no human labels",
-            needs=f"about {need} labels for ±5 points",
-            command=f"judgestats labels plan {{file}} --labels {need}",
-        )
+        needs = f"about {need} labels for ±5 points"
+        command = f"judgestats labels plan {{file}} --labels {need}"
+        return Question(_AGREEMENT, False, "no human labels", needs, command)
     verdicts = labelled["choice"].where(labelled["choice"] != "", labelled["score"].astype(str))
     same = float((verdicts.str.lower() == labelled["label"].str.lower()).mean())
     share = min(max(same, 0.05), 0.95)
     need = labels_for(_AIM, share=share)
-    return Question(
-        asked=_AGREEMENT,
-        answered=n > 2,
-        grounds=f"{n:,} labels, ±{half_width(n, share=share):.0f} points",
-        needs=f"about {need} labels for ±5 points" if n < need else "",
-    )
+    needs = f"about {need} labels for ±5 points" if n < need else ""
+    grounds = f"{n:,} labels, ±{half_width(n, share=share):.0f} points"
+    return Question(_AGREEMENT, n > 2, grounds, needs)
 
 
 def _compared(frame: pd.DataFrame) -> Question:
@@ -342,21 +325,13 @@ def _compared(frame: pd.DataFrame) -> Question:
     rows = max(parts, key=lambda part: part["condition"].nunique())
     n = int(rows["condition"].nunique())
     if n < 2:
-        return Question(
-            asked=_JUDGES,
-            answered=False,
-            grounds="one judge",
-            needs="a second judge",
-        )
+        return Question(_JUDGES, False, "one judge", "a second judge")
     per = rows[rows["status"] == "ok"].groupby("item_id")["condition"].nunique()
     shared = int((per == n).sum())
     within = " of one criterion" if by else ""
-    return Question(
-        asked=_JUDGES,
-        answered=shared > 2,
-        grounds=f"{shared:,} items under all {n} conditions{within}",
-        needs="" if shared > 2 else "the same items under every condition",
-    )
+    grounds = f"{shared:,} items under all {n} conditions{within}"
+    needs = "" if shared > 2 else "the same items under every condition"
+    return Question(_JUDGES, shared > 2, grounds, needs)
 
 
 def _systems(frame: pd.DataFrame) -> Question | None:
@@ -364,10 +339,6 @@ def _systems(frame: pd.DataFrame) -> Question | None:
     if "system_a" not in frame:
         return None
     n = pd.concat([frame["system_a"], frame["system_b"]]).nunique()
-    needs = f"pairs of {FEWEST_SYSTEMS} systems or more (two: win rates)"
-    return Question(
-        asked="Ranking of systems",
-        answered=n >= FEWEST_SYSTEMS,
-        grounds=f"{n} systems compared in pairs",
-        needs="" if n >= FEWEST_SYSTEMS else needs,
-    )
+    several, grounds = n >= FEWEST_SYSTEMS, f"{n} systems compared in pairs"
+    needs = "" if several else f"pairs of {FEWEST_SYSTEMS} systems or more (two: win rates)"
+    return Question("Ranking of systems", several, grounds, needs)

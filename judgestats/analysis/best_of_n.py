@@ -26,7 +26,7 @@ from judgestats.analysis.scores import omega_declared
 from judgestats.data.columns import Condition, heat
 from judgestats.results import About, Headline, apa_number
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.inference.result import Estimate, TestResult
+from judgestats.stats.inference.result import Result, TestResult
 
 FEWEST = 5
 """Fewer items of a benchmark than this are not analysed by themselves."""
@@ -264,6 +264,12 @@ def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
     return out
 
 
+_ACROSS = {
+    "temperature": "Disagreement of repetitions across temperatures",
+    "temperature.rise": "Disagreement rises with temperature",
+}
+
+
 def _across_temperatures(
     choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: families.AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
@@ -290,24 +296,16 @@ def _across_temperatures(
             conditions=tuple(own["condition"]),
         )  # fmt: skip
         direction = families.direction_of(float(np.mean(data[:, -1] - data[:, 0])))
-        found: dict[str, tuple[str, TestResult]] = {}
-        across = "Disagreement of repetitions across temperatures"
-        if len(names) == 2:
-            test = stats.wilcoxon_signed_rank(
-                data[:, 0], data[:, 1], **common, level=declared.level
+        found = {"temperature": selections.matched_ranks(data, declared, **common)}
+        if len(names) > 2:
+            found["temperature.rise"] = stats.page_trend_test(
+                data, **common, level=declared.level, seed=declared.seed
             )
-        else:
-            test = stats.friedman_test(data, **common, **declared.resampling)
-            rise = stats.page_trend_test(data, **common, level=declared.level, seed=declared.seed)
-            found["temperature.rise"] = ("Disagreement rises with temperature", rise)
-        found["temperature"] = (across, test)
-        for key, (title, result) in found.items():
-            [named] = named_results(where, "secondary", (key, title, result))
+        for key, result in found.items():
+            [named] = named_results(where, "secondary", (key, _ACROSS[key], result))
             claimed = families.ClaimedTest(result=named, about=about, direction=direction)
-            if key == "temperature":
-                tests[where] = claimed
-            else:
-                rises[f"{where}, rising"] = claimed
+            rising = key == "temperature.rise"
+            (rises if rising else tests)[f"{where}, rising" if rising else where] = claimed
     return families.claimed_tests(
         "temperature.family", {**tests, **rises},
         "disagreement across temperatures, one test of each kind per judge", estimand="",
@@ -433,19 +431,14 @@ def omega_of_hits(
         common: dict[str, Any] = {"cluster": cluster, **declared.resampling}
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))
-        omegas: list[tuple[str, str, Estimate]] = [
-            ("omega", "", stats.omega_total(scores, null=True, **common))
-        ]
+        what = f"Omega of choosing the {kind} answer"
+        parallel = stats.omega_total(scores, null=True, **common)
+        omegas: list[tuple[str, str, Result]] = [("repetition.omega", what, parallel)]
         omegas += [
-            (f"omega_{model}", f" under the {model} model", value)
+            (f"repetition.omega_{model}", f"{what} under the {model} model", value)
             for value in omega_declared(scores, model, **common)
         ]
-        what = f"Omega of choosing the {kind} answer"
-        return named_results(
-            name,
-            "descriptive",
-            *((f"repetition.{key}", f"{what}{under}", value) for key, under, value in omegas),
-        )
+        return named_results(name, "descriptive", *omegas)
     return []
 
 
@@ -478,21 +471,14 @@ def _answers_right(frame: pd.DataFrame, declared: families.AnalysisPlan) -> list
             had = shown.map(lambda listed, a=author: a in listed)
             hit = right[had].map(lambda listed, a=author: float(a in listed))
             shares[f"author.{author}"] = (f"answers of {author}", hit)
-    return [
-        NamedResult(
-            f"right.answers.{key}",
-            f"Accuracy of {what}",
-            "secondary",
-            mean_share(
-                own.to_numpy(float),
-                cluster=once.loc[own.index, "cluster"].to_numpy(object),
-                level=declared.level,
-                name="answer_accuracy",
-                label=f"Accuracy of {what}",
-            ),
-        )
-        for key, (what, own) in shares.items()
-    ]
+    results = []
+    for key, (what, own) in shares.items():
+        accuracy = mean_share(
+            own.to_numpy(float), cluster=once.loc[own.index, "cluster"].to_numpy(object),
+            level=declared.level, name="answer_accuracy", label=f"Accuracy of {what}",
+        )  # fmt: skip
+        results.append(NamedResult(f"right.answers.{key}", accuracy.label, "secondary", accuracy))
+    return results
 
 
 def _accuracy_relation(
@@ -516,12 +502,9 @@ def _accuracy_relation(
         kept = np.isfinite(share) & np.isfinite(changes)
         if kept.sum() < FEWEST or np.ptp(share[kept]) == 0 or np.ptp(changes[kept]) == 0:
             continue
+        cluster = families.shared_clusters(own_choices.cluster[kept])
         tests[str(condition)] = stats.spearman_correlation(
-            share[kept],
-            changes[kept],
-            cluster=families.shared_clusters(own_choices.cluster[kept]),
-            level=declared.level,
-            seed=declared.seed,
+            share[kept], changes[kept], cluster=cluster, level=declared.level, seed=declared.seed
         )
     title = "Disagreement of repetitions with the share of correct answers"
     results = results_by_subject("accuracy", title, "secondary", tests)

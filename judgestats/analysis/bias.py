@@ -20,11 +20,10 @@ from judgestats.analysis.probe_tests import (
     variant_scale,
 )
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
-from judgestats.analysis.scores import ScoreConditions, score_conditions
+from judgestats.analysis.scores import ScoreConditions, declared_conditions
 from judgestats.analysis.selections import add_estimate, sort_results
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
-from judgestats.data.parse import score_array
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
 from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES
@@ -177,11 +176,7 @@ def _on_other_scales(frame: pd.DataFrame, declared: AnalysisPlan) -> ScoreCondit
         )
         for name, part in own.groupby("factor_probe", sort=False)
     ]
-    scored = pd.concat(points).loc[own.index]
-    return score_conditions(
-        scored, score_array(scored),
-        **declared.resampling, omega_model=declared.options.get("omega_model", "parallel"),
-    )  # fmt: skip
+    return declared_conditions(pd.concat(points).loc[own.index], declared)[0]
 
 
 def _unparsed(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:

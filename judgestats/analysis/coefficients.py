@@ -336,15 +336,11 @@ def results_row(
     {'a, T=1': 'condition.mean.a, T=1'}
     """
     called = names if isinstance(names, Mapping) else {name: name for name in names}
+    cells = {label: ids.replace(_ALL, name) for label, name in called.items()}
     return ResultsRow(
-        key=key,
-        ask=ask,
-        short=short,
-        estimand=estimand,
-        cells={label: ids.replace(_ALL, name) for label, name in called.items()},
-        note=note,
+        key=key, ask=ask, short=short, estimand=estimand, cells=cells, note=note,
         beside=beside or {},
-    )
+    )  # fmt: skip
 
 
 def declared_row(
@@ -448,16 +444,9 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
 
 def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRow, ...]:
     """Rows of choices among several options: consistency over repeats."""
-    names = list(names)
+    names, heading, key = list(names), "Kappa (repeats)", "vote_share_reliability"
     return (
-        results_row(
-            "reliability",
-            "Kappa (repeats)",
-            "Kappa (repeats)",
-            "vote_share_reliability",
-            "reliability.one.{}",
-            names,
-        ),
+        results_row("reliability", heading, heading, key, "reliability.one.{}", names),
         declared_row("k_needed", names),
         declared_row("flip_rate", names, ids="repetition.flips.{}", note=f"(share of {one}s)"),
     )
@@ -516,18 +505,13 @@ def people_rows(
     )  # fmt: skip
 
 
+_ALIGNED = {"human ceiling": "alignment.people", "always tie": "alignment.always_tie"}
+
+
 def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, ResultsRow]:
     """Agreement with human labels of pairs, where a tie counts half and where neither ties."""
     return (
-        declared_row(
-            "alignment_score",
-            names,
-            ids="alignment.{}",
-            beside={
-                "human ceiling": "alignment.people",
-                "always tie": "alignment.always_tie",
-            },
-        ),
+        declared_row("alignment_score", names, ids="alignment.{}", beside=_ALIGNED),
         results_row(
             "accuracy",
             "Accuracy without ties",
@@ -548,13 +532,13 @@ def true_rows(
     """
     names = list(names)
     of_scores = estimand == "greg"
-    note = "(mean score)" if of_scores else "(pass rate)"
+    ask, note = ("mean", "(mean score)") if of_scores else ("rate", "(pass rate)")
     words = "the picked alone" if labels_drawn == "convenience" else "labels alone"
     alone = {words: f"people.labels_alone.{names[0]}"} if names else {}
     return (
         results_row(
             "truth",
-            "Corrected mean" if of_scores else "Corrected rate",
+            f"Corrected {ask}",
             "Corrected",
             estimand,
             "people.corrected.{}",
@@ -581,14 +565,8 @@ def factor_curve(
     >>> factor_curve("temperature", "sem", caption="SEM by temperature.").kind
     'curve'
     """
-    return Drawing(
-        kind="curve",
-        estimands=estimands,
-        over=over,
-        by=tuple(by),
-        caption=caption,
-        **more,  # type: ignore[arg-type]
-    )
+    fields: dict[str, Any] = {"kind": "curve", "over": over, "by": tuple(by), **more}
+    return Drawing(estimands=estimands, caption=caption, **fields)
 
 
 def ranked(

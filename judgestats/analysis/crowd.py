@@ -572,9 +572,7 @@ def analyse(
         experiment="crowd",
         question=declared.question,
         drawing=ranked(
-            "accuracy",
-            "tokens",
-            caption="Accuracy of each strategy, and tokens per verdict.",
+            "accuracy", "tokens", caption="Accuracy of each strategy, and tokens per verdict."
         ),
         headlines=headlines,
         conditions=table,
@@ -625,10 +623,9 @@ def _headlines(
         for name, estimand in ((judged.name, ""), (f"{judged.name}, trend over k", "accuracy")):
             if name in tests:
                 effect = getattr(tests[name].result, "effect", None) if estimand else None
-                yield families.headline_of_test(
-                    tests[name], family, about=about, estimand=estimand,
-                    direction=families.direction_of(effect.estimate) if effect is not None else "",
-                )  # fmt: skip
+                up = families.direction_of(effect.estimate) if effect is not None else ""
+                claimed = families.ClaimedTest(result=tests[name], about=about, direction=up)
+                yield families.headline_of_test(claimed, family, estimand=estimand)
         gain, equal = by_id.get(f"gain.{judged.name}"), by_id.get(f"gain.equivalence.{judged.name}")
         if gain is not None:
             rows = equal.result.rows if equal and isinstance(equal.result, Comparisons) else ()

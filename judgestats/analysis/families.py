@@ -646,9 +646,8 @@ def jointly(
     """
     out = list(results)
     at = [i for i, r in enumerate(out) if r.id in ids]
-    given = [_p_values(out[i].result) for i in at]
-    every = [p for ps in given for p in ps]
-    floors = [f for i in at for f in _floors(out[i].result)]
+    given = [_p_of_tests(out[i].result) for i in at]
+    every, floors = ([pair[k] for pairs in given for pair in pairs] for k in (0, 1))
     adjusted = list(zip(p_adjust(every).tolist(), p_bounds(every, floors), strict=True))
     for i, ps in zip(at, given, strict=True):
         own, adjusted = adjusted[: len(ps)], adjusted[len(ps) :]
@@ -656,16 +655,13 @@ def jointly(
     return out
 
 
-def _p_values(result: Result) -> list[float]:
+def _p_of_tests(result: Result) -> list[tuple[float, float]]:
+    """The p of each test of a family or set, and its floor."""
     if isinstance(result, Family):
-        return [t.p_value for t in result.tests.values()]
-    return [r.p_value for r in result.rows] if isinstance(result, Comparisons) else []
-
-
-def _floors(result: Result) -> list[float]:
-    if isinstance(result, Family):
-        return [t.p_floor for t in result.tests.values()]
-    return [result.p_floor] * len(result.rows) if isinstance(result, Comparisons) else []
+        return [(t.p_value, t.p_floor) for t in result.tests.values()]
+    if not isinstance(result, Comparisons):
+        return []
+    return [(r.p_value, result.p_floor) for r in result.rows]
 
 
 def _with_adjusted(result: Result, p: Sequence[tuple[float, bool]], family: str) -> Result:
@@ -687,34 +683,42 @@ def _with_adjusted(result: Result, p: Sequence[tuple[float, bool]], family: str)
     return result
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClaimedTest:
+    """A test, and the content of its claim besides the p.
+
+    Attributes
+    ----------
+    result : NamedResult
+    about : About
+    direction : str
+    beside : tuple of str
+        Ids of what else the claim rests on.
+    size : str
+        Id of what says how large the difference is.
+    """
+
+    result: NamedResult
+    about: About
+    direction: Literal["", "higher", "lower"] = ""
+    beside: tuple[str, ...] = ()
+    size: str = ""
+
+
 def headline_of_test(
-    named: NamedResult,
-    family: Sequence[NamedResult],
-    *,
-    estimand: str,
-    about: About,
-    direction: Literal["", "higher", "lower"] = "",
-    beside: Sequence[str] = (),
-    size: str = "",
+    claimed: ClaimedTest, family: Sequence[NamedResult], *, estimand: str
 ) -> Headline:
     """What a test allows to claim: that it differs, or nothing.
 
     Parameters
     ----------
-    named : NamedResult
-        The test.
+    claimed : ClaimedTest
     family : sequence of NamedResult
         As `family_of_tests` gives it, perhaps adjusted with others by `jointly`; where it is
         empty, the p is that of the test.
     estimand : str
-    about : About
-    direction : str
-    beside : sequence of str
-        Ids of what else it rests on.
-    size : str
-        Id of what says how large the difference is.
     """
-    test = named.result
+    named, test = claimed.result, claimed.result.result
     p, floor = (test.p_value, test.p_floor) if isinstance(test, TestResult) else (math.nan,) * 2
     bound = p <= floor
     for whole in family:
@@ -723,26 +727,11 @@ def headline_of_test(
             if label is not None:
                 p, bound = whole.result.p_adjusted[label], whole.result.p_bound[label]
     return claim_headline(
-        named.id, about, p=p, p_bound=bound,
-        hypothesis=named.answers,
-        estimand=estimand,
-        direction=direction if p < LEVEL else "",
-        rests_on=(named.id, *beside),
-        family=family[0].id if family else "",
+        named.id, claimed.about, p=p, p_bound=bound, hypothesis=named.answers, estimand=estimand,
+        direction=claimed.direction if p < LEVEL else "", rests_on=(named.id, *claimed.beside),
+        family=family[0].id if family else "", size=claimed.size,
         reason=test.reason if isinstance(test, TestResult) else "",
-        size=size,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClaimedTest:
-    """A test, and the content of its claim besides the p; see `headline_of_test`."""
-
-    result: NamedResult
-    about: About
-    direction: Literal["", "higher", "lower"] = ""
-    beside: tuple[str, ...] = ()
-    size: str = ""
 
 
 def claimed_tests(
@@ -762,13 +751,7 @@ def claimed_tests(
     """
     of = {k: t.result.result for k, t in tests.items() if isinstance(t.result.result, TestResult)}
     adjusted = family_of_tests(identity, of, family)
-    headlines = [
-        headline_of_test(
-            t.result, adjusted, estimand=estimand, about=t.about, direction=t.direction,
-            beside=t.beside, size=t.size,
-        )
-        for t in tests.values()
-    ]  # fmt: skip
+    headlines = [headline_of_test(t, adjusted, estimand=estimand) for t in tests.values()]
     return [*(t.result for t in tests.values()), *adjusted], headlines
 
 
@@ -798,14 +781,10 @@ def headlines_of_rows(
         p_alike = (alike or {}).get((row.a, row.b), math.nan)
         equal = (f"{beside}/{pair}",) if beside and not math.isnan(p_alike) else ()
         yield claim_headline(
-            f"{named.id}/{pair}", about,
-            p=row.p_adjusted, p_alike=p_alike, p_bound=row.p_bound,
-            hypothesis=named.answers,
-            estimand=estimand,
+            f"{named.id}/{pair}", about, p=row.p_adjusted, p_alike=p_alike, p_bound=row.p_bound,
+            hypothesis=named.answers, estimand=estimand, family=named.id, reason=row.reason,
             direction=direction_of(row.estimate) if row.p_adjusted < LEVEL else "",
             rests_on=(f"{named.id}/{pair}", *equal),
-            family=named.id,
-            reason=row.reason,
         )  # fmt: skip
 
 

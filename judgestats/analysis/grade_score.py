@@ -123,7 +123,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         "position.family", {t.result.title: t for t in tests}, _FAMILY, estimand="grade_score"
     )
     results = selections.sort_results([*results, *tested], declared)
-    names = table["condition"]
+    names, choice = table["condition"], "choice_score"
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
@@ -135,14 +135,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         rows=(
             declared_row("grade_score", names, ids="grade.{}"),
             results_row("llm_score", "LLM score", "LLM score", "llm_score", "parts.llm.{}", names),
-            results_row(
-                "choice_score",
-                "Choice score",
-                "Choice score",
-                "choice_score",
-                "parts.choice.{}",
-                names,
-            ),
+            results_row(choice, "Choice score", "Choice score", choice, "parts.choice.{}", names),
             declared_row("flip_rate", names, ids="noise.{}", note=""),
             declared_row("option_win_rate", names, ids="wins.{}"),
         ),
@@ -371,10 +364,7 @@ def _compared(
         "names": [f"{factor.removeprefix('factor_')} {c}" for c in scores.columns],
         "cluster": clusters.loc[scores.index].to_numpy(object),
     }
-    data = scores.to_numpy(float)
-    if data.shape[1] == 2:
-        return stats.wilcoxon_signed_rank(data[:, 0], data[:, 1], **common, level=drawn.level)
-    return stats.friedman_test(data, **common, **drawn.resampling)
+    return selections.matched_ranks(scores.to_numpy(float), drawn, **common)
 
 
 def _limits(

@@ -61,6 +61,16 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     )  # fmt: skip
 
 
+_LIMITS = (
+    Limit("Accuracy is that of the judge's verdicts, which no human has checked.",
+          code="as_judged", short="accuracy by the judge's verdicts: no human has checked them"),
+    Limit("A standard error across replications shrinks with replications and knows nothing of "
+          "other questions: the interval over questions is the right one for statements beyond "
+          "these questions.", code="error_over_replications",
+          short="the published standard error knows nothing of other questions"),
+)  # fmt: skip
+
+
 def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
@@ -91,9 +101,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         experiment=declared.experiment,
         question=declared.question,
         drawing=ranked(
-            "as_judged",
-            "vote_share",
-            caption="Share judged correct, and vote-share reliability.",
+            "as_judged", "vote_share", caption="Share judged correct, and vote-share reliability."
         ),
         headlines=(*estimated, *headlines),
         conditions=table,
@@ -101,18 +109,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         limitations=(
             *selections.selection_limits(frame, table),
             *selections.unanswered(results, declared),
-            Limit(
-                "Accuracy is that of the judge's verdicts, which no human has checked.",
-                code="as_judged",
-                short="accuracy by the judge's verdicts: no human has checked them",
-            ),
-            Limit(
-                "A standard error across replications shrinks with replications and knows nothing "
-                "of other questions: the interval over questions is the right one for statements "
-                "beyond these questions.",
-                code="error_over_replications",
-                short="the published standard error knows nothing of other questions",
-            ),
+            *_LIMITS,
         ),
         rows=(
             declared_row("accuracy_as_judged", table["condition"], ids="accuracy.{}"),

@@ -292,11 +292,8 @@ def with_labelled(
     of_all = dict(_count_results(reduced, labelled, declared))
     people = _people(own, of_all)
     kinds = {r.id.split(".")[1] for r in people}
-    columns = [
-        str(c)
-        for c in own.conditions.columns
-        if str(c).removesuffix("_low").removesuffix("_high") in kinds
-    ]
+    ends = {f"{kind}{end}" for kind in kinds for end in ("", "_low", "_high")}
+    columns = [str(c) for c in own.conditions.columns if c in ends]
     table = analysis.conditions.merge(
         own.conditions[["condition", *columns]], on="condition", how="left", validate="one_to_one"
     )
@@ -307,18 +304,14 @@ def with_labelled(
         f"Agreement with human labels is that of the {n:,} judgments of {items:,} labelled items, "
         "in a second pass over the file."
     )
-    metrics = {
-        name: {
-            **values,
-            **{
-                k: v
-                for k, v in own.condition_metrics.get(name, {}).items()
-                if k.removeprefix("ci/").startswith("people/")
-            },
-            **validity.validity_metrics(of_all.get(name, [])),
+    metrics = {}
+    for name, values in analysis.condition_metrics.items():
+        of_people = {
+            k: v
+            for k, v in own.condition_metrics.get(name, {}).items()
+            if k.removeprefix("ci/").startswith("people/")
         }
-        for name, values in analysis.condition_metrics.items()
-    }
+        metrics[name] = {**values, **of_people, **validity.validity_metrics(of_all.get(name, []))}
     names = table["condition"]
     return replace(
         analysis,
@@ -402,11 +395,8 @@ def _spread_out(counts: NDArray[np.int64], values: NDArray[np.float64]) -> NDArr
 
 def _with_estimates(table: pd.DataFrame, of_all: dict[str, validity.Found]) -> pd.DataFrame:
     """The table with the estimates of each condition in its columns, as the audit in memory has."""
-    rows = []
-    for line in table.to_dict("records"):
-        row: dict[str, Any] = {str(k): v for k, v in line.items()}
-        rows.append(row | estimates_of(of_all.get(str(row["condition"]), [])))
-    return pd.DataFrame(rows)
+    rows = table.to_dict("records")
+    return pd.DataFrame([r | estimates_of(of_all.get(str(r["condition"]), [])) for r in rows])
 
 
 def verdict_counts(

@@ -16,7 +16,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
-from judgestats.results import Headline, Row
+from judgestats.results import Headline, Row, bounds_of
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.inference.result import Estimate, Interval, Result, Sample
@@ -77,14 +77,12 @@ def strength_results(
             continue
         if LENGTH in used and not np.isfinite(used[LENGTH].to_numpy(float)).all():
             used = used.drop(columns=LENGTH)
-            limits.append(
-                Limit(
-                    f"Lengths were not taken out of the systems' strengths ({condition}): not "
-                    "every row with a verdict has two lengths above 0.",
-                    code="no_lengths",
-                    short="lengths not taken out of strengths",
-                )
+            text = (
+                f"Lengths were not taken out of the systems' strengths ({condition}): not every "
+                "row with a verdict has two lengths above 0."
             )
+            short = "lengths not taken out of strengths"
+            limits.append(Limit(text, code="no_lengths", short=short))
         try:
             strengths = fitted_strengths(used, declared.level, declared.seed)
         except InputError as refusal:
@@ -222,21 +220,15 @@ def rank_estimates(
 def strength_table(strengths: Strengths) -> pd.DataFrame:
     """A row per system, the strongest first."""
     other = {(pair.a, pair.b): pair.effect for pair in strengths.pairs}
-    rows = []
-    for k, (system, term) in enumerate(zip(strengths.systems, strengths.strengths, strict=True)):
-        following = strengths.systems[k + 1] if k + 1 < len(strengths.systems) else ""
-        rows.append(
-            {
-                "system": system,
-                "strength": term.estimate,
-                "low": term.interval.low if term.interval else np.nan,
-                "high": term.interval.high if term.interval else np.nan,
-                "best_rank": strengths.ranks[k][0],
-                "worst_rank": strengths.ranks[k][1],
-                "below_the_next": other.get((system, following), np.nan),
-            }
-        )
-    return pd.DataFrame(rows)
+    low, high = zip(*(bounds_of(term.interval) for term in strengths.strengths), strict=True)
+    following = zip(strengths.systems, [*strengths.systems[1:], ""], strict=True)
+    return pd.DataFrame({
+        "system": strengths.systems,
+        "strength": [term.estimate for term in strengths.strengths], "low": low, "high": high,
+        "best_rank": [best for best, _ in strengths.ranks],
+        "worst_rank": [worst for _, worst in strengths.ranks],
+        "below_the_next": [other.get(pair, np.nan) for pair in following],
+    })  # fmt: skip
 
 
 BY_SCORES = "by scores"
@@ -383,15 +375,12 @@ def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
     if not turned:
         return []
     more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
-    return [
-        Limit(
-            f"Verdicts on pairs ({condition}) rank {', '.join(turned[:3])}{more}. Scores rank "
-            "them in the reverse order, and both differences are significant. The two ways of "
-            "judging do not reward the same qualities.",
-            code="orders_contradict",
-            short=f"by scores the other way: {turned[0]}",
-        )
-    ]
+    text = (
+        f"Verdicts on pairs ({condition}) rank {', '.join(turned[:3])}{more}. Scores rank them in "
+        "the reverse order, and both differences are significant. The two ways of judging do not "
+        "reward the same qualities."
+    )
+    return [Limit(text, code="orders_contradict", short=f"by scores the other way: {turned[0]}")]
 
 
 def _side_by_side(board: pd.DataFrame, by_scores: _ScoreRanking) -> tuple[pd.DataFrame, float]:
@@ -404,17 +393,13 @@ def _side_by_side(board: pd.DataFrame, by_scores: _ScoreRanking) -> tuple[pd.Dat
             f"leaderboards: only one of the two tables has {', '.join(apart[:5])}. Give both for "
             "the same systems."
         )
-    intervals = [p.interval for p in by_scores.points]
-    points = pd.DataFrame(
-        {
-            "system": by_scores.systems,
-            "points": [p.estimate for p in by_scores.points],
-            "points_low": [i.low if i else np.nan for i in intervals],
-            "points_high": [i.high if i else np.nan for i in intervals],
-            "best_rank_points": [best for best, _ in by_scores.ranks],
-            "worst_rank_points": [worst for _, worst in by_scores.ranks],
-        }
-    )
+    low, high = zip(*(bounds_of(p.interval) for p in by_scores.points), strict=True)
+    points = pd.DataFrame({
+        "system": by_scores.systems,
+        "points": [p.estimate for p in by_scores.points], "points_low": low, "points_high": high,
+        "best_rank_points": [best for best, _ in by_scores.ranks],
+        "worst_rank_points": [worst for _, worst in by_scores.ranks],
+    })  # fmt: skip
     out = board.merge(points, on="system")
     out["rank_points"] = out["points"].rank(ascending=False, method="min").astype(int)
     return out, float(stats.kendalltau(out["strength"], out["points"]).statistic)

@@ -64,19 +64,18 @@ def few_questions(n: int) -> Limit:
     >>> few_questions(1).partition(":")[0], few_questions(12).partition(":")[0]
     ('Only one question', 'Only 12 questions')
     """
-    if n == 1:
-        return Limit(
-            "Only one question: results do not generalise to others, and there is no interval "
-            "over questions.",
-            code="few_questions",
-            short="one question: nothing follows for others",
-        )
-    return Limit(
-        f"Only {n} questions: intervals are wide, and what holds for these questions need not hold "
-        "for others.",
-        code="few_questions",
-        short=f"{n} questions: intervals are wide",
+    wide = "intervals are wide"
+    text = (
+        f"Only {n} questions: {wide}, and what holds for these questions need not hold for others."
     )
+    short = f"{n} questions: {wide}"
+    if n == 1:
+        text = (
+            "Only one question: results do not generalise to others, and there is no interval over "
+            "questions."
+        )
+        short = "one question: nothing follows for others"
+    return Limit(text, code="few_questions", short=short)
 
 
 def designed_labels() -> Limit:
@@ -178,26 +177,21 @@ def limits_of_conditions(
     few = float(np.mean(sizes < 5)) if sizes.size else 0.0
     # A handful of cells with failed calls does not make the others short.
     if few > 0.05 and sizes.max() > 1:
-        limits.append(
-            Limit(
-                f"{100 * few:.3g}% of the items under a condition have fewer than 5 readable "
-                f"replications (as few as {int(sizes.min())}): their variances are estimated from "
-                "very little.",
-                code="few_repeats",
-                short=f"as few as {int(sizes.min())} repeats per item",
-            )
+        least = f"as few as {int(sizes.min())}"
+        text = (
+            f"{100 * few:.3g}% of the items under a condition have fewer than 5 readable "
+            f"replications ({least}): their variances are estimated from very little."
         )
+        limits.append(Limit(text, code="few_repeats", short=f"{least} repeats per item"))
     related = cells["mean_spread_correlation"].to_numpy(float)
     if np.any(related < -0.3):
-        limits.append(
-            Limit(
-                "Items with high means vary less (correlation of item mean and variance down "
-                f"to {np.nanmin(related):.2f}). Near the end of the scale spread and mean are "
-                "confounded, so read them together.",
-                code="crowded_scale",
-                short="high scores vary less: read variance with the mean",
-            )
+        text = (
+            "Items with high means vary less (correlation of item mean and variance down to "
+            f"{np.nanmin(related):.2f}). Near the end of the scale spread and mean are confounded, "
+            "so read them together."
         )
+        short = "high scores vary less: read variance with the mean"
+        limits.append(Limit(text, code="crowded_scale", short=short))
     return limits
 
 
@@ -271,13 +265,9 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
         at = int(np.argmax(shares))
         if shares[at] > 0:
             share, where = f"{_percent(shares[at])}%", table["condition"].iloc[at]
-            limits.append(
-                Limit(
-                    f"Up to {share} of the judgments of a condition ({where}) {end}",
-                    code=code,
-                    short=f"up to {share} {_WORDS.get(code, code)} ({where})",
-                )
-            )
+            text = f"Up to {share} of the judgments of a condition ({where}) {end}"
+            short = f"up to {share} {_WORDS.get(code, code)} ({where})"
+            limits.append(Limit(text, code=code, short=short))
     return limits
 
 

@@ -15,6 +15,7 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.records import NamedResult
 from judgestats.analysis.score_audit import first_weighted
 from judgestats.analysis.selections import entered
+from judgestats.analysis.verdict_consistency import kappa_of_tables
 from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import heat
 from judgestats.data.parse import both_orders, combined, scores_of
@@ -247,13 +248,6 @@ def fewer_pairs(declared: AnalysisPlan, pairs: MethodPairs) -> list[str]:
 _OUTCOMES = ("a", "b", "tie")
 
 
-def share_of_pairs(
-    values: Floats, pairs: MethodPairs, *, level: float, name: str, label: str
-) -> Estimate:
-    """Mean over pairs with an interval over questions."""
-    return mean_share(values, cluster=pairs.table.clusters, level=level, name=name, label=label)
-
-
 def describe_verdicts(
     row: dict[str, Any], verdicts: Objects, pairs: MethodPairs, *, name: str, level: float
 ) -> tuple[Floats, list[NamedResult]]:
@@ -278,7 +272,8 @@ def describe_verdicts(
     credit = credit_by_pair(verdicts, labels)
 
     def share(values: Floats, kind: str, label: str) -> Estimate:
-        return share_of_pairs(values, pairs, level=level, name=kind, label=f"{label} ({name})")
+        clusters, label = pairs.table.clusters, f"{label} ({name})"
+        return mean_share(values, cluster=clusters, level=level, name=kind, label=label)
 
     wrong = right = None
     if np.any(verdicts == ""):
@@ -304,13 +299,6 @@ def describe_verdicts(
 
 def _counts(table: Objects) -> Floats:
     return np.stack([(table == o).sum(axis=1) for o in _OUTCOMES], axis=1).astype(float)
-
-
-def _kappa(table: Floats) -> Floats:
-    p = table / table.sum((-2, -1), keepdims=True)
-    chance = (p.sum(-1) * p.sum(-2)).sum(-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((np.trace(p, axis1=-2, axis2=-1) - chance) / (1 - chance))
 
 
 def kappa_with_people(
@@ -342,7 +330,7 @@ def kappa_with_people(
         return result
     null = relation_null(
         (human[present], verdict_counts[present]),
-        lambda drawn, given: _kappa(np.einsum("nv,bnl->bvl", given, drawn)),
+        lambda drawn, given: kappa_of_tables(np.einsum("nv,bnl->bvl", given, drawn)),
         cluster=pairs.table.clusters[present], n_permutations=n_permutations, seed=seed,
         vectorized=True,
     )  # fmt: skip
@@ -366,8 +354,8 @@ def reference_results(pairs: MethodPairs, declared: AnalysisPlan) -> list[NamedR
             NamedResult("alignment.people", "People against one another", "secondary", ceiling)
         )
     for name, credit in baselines(pairs).items():
-        score = share_of_pairs(
-            credit, pairs, level=declared.level, name="alignment_score",
+        score = mean_share(
+            credit, cluster=pairs.table.clusters, level=declared.level, name="alignment_score",
             label=f"Alignment score ({name})",
         )  # fmt: skip
         key = f"alignment.{name.replace(' ', '_')}"

@@ -22,11 +22,11 @@ from judgestats.analysis.probe_tests import (
     variant_scale,
 )
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, declared_conditions
 from judgestats.analysis.selections import condition_row, selection_limits
 from judgestats.analysis.supplements import Rows
 from judgestats.data.columns import Condition
-from judgestats.data.parse import ScoreArray, score_array
+from judgestats.data.parse import ScoreArray
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
@@ -334,11 +334,7 @@ def _score_conditions(
     own = own[~own["factor_probe"].map(on_another_scale)]
     if own.empty:
         return None, None
-    array = score_array(own)
-    return score_conditions(
-        own, array, **declared.resampling,
-        omega_model=declared.options.get("omega_model", "parallel"),
-    ), array  # fmt: skip
+    return declared_conditions(own, declared)
 
 
 def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:

@@ -14,9 +14,9 @@ from judgestats.analysis.coefficients import declared_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_headline, planned
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.scores import cell_arrays, score_conditions
+from judgestats.analysis.scores import cell_arrays, declared_conditions
 from judgestats.data.columns import Condition, heat
-from judgestats.data.parse import score_array, scores_of
+from judgestats.data.parse import scores_of
 from judgestats.results import About, Drawing, Headline, Row
 from judgestats.stats import adjust_family, crossed_components, mean_shift, prompt_sensitivity
 from judgestats.stats.inference.multiplicity import Family
@@ -146,12 +146,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         where = f"{judge} at {heat(float(str(temperature)))}"
         parts = {str(k): part for k, part in asked.groupby("factor_wording", sort=False)}
         table = np.stack([scores_of(part, items) for part in parts.values()], axis=1)
-        about[where] = About(
-            judge=str(judge),
-            stratum=where,
-            conditions=tuple(str(part["condition"].iloc[0]) for part in parts.values()),
-            varied="wording",
-        )
+        names = tuple(str(part["condition"].iloc[0]) for part in parts.values())
+        about[where] = About(judge=str(judge), stratum=where, conditions=names, varied="wording")
         tests[where] = prompt_sensitivity(table, cluster=cluster, **declared.resampling)
         shift = mean_shift(
             table, conditions=list(parts), reference=next(iter(parts)), cluster=cluster,
@@ -161,30 +157,21 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         row = ("level", "Wordings minus the first", shift)
         results += named_results(where, "secondary", row, about=about[where])
     family = adjust_family(tests, family="the wording of the prompt: judges and temperatures")
-    results = [
-        *(
-            named
-            for where, test in tests.items()
-            for named in named_results(
-                where, "primary", ("wording", "Wording of the prompt", test), about=about[where]
-            )
-        ),
-        NamedResult("wording", "Wording of the prompt, adjusted", "primary", family),
-        *results,
+    title = "Wording of the prompt"
+    tested = [
+        NamedResult(f"wording.{where}", f"{title}, {where}", "primary", test, about=about[where])
+        for where, test in tests.items()
     ]
+    tested.append(NamedResult("wording", f"{title}, adjusted", "primary", family))
     crossed = _crossed_results(frame, items, cluster, declared)
     headlines = tuple(_headline(where, test, family, about[where]) for where, test in tests.items())
-    array = score_array(frame)
-    described = score_conditions(
-        frame, array,
-        **declared.resampling, omega_model=declared.options.get("omega_model", "parallel"),
-    )  # fmt: skip
+    described, array = declared_conditions(frame, declared)
     return Analysis(
         experiment="prompts",
         question=declared.question,
         headlines=headlines,
         conditions=described.table,
-        results=(*results, *crossed, *described.results),
+        results=(*tested, *results, *crossed, *described.results),
         limitations=(
             *common_limits(frame, described.table, array),
             *_few(crossed, frame["factor_wording"].nunique()),

@@ -82,6 +82,16 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     )  # fmt: skip
 
 
+_DRAWN = "How often the candidate that labels prefer is chosen, and what that takes."
+_LIMITS = (
+    Limit("A choice among these candidates: no strategy can choose what none of them holds.",
+          code="candidates", short="no choice is better than its candidates"),
+    Limit("Nothing is trained on the chosen responses here; Table 3 of arXiv 2502.12501, which "
+          "scores models so trained, is on other scales.",
+          code="not_trained", short="nothing is trained on the choices"),
+)  # fmt: skip
+
+
 def analyse(
     frame: pd.DataFrame,
     declared: families.AnalysisPlan,
@@ -138,10 +148,10 @@ def analyse(
         together = families.one_family(gains, family="gain")
         results.append(NamedResult("gain", "Gain over a candidate at random", "primary", together))
     compared = _compare(chosen, table, items, shares, declared)
+    abouts = {who: About(stratum=who, varied="strategy") for who in compared}
     for who, tested in compared.items():
-        about = About(stratum=who, varied="strategy")
         between = ("crowd", "Best chosen, strategies compared", tested)
-        results += named_results(who, "primary", between, about=about)
+        results += named_results(who, "primary", between, about=abouts[who])
     results = families.jointly(
         results, {"gain", *(f"crowd.{who}" for who in compared)}, family=_FAMILY
     )
@@ -151,40 +161,21 @@ def analyse(
         claims = families.headlines_of_rows(
             by_id["gain"], estimand="rate_difference", about=About(varied="choice")
         )
-        headlines += [
-            replace(claim, about=replace(claim.about, stratum=name, conditions=(name,)))
-            for name, claim in zip(gains, claims, strict=True)
-        ]
-    for who in compared:
-        about = About(stratum=who, varied="strategy")
+        for name, claim in zip(gains, claims, strict=True):
+            about = replace(claim.about, stratum=name, conditions=(name,))
+            headlines.append(replace(claim, about=about))
+    for who, about in abouts.items():
         headlines += families.headlines_of_rows(
             by_id[f"crowd.{who}"], estimand="best_chosen", about=about
         )
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
-        drawing=ranked(
-            "best_share",
-            "tokens",
-            caption="How often the candidate that labels prefer is chosen, and what that takes.",
-        ),
+        drawing=ranked("best_share", "tokens", caption=_DRAWN),
         headlines=tuple(headlines),
         conditions=table,
         results=tuple(sort_by_role(results)),
-        limitations=(
-            *selections.selection_limits(frame, table),
-            Limit(
-                "A choice among these candidates: no strategy can choose what none of them holds.",
-                code="candidates",
-                short="no choice is better than its candidates",
-            ),
-            Limit(
-                "Nothing is trained on the chosen responses here; Table 3 of arXiv 2502.12501, "
-                "which scores models so trained, is on other scales.",
-                code="not_trained",
-                short="nothing is trained on the choices",
-            ),
-        ),
+        limitations=(*selections.selection_limits(frame, table), *_LIMITS),
         rows=(
             declared_row("best_chosen", table["condition"], ids="best.{}"),
             results_row(
@@ -215,14 +206,14 @@ def _describe(
     row |= selections.spent_on_a_verdict(asked)
     cost = row["cost_usd"]
     row["cost_per_chosen"] = cost / row["n_chosen"] if row["n_chosen"] else math.nan
-    best = _best(chosen, shares)
+    best, chance, *_ = _outcomes(chosen, shares).T
     share = None
     if np.isfinite(best).any():
         share = mean_share(
             best, cluster=clusters, level=declared.level, name="best_chosen",
             label="Best candidate chosen",
         )  # fmt: skip
-        row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, _chance(shares))))
+        row["best_at_random"] = float(np.nanmean(np.where(np.isnan(best), np.nan, chance)))
     circles = _circles(chosen, items, declared)
     return selections.entered(
         row, name,
@@ -231,28 +222,20 @@ def _describe(
     )  # fmt: skip
 
 
-def _best(chosen: Selections, shares: Sequence[Floats]) -> Floats:
-    """Whether the chosen one has the largest labelled share; NaN if nothing is known."""
-    out = np.full(len(shares), np.nan)
-    for i, (index, share) in enumerate(zip(chosen.index, shares, strict=True)):
-        if index is not None and np.isfinite(share).any():
-            out[i] = float(share[index] >= np.nanmax(share) - 1e-9)
-    return out
+def _outcomes(chosen: Selections, shares: Sequence[Floats]) -> Floats:
+    """Whether the best candidate is chosen, the chance of it, and labelled shares won.
 
-
-def _chance(shares: Sequence[Floats]) -> Floats:
-    """What a candidate drawn at random would score as best."""
-    return np.array(
-        [np.mean(s >= np.nanmax(s) - 1e-9) if np.isfinite(s).any() else np.nan for s in shares]
-    )
-
-
-def _rates(chosen: Selections, shares: Sequence[Floats]) -> Floats:
-    """Labelled share of a random candidate and of the chosen one; NaN where not known."""
-    out = np.full((len(shares), 2), np.nan)
-    for i, (index, share) in enumerate(zip(chosen.index, shares, strict=True)):
-        if index is not None and np.isfinite(share[index]):
-            out[i] = np.nanmean(share), share[index]
+    The shares are those of a random candidate and of the chosen one; NaN where not known.
+    """
+    out = np.full((len(shares), 4), np.nan)
+    for row, index, share in zip(out, chosen.index, shares, strict=True):
+        if np.isfinite(share).any():
+            best = share >= np.nanmax(share) - 1e-9
+            row[1] = np.mean(best)
+            if index is not None:
+                row[0] = best[index]
+                if np.isfinite(share[index]):
+                    row[2:] = np.nanmean(share), share[index]
     return out
 
 
@@ -277,20 +260,15 @@ def _gain(
     shares: Sequence[Floats],
     declared: families.AnalysisPlan,
 ) -> Comparisons | None:
-    rates = _rates(chosen, shares)
+    rates = _outcomes(chosen, shares)[:, 2:]
     kept = np.isfinite(rates).all(axis=1)
     if kept.sum() < _FEWEST:
         return None
     row["gain"] = float(np.mean(rates[kept][:, 1] - rates[kept][:, 0]))
     clusters = np.array([item.cluster for item in items], dtype=object)
-    return selections.label_shares(
-        mean_shift(
-            rates[kept],
-            conditions=["drawn at random", "chosen"],
-            cluster=clusters[kept],
-            level=declared.level,
-        )
-    )
+    names = ["drawn at random", "chosen"]
+    shift = mean_shift(rates[kept], conditions=names, cluster=clusters[kept], level=declared.level)
+    return selections.label_shares(shift)
 
 
 def _compare(
@@ -306,7 +284,7 @@ def _compare(
     for (judge, temperature), own in table.groupby(
         ["judge", "temperature"], sort=False, dropna=False
     ):
-        right = np.column_stack([_best(chosen[str(c)], shares) for c in own["condition"]])
+        right = np.column_stack([_outcomes(chosen[str(c)], shares)[:, 0] for c in own["condition"]])
         kept = np.isfinite(right).all(axis=1)
         if right.shape[1] < 2 or kept.sum() < _FEWEST:
             continue

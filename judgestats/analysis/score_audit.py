@@ -29,7 +29,7 @@ from judgestats.analysis.limits import (
     not_compared,
 )
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, runs_of, score_conditions
+from judgestats.analysis.scores import ScoreConditions, cell_arrays, declared_conditions, runs_of
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.arrays import Bools
@@ -248,12 +248,7 @@ def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
 def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Audit scores, as `declared` asks; a frame of single shots is audited without consistency."""
     validity_raters.check_rates(frame, declared)
-    n_resamples, seed, level = declared.n_resamples, declared.seed, declared.level
-    array = score_array(frame)
-    described = score_conditions(
-        frame, array, level=level, n_permutations=n_resamples, seed=seed,
-        omega_model=declared.options.get("omega_model", "parallel"),
-    )  # fmt: skip
+    described, array = declared_conditions(frame, declared)
     once = single_shot_conditions(frame)
     others = other_results(frame, array, declared)
     if all(once.values()):

@@ -20,9 +20,9 @@ from judgestats.analysis.coefficients import (
     named_result,
 )
 from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
-from judgestats.analysis.families import INTERLEAVED, request_order
+from judgestats.analysis.families import INTERLEAVED, AnalysisPlan, request_order
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.data.parse import ScoreArray, lost_shares
+from judgestats.data.parse import ScoreArray, lost_shares, score_array
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
 from judgestats.stats.designs.cells import Cells, cell_statistics
@@ -310,6 +310,14 @@ def score_conditions(
         estimates=tuple(estimates),
         conditions=tuple(conditions),
     )
+
+
+def declared_conditions(
+    frame: pd.DataFrame, declared: AnalysisPlan
+) -> tuple[ScoreConditions, ScoreArray]:
+    """Every condition of a frame of scores described as the plan says, and the scores."""
+    array, model = score_array(frame), declared.options.get("omega_model", "parallel")
+    return score_conditions(frame, array, **declared.resampling, omega_model=model), array
 
 
 def runs_of(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats import stats
 from judgestats.analysis.coefficients import columns_of
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import first_limits, no_sampling
@@ -21,6 +22,7 @@ from judgestats.items.answers import model_names
 from judgestats.results import apa_number
 from judgestats.results.records import Role
 from judgestats.stats.agreement.grade_score import grade_score_items
+from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.dispersion.equivalence import EquivalenceResult, equivalence_of_means
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
@@ -405,6 +407,23 @@ def share_differences(
         label_shares(
             replace(equivalence_of_means(table, margin=margin, **common), quantity=quantity)
         ),
+    )
+
+
+def matched_ranks(data: Floats, declared: AnalysisPlan, **common: Any) -> TestResult:
+    """Ranks of matched columns: Wilcoxon's test of two, Friedman's of more."""
+    if data.shape[1] == 2:
+        return stats.wilcoxon_signed_rank(*data.T, **common, level=declared.level)
+    return stats.friedman_test(data, **common, **declared.resampling)
+
+
+def credit_test(data: Floats, *, within: str, **keywords: Any) -> TestResult:
+    """Blocked F test of agreement with human labels, conditions exchanged within blocks."""
+    return blocked_f_test(data, **keywords).replace(
+        name="credit_blocked_f",
+        method=f"Blocked F test of credit, conditions exchanged within {within}",
+        null_hypothesis="the conditions agree equally often with human labels",
+        alternative="some agree more often than others",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -346,15 +347,17 @@ class _Specified:
         found: Mapping[Any, Comparison] = self._specify(claim, chosen)["rows"].get(claim, {})
         return found
 
+    def _changed(self, chosen: tuple[Choice, ...]) -> tuple[pd.DataFrame, float]:
+        """The judgments under these choices, and what an unparsed reply counts for."""
+        frame = functools.reduce(lambda rows, choice: choice.change(rows), chosen, self.frame)
+        return frame, next((c.unparsed for c in chosen if c.key == "unparsed"), math.nan)
+
     def _specify(self, claim: str, chosen: tuple[Choice, ...]) -> Mapping[str, Any]:
         key = tuple((c.key, c.value) for c in chosen)
         if key in self.made:
             return self.made[key]
-        frame = self.frame
-        for choice in chosen:
-            frame = choice.change(frame)
+        frame, unparsed = self._changed(chosen)
         if claim == PEOPLE:
-            unparsed = next((c.unparsed for c in chosen if c.key == "unparsed"), math.nan)
             new, _ = verdict_comparisons(frame, self.declared, unparsed=unparsed)
         elif any(c.value == "first" for c in chosen):
             new = _first_means(frame, self.declared)
@@ -413,12 +416,9 @@ class _Specified:
 
     def _sums(self, claim: str, pair: tuple[str, str], chosen: tuple[Choice, ...]) -> pd.DataFrame:
         """Sum of the differences of two conditions, and number of items, by cluster."""
-        frame = self.frame
-        for choice in chosen:
-            frame = choice.change(frame)
+        frame, unparsed = self._changed(chosen)
         frame = frame[frame["condition"].isin(pair)]
         if claim == PEOPLE:
-            unparsed = next((c.unparsed for c in chosen if c.key == "unparsed"), math.nan)
             _, agreement = verdict_comparisons(frame, self.declared, unparsed=unparsed)
             means = pd.DataFrame(agreement)
         else:

@@ -22,9 +22,9 @@ from judgestats.analysis.records import (
     smallest_adjusted,
     sort_by_role,
 )
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, score_conditions
+from judgestats.analysis.scores import cell_arrays, declared_conditions
 from judgestats.data.columns import EXTRA, Condition, sort_levels
-from judgestats.data.parse import ScoreArray, score_array
+from judgestats.data.parse import ScoreArray
 from judgestats.results import About, Headline, Row, apa_number, name_of
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import cell_statistics
@@ -36,24 +36,6 @@ from judgestats.stats.inference.result import Result, TestResult
 
 FAMILY = "spread.family"
 """The family of all tests of spread that the answer tells."""
-
-
-def described_scores(
-    frame: pd.DataFrame, declared: families.AnalysisPlan
-) -> tuple[pd.DataFrame, ScoreArray, ScoreConditions]:
-    """The judgments that were asked, the same as an array, and the description of each condition.
-
-    Conditions that a judge refuses (``invalid_condition``) are left out of all three.
-    """
-    frame = frame[frame["status"] != "invalid_condition"]
-    array = score_array(frame)
-    described = score_conditions(
-        frame,
-        array,
-        **declared.resampling,
-        omega_model=declared.options.get("omega_model", "parallel"),
-    )
-    return frame, array, described
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,16 +192,6 @@ def spread_family(*questions: SpreadQuestion) -> Family:
     )
 
 
-def test_ids(*questions: SpreadQuestion) -> dict[str, str]:
-    """Ids of the tests in the family of `spread_family`, by their labels there."""
-    _, *others = questions
-    return {
-        label_of(q, name, others): q.result_id("spread", name)
-        for q in questions
-        for name in q.spreads
-    }
-
-
 def label_of(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQuestion]) -> str:
     """Of a test in the family: the stratum, which several questions may share."""
     return question.result_id("spread", stratum) if others else stratum
@@ -370,6 +342,9 @@ _MISSING = (
 _VARY = "vary."
 
 Further = tuple[list[NamedResult], list[Headline]]
+FurtherOf = Callable[
+    [ScoreArray, pd.DataFrame, tuple[SpreadQuestion, ...], families.AnalysisPlan], Further
+]
 
 
 def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
@@ -432,18 +407,7 @@ class SpreadExperiment:
     published: str
     reference: str | None = None
     hypotheses: Callable[[Sequence[Condition]], tuple[families.Hypothesis, ...]] | None = None
-    further: (
-        Callable[
-            [
-                ScoreArray,
-                pd.DataFrame,
-                tuple[SpreadQuestion, ...],
-                families.AnalysisPlan,
-            ],
-            Further,
-        ]
-        | None
-    ) = None
+    further: FurtherOf | None = None
 
     def plan(
         self, parameters: Mapping[str, Any], conditions: Sequence[Condition]
@@ -506,7 +470,8 @@ class SpreadExperiment:
         -------
         Analysis
         """
-        frame, array, described = described_scores(frame, declared)
+        frame = frame[frame["status"] != "invalid_condition"]
+        described, array = declared_conditions(frame, declared)
         cells, heated = described.table, self.vary == "temperature"
         sampled = cells[cells["temperature"] != 0] if heated else cells
         varied = [h.id for h in declared.hypotheses if h.id.startswith(_VARY)]
@@ -742,7 +707,7 @@ def _interaction(
         first = min(tests.p_adjusted, key=lambda name: np.nan_to_num(tests.p_adjusted[name], nan=1))
         ratios = families.restrict_pairs(
             ratios, tests.p_adjusted[first], bound=tests.p_bound[first],
-            claim=test_ids(*questions)[first],
+            claim=first if len(questions) > 1 else questions[0].result_id("spread", first),
         )  # fmt: skip
         title = "Is the change by reasoning the same for all judges"
         results.insert(0, NamedResult("interaction", title, "secondary", ratios))

@@ -69,13 +69,8 @@ _READ = [Status.OK.value, Status.NOT_APPLICABLE.value]
 def _share(rows: pd.DataFrame, lost: pd.Series, name: str, level: float) -> Estimate:
     items = lost.astype(float).groupby(rows["item_id"], sort=False).mean()
     clusters = rows.groupby("item_id", sort=False)["cluster"].first()
-    return mean_share(
-        items.to_numpy(),
-        cluster=clusters.loc[items.index].to_numpy(),
-        level=level,
-        name=name,
-        label=_TITLES[name.removesuffix("_share")],
-    )
+    label, own = _TITLES[name.removesuffix("_share")], clusters.loc[items.index].to_numpy()
+    return mean_share(items.to_numpy(), cluster=own, level=level, name=name, label=label)
 
 
 def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> Analysis:
@@ -367,12 +362,10 @@ def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.Dat
         clusters = group.groupby("item_id")["cluster"].first().loc[by_item.index]
         share = mean_share(by_item.to_numpy(dtype=float), cluster=clusters.to_numpy(), level=level)
         low, high = bounds_of(share.interval)
-        rows.append(
-            {
-                "condition": str(condition), "category": str(name), "n_items": len(by_item),
-                "accuracy": share.estimate, "accuracy_low": low, "accuracy_high": high,
-            }
-        )  # fmt: skip
+        rows.append({
+            "condition": str(condition), "category": str(name), "n_items": len(by_item),
+            "accuracy": share.estimate, "accuracy_low": low, "accuracy_high": high,
+        })  # fmt: skip
     return pd.DataFrame(rows)
 
 

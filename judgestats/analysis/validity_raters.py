@@ -420,13 +420,11 @@ def _judge(asked: pd.DataFrame, *, scores: bool) -> pd.Series:
 
 
 PANEL = Hypothesis(
-    id="panel",
-    question="Is a panel of these conditions better than its best member?",
-    test="majority (scores: mean, median) and weights learnt from labels against each member, with "
-    "the interval of the best one. Weights are learnt on four fifths of the questions. Near copies "
-    "and the effective number of judges are reported",
-    family="none: differences with intervals",
-)
+    "panel", "Is a panel of these conditions better than its best member?",
+    "majority (scores: mean, median) and weights learnt from labels against each member, with the "
+    "interval of the best one. Weights are learnt on four fifths of the questions. Near copies and "
+    "the effective number of judges are reported", "none: differences with intervals",
+)  # fmt: skip
 PANEL_GAIN = "panel.gain"
 _MOST = 12
 _MOST_OPTIONS = 26

@@ -238,9 +238,8 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         if isinstance(result, TestResult) and named.id.startswith("related."):
             of_kappa = result.statistic_name == "kappa"
             estimand = "cohen_kappa" if of_kappa else "pearson_correlation"
-            headline = families.headline_of_test(
-                named, family, estimand=estimand, about=named.about
-            )
+            claimed = families.ClaimedTest(result=named, about=named.about)
+            headline = families.headline_of_test(claimed, family, estimand=estimand)
             # In no family where its p could not be computed.
             alone = math.isnan(headline.p_adjusted)
             out.append(dataclasses.replace(headline, family="") if alone else headline)

@@ -20,7 +20,7 @@ from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeats import repeats_needed
-from judgestats.analysis.selections import label_shares
+from judgestats.analysis.selections import credit_test, label_shares, matched_ranks
 from judgestats.analysis.supplements import not_repeated
 from judgestats.analysis.validity import (
     is_pass_fail,
@@ -37,9 +37,6 @@ from judgestats.results import About, quantity_of
 from judgestats.stats.agreement.human import alignment_credit
 from judgestats.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.comparison.matched import friedman_test
-from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.result import Estimate, Result
 
@@ -140,12 +137,9 @@ def shares_of_verdicts(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
         share = (read["choice"] == option).groupby(read["item_id"], sort=False).mean()
         name = f"{SHARE_OF}'{option}'"
         value = mean_share(
-            share.to_numpy(float),
-            cluster=clusters.loc[share.index].to_numpy(object),
-            level=declared.level,
-            name="share",
-            label=f"{name[0].upper()}{name[1:]}",
-        )
+            share.to_numpy(float), cluster=clusters.loc[share.index].to_numpy(object),
+            level=declared.level, name="share", label=f"{name[0].upper()}{name[1:]}",
+        )  # fmt: skip
         results.append((f"verdicts.{name}", f"How often '{option}' is given", value))
     return results
 
@@ -401,39 +395,17 @@ def _compare(
         return []
     cluster = shared_clusters(clusters_of(frame, table.index))
     names = [str(c) for c in table.columns]
-    result: Result
-    if len(names) == 2:
-        one, two = (table[c].to_numpy(float) for c in table.columns)
-        result = wilcoxon_signed_rank(one, two, names=names, cluster=cluster, level=declared.level)
-    else:
-        result = friedman_test(
-            table.to_numpy(float),
-            names=names,
-            cluster=cluster,
-            **declared.resampling,
-        )
-    credit = blocked_f_test(
-        table.to_numpy(float),
-        conditions=names,
-        cluster=cluster,
-        **declared.resampling,
-    ).replace(
-        name="credit_blocked_f",
-        method="Blocked F test of credit, conditions exchanged within items",
-        null_hypothesis="the conditions agree equally often with human labels",
-        alternative="some agree more often than others",
-    )
+    data = table.to_numpy(float)
+    result = matched_ranks(data, declared, names=names, cluster=cluster)
+    common: dict[str, Any] = {"conditions": names, "cluster": cluster}
+    credit = credit_test(data, within="items", **common, **declared.resampling)
+    shifts = label_shares(mean_shift(data, **common, level=declared.level))
     parts: list[tuple[str, str, Result]] = [
         ("compare.people", "Agreement with human labels, paired by item", credit),
         ("compare.people.ranks", "Ranks of agreement, paired by item", result),
-        ("compare.people.pairs", "Shares that agree, pair by pair", label_shares(mean_shift(
-            table.to_numpy(float), conditions=names, cluster=cluster, level=declared.level
-        ))),
-    ]  # fmt: skip
-    return [
-        NamedResult(id=identity, title=title, role="secondary", result=entry)
-        for identity, title, entry in parts
+        ("compare.people.pairs", "Shares that agree, pair by pair", shifts),
     ]
+    return [NamedResult(identity, title, "secondary", entry) for identity, title, entry in parts]
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) -> list[str]:

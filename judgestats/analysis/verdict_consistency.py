@@ -161,7 +161,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     tables: dict[str, Callable[[Floats], Floats]] = {
         "alignment_score": lambda t: _share(t, _CREDIT),
         "accuracy": lambda t: _share(t, np.eye(len(names))),
-        "cohen_kappa": _kappa,
+        "cohen_kappa": kappa_of_tables,
         "accuracy_exclude_ties": lambda t: _share(t[..., :2, :2], np.eye(2)),
     }
     items = _items_read(pairs, names)
@@ -214,10 +214,12 @@ def _share(table: Floats, credit: Floats) -> Floats:
     return np.asarray((table * credit).sum((-2, -1)) / table.sum((-2, -1)))
 
 
-def _kappa(table: Floats) -> Floats:
+def kappa_of_tables(table: Floats) -> Floats:
+    """Cohen's kappa of each square table of a stack."""
     p = table / table.sum((-2, -1), keepdims=True)
     chance = (p.sum(-1) * p.sum(-2)).sum(-1)
-    return np.asarray((np.trace(p, axis1=-2, axis2=-1) - chance) / (1 - chance))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((np.trace(p, axis1=-2, axis2=-1) - chance) / (1 - chance))
 
 
 @dataclass(frozen=True, kw_only=True)
