@@ -527,11 +527,8 @@ def audit_read(
         )
     audits = _audits(frame, options, scale)
     read_notes = [note if isinstance(note, str) else str(note) for note in notes]
-    if (
-        options["labels_drawn"] == "by-verdict"
-        and "chance" not in frame
-        and len(audits.conditions) > 1
-    ):
+    by_verdict = options["labels_drawn"] == "by-verdict" and "chance" not in frame
+    if by_verdict and len(audits.conditions) > 1:
         read_notes.append(
             "Labels drawn by verdict are weighted in each condition by its own verdicts. That is "
             "correct only for the judge whose verdicts drew them. A column chance next to the "

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis.audit import verdict_plan
+from judgestats.analysis.audit import plan, verdict_plan
 from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.drift_tests import (
     ASPECTS,
@@ -25,20 +25,21 @@ from judgestats.analysis.drift_tests import (
     tests_of_pair,
 )
 from judgestats.analysis.families import (
+    AnalysisPlan,
     claim_headline,
     claim_of,
     described_headline,
     direction_of,
     restrict_pairs,
+    with_omega_model,
 )
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult
-from judgestats.analysis.scores import score_conditions
+from judgestats.analysis.scores import declared_conditions
 from judgestats.analysis.text_checks import apply_copy_policy, find_copies, handled_copies
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.arrays import Floats
-from judgestats.data.parse import score_array
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.change_screen import PRIMARY, SAME
@@ -547,10 +548,10 @@ def drift(
     scored = _is_scored(before, after)
     if not scored:
         joined = joined.assign(choice=outcomes(joined["choice"]))
-    table, described, limits, metrics = _described(
-        joined, n_resamples=n_resamples, seed=seed, level=level, scored=scored,
-        omega_model=omega_model,
-    )  # fmt: skip
+    make = plan if scored else verdict_plan
+    declared = make(n_resamples=n_resamples, seed=seed, level=level)
+    declared = with_omega_model(declared, omega_model)
+    table, described, limits, metrics = _described(joined, declared, scored=scored)
     joint = copies.limits if copies.groups else ()
     limits = (*left_out_items(counts), *joint, *limits)
     if baseline is None:
@@ -580,19 +581,13 @@ def drift(
     confirmed = baseline is not None
     headlines = drift_headlines(tests, family, confirmed=confirmed)
     names = {pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}
+    title = "Change between the runs, adjusted"
     analysis = Analysis(
         experiment="drift",
         question=_QUESTION,
         headlines=headlines,
         conditions=table,
-        results=(
-            *tests,
-            NamedResult(
-                id="drift.family", title="Change between the runs, adjusted", role="primary",
-                result=family,
-            ),
-            *described,
-        ),
+        results=(*tests, NamedResult("drift.family", title, "primary", family), *described),
         limitations=limits,
         condition_metrics=metrics,
         rows=(*_rows(names), *share_rows(tests, names, family.p_adjusted)),
@@ -630,32 +625,15 @@ def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:
 
 
 def _described(
-    joined: pd.DataFrame,
-    *,
-    n_resamples: int,
-    seed: int,
-    level: float,
-    scored: bool,
-    omega_model: str,
+    joined: pd.DataFrame, declared: AnalysisPlan, *, scored: bool
 ) -> tuple[pd.DataFrame, list[NamedResult], tuple[str, ...], dict[str, Any]]:
     """Each run by itself: the table of conditions, reliabilities, limits and metrics."""
     if scored:
-        array = score_array(joined)
-        scored_conditions = score_conditions(
-            joined, array, level=level, n_permutations=n_resamples, seed=seed,
-            omega_model=omega_model,
-        )  # fmt: skip
-        limits = tuple(common_limits(joined, scored_conditions.table, array))
+        found, array = declared_conditions(joined, declared)
+        limits = tuple(common_limits(joined, found.table, array))
         kinds = ("condition.mean.", "condition.sem.")
-        shown = [r for r in scored_conditions.estimates if r.id.startswith(kinds)]
-        return (
-            scored_conditions.table,
-            [*scored_conditions.results, *shown],
-            limits,
-            dict(scored_conditions.metrics),
-        )
-    plan = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
-    audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), plan)
+        shown = [r for r in found.estimates if r.id.startswith(kinds)]
+        return found.table, [*found.results, *shown], limits, dict(found.metrics)
+    audited = audit_verdicts(joined.drop(columns="label", errors="ignore"), declared)
     described = [replace(r, role="descriptive") for r in audited.with_role("primary")]
-    metrics = dict(audited.condition_metrics)
-    return audited.conditions, described, audited.limitations, metrics
+    return audited.conditions, described, audited.limitations, dict(audited.condition_metrics)

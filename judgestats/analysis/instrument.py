@@ -38,13 +38,8 @@ def instrument_questions(frame: pd.DataFrame) -> list[Hypothesis]:
     if _source(frame):
         asked.append("the same scores for every source at equal quality")
         tests.append("proportional odds given the human label, Wald's test over clusters")
-    return [
-        Hypothesis(
-            id="instrument",
-            question=f"The judge as a measuring instrument: {'; '.join(asked)}.",
-            test="; ".join(tests),
-        )
-    ]
+    question = f"The judge as a measuring instrument: {'; '.join(asked)}."
+    return [Hypothesis("instrument", question, "; ".join(tests))]
 
 
 def instrument_results(
@@ -209,9 +204,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
     one_each = frame.drop_duplicates("condition")
     rater = _raters(frame).loc[one_each.index]
     raters = dict(zip(one_each["condition"].astype(str), rater.astype(str), strict=True))
-    rows = [
-        declared_row("leniency", raters, ids="instrument.leniency.{}"),
-    ]
+    rows = [declared_row("leniency", raters, ids="instrument.leniency.{}")]
     sources = {
         tuple(r.details["sources"])
         for i, r in by_id.items()
@@ -313,15 +306,11 @@ def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, R
     rated = rated.assign(_quality=pd.to_numeric(rated["label"], errors="coerce"))
     for rater, part in rated.groupby("_rater", sort=False):
         try:
-            yield (
-                str(rater),
-                dif_test(
-                    part["score"].to_numpy(float),
-                    part[source].to_numpy(str),
-                    quality=part["_quality"].to_numpy(float),
-                    cluster=part["cluster"].to_numpy(str),
-                    level=declared.level,
-                ),
-            )
+            test = dif_test(
+                part["score"].to_numpy(float), part[source].to_numpy(str),
+                quality=part["_quality"].to_numpy(float), cluster=part["cluster"].to_numpy(str),
+                level=declared.level,
+            )  # fmt: skip
+            yield str(rater), test
         except InputError as refusal:
             yield str(rater), str(refusal)

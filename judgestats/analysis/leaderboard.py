@@ -24,9 +24,9 @@ from judgestats.stats.models.bradley_terry import Strengths, bradley_terry, rank
 from judgestats.stats.models.ordinal import cluster_df, wald_interval
 
 STRENGTH = Hypothesis(
-    id="strength",
-    question="Which system is preferred, adjusted for opponent, position, and length?",
-    test="Bradley-Terry with Davidson's ties, an order effect and, where lengths are known, "
+    "strength",
+    "Which system is preferred, adjusted for opponent, position, and length?",
+    "Bradley-Terry with Davidson's ties, an order effect and, where lengths are known, "
     "the log of their ratio. Sandwich errors over clusters. With three systems or more: "
     "simultaneous intervals of ranks, and the probability of another order",
 )

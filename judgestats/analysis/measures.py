@@ -23,17 +23,9 @@ from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Floats, Objects
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.protocols.base import NOT_UNPARSED
-from judgestats.results import About, Condition, Results, Row
+from judgestats.results import About, Condition, Results, Row, decisions
 from judgestats.results import Estimate as EstimateRecord
 from judgestats.results.caveats import KIND, ORDERS
-from judgestats.results.decisions import (
-    PANEL,
-    REPEATED,
-    DecisionOptions,
-    degrees_of_freedom,
-    measure_of,
-    subject_of,
-)
 from judgestats.results.verdict import Measure, Shape, Subject, share_measure
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
@@ -397,7 +389,7 @@ judgments takes precedence over it."""
 def with_measures(
     analysis: Analysis,
     frame: pd.DataFrame | None,
-    decision: DecisionOptions | None = None,
+    decision: decisions.DecisionOptions | None = None,
     *,
     labelled: pd.DataFrame | None = None,
 ) -> Analysis:
@@ -416,7 +408,7 @@ def with_measures(
     -------
     Analysis
     """
-    decision = decision or DecisionOptions()
+    decision = decision or decisions.DecisionOptions()
     made = measured_results(analysis.records(), frame, decision, labelled=labelled)
     return replace(analysis, measures=made.measures, decision=decision, decisions=made.decisions)
 
@@ -424,13 +416,13 @@ def with_measures(
 def measured_results(
     results: Results,
     frame: pd.DataFrame | None,
-    decision: DecisionOptions | None = None,
+    decision: decisions.DecisionOptions | None = None,
     *,
     labelled: pd.DataFrame | None = None,
 ) -> Results:
     """Results with what verdicts rest on, and what the data certify."""
-    made = () if frame is None else decisions_of(frame, decision or DecisionOptions())
-    subjects = {c.label: subject_of(c) for c in results.conditions if not c.derived}
+    made = () if frame is None else decisions_of(frame, decision or decisions.DecisionOptions())
+    subjects = {c.label: decisions.subject_of(c) for c in results.conditions if not c.derived}
     certified = (
         m for one in made for label in one.about for m in one.measures(subjects[label])
         if label in subjects
@@ -452,7 +444,7 @@ def _measures(
     for condition in results.conditions:
         if condition.derived:
             continue
-        subject = subject_of(condition)
+        subject = decisions.subject_of(condition)
         own = by_condition.get(condition.label)
         still = condition.factors.get("temperature") == 0
         kind = _kind_of(results, condition, own)
@@ -471,7 +463,7 @@ def _measures(
             if not still:
                 found |= {m.key: m for m in data_measures(own, subject)}
         for measure in found.values():
-            if not (still and measure.key in REPEATED):
+            if not (still and measure.key in decisions.REPEATED):
                 yield measure
     if frame is not None and sampled:
         yield from run_measures(frame, sampled)
@@ -504,14 +496,14 @@ def _recorded(results: Results, subject: Subject) -> Iterator[Measure]:
     for key, (estimand, shape) in _RECORDS.items():
         record = found.get(estimand)
         if record is not None:
-            yield measure_of(key, record, subject, shape)
+            yield decisions.measure_of(key, record, subject, shape)
     for key, begun in (("pass_rate", "verdicts.pass_rate"), ("agreement_human", "people.gap")):
         one = results.estimate(f"{begun}.{subject.label}")
         if one is not None and one.estimand != "distance_gap":
-            yield measure_of(key, one, subject, "plain")
+            yield decisions.measure_of(key, one, subject, "plain")
     share = results.estimate(f"order.first_position.{subject.label}/first_position_share")
     if share is not None:
-        yield _minus(measure_of("position_bias", share, subject, "plain"), 0.5)
+        yield _minus(decisions.measure_of("position_bias", share, subject, "plain"), 0.5)
 
 
 def _estimates_of(results: Results, label: str) -> dict[str, EstimateRecord]:
@@ -629,7 +621,7 @@ def _of_labels(own: pd.DataFrame, subject: Subject, results: Results) -> Iterato
         if weighted and record is not None:
             # Labels drawn with unequal chances: the weighted rate at its effective sample size.
             n = float(record.details.get("effective_n") or len(items))
-            made = measure_of(key, record, subject, "share")
+            made = decisions.measure_of(key, record, subject, "share")
             p = record.estimate
             yield replace(made, variance=p * (1 - p) / n if n else math.nan, n=len(items))
         elif len(items):
@@ -642,7 +634,7 @@ def _of_labels(own: pd.DataFrame, subject: Subject, results: Results) -> Iterato
             yield from slice_measures(passed, human, verdicts, subject)
     corrected = results.estimate(f"people.corrected.{subject.label}")
     if corrected is not None:
-        made = measure_of("corrected", corrected, subject, "plain")
+        made = decisions.measure_of("corrected", corrected, subject, "plain")
         half = (made.high - made.low) / 2
         yield replace(made, key="half_width", estimate=half, low=math.nan, high=math.nan)
 
@@ -701,7 +693,7 @@ def _repeated_scores(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     yield Measure(
         key="icc_1_1", subject=subject, estimate=found.estimate, reason=found.reason,
         low=ends.low if ends else math.nan, high=ends.high if ends else math.nan,
-        shape="variance_ratio", df=degrees_of_freedom(ends.method if ends else ""),
+        shape="variance_ratio", df=decisions.degrees_of_freedom(ends.method if ends else ""),
         parts=wide.shape[1], n=len(wide), n_clusters=int(sizes),
     )  # fmt: skip
 
@@ -747,4 +739,6 @@ def _panel_measures(results: Results) -> Iterator[Measure]:
     for key, begun in (("icc_a_1", "judges.icca"), ("icc_2_1", "judges.icc2")):
         record = results.estimate(begun)
         if record is not None:
-            yield measure_of(key, record, Subject(label=PANEL), "variance_ratio")
+            yield decisions.measure_of(
+                key, record, Subject(label=decisions.PANEL), "variance_ratio"
+            )

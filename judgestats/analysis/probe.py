@@ -217,7 +217,7 @@ _HYPOTHESES: tuple[tuple[Kind, Hypothesis], ...] = (
     ("reference", Hypothesis("reference", "Is the judge bound to its reference?",
         "mean score with another question's reference minus with its own", role="descriptive")),
 )  # fmt: skip
-"""What is asked where there are probes of a kind."""
+"""Hypotheses by kind of probe."""
 _SMALL = Hypothesis(
     "small", "Is a non-significant effect within the margin?",
     f"two one-sided tests within {probe_tests.MARGIN:g} points of 1-10 or "

@@ -273,17 +273,13 @@ def results_of(analysis: Analysis) -> Results:
 def _shorten_names(results: Results) -> Results:
     """With limitations that call conditions as the screen and the page do."""
     names = short_names(results)
-    notes = tuple(
-        replace(
-            note,
-            message=with_names(note.message, names),
-            values={
-                k: with_names(str(v), names) if k == "short" else v for k, v in note.values.items()
-            },
-        )
-        for note in results.limitations
-    )
-    return replace(results, limitations=notes)
+    notes = []
+    for note in results.limitations:
+        values = {
+            k: with_names(str(v), names) if k == "short" else v for k, v in note.values.items()
+        }
+        notes.append(replace(note, message=with_names(note.message, names), values=values))
+    return replace(results, limitations=tuple(notes))
 
 
 def _drop_missing_limits(results: Results) -> dict[str, dict[str, float]]:
@@ -324,12 +320,8 @@ def _adjusted(
     for label, test in family.tests.items():
         test_id = ids.get(id(test))
         if test_id is None:
-            place = replace(
-                named,
-                id=f"{named.id}/{label}",
-                title=f"{named.title}: {label}",
-                hypothesis=named.answers,
-            )
+            identity, title = f"{named.id}/{label}", f"{named.title}: {label}"
+            place = replace(named, id=identity, title=title, hypothesis=named.answers)
             at[place.id] = len(out)
             out += records_of(test, place)
             test_id = place.id
@@ -450,13 +442,8 @@ def _limitation(text: str) -> Note:
 def _table(conditions: pd.DataFrame) -> Iterable[Table]:
     """The table of conditions as a record."""
     if len(conditions.columns):
-        yield table_record(
-            conditions,
-            id=CONDITIONS,
-            hypothesis=CONDITIONS,
-            role="descriptive",
-            title="Conditions",
-        )
+        about = {"id": CONDITIONS, "hypothesis": CONDITIONS, "role": "descriptive"}
+        yield table_record(conditions, **about, title="Conditions")
 
 
 def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:

@@ -11,15 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.analysis import agreement, instrument, supplements, validity_raters
+from judgestats.analysis import agreement, coefficients, instrument, supplements, validity_raters
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
-from judgestats.analysis.coefficients import (
-    DRAWN_SCORES,
-    columns_of,
-    people_rows,
-    ranked,
-    score_rows,
-)
 from judgestats.analysis.conversion import ratios_with_items, with_items
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import (
@@ -228,8 +221,8 @@ def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame
         for method in ("pearson", "spearman", "kendall"):
             value = named.get(f"people.{method}.{row['condition']}")
             if isinstance(value, Estimate):
-                unknown = dict.fromkeys((f"{method}_low", f"{method}_high"), math.nan)
-                row |= unknown | columns_of(method, value)
+                names = (method, f"{method}_low", f"{method}_high")
+                row |= dict.fromkeys(names, math.nan) | coefficients.columns_of(method, value)
         by_k = named.get(f"people.by_k.{row['condition']}")
         if isinstance(by_k, AccuracyByK):
             row |= _accuracies(by_k) | {"of_pairs": float(by_k.of_pairs)}
@@ -241,7 +234,7 @@ def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
     """Accuracy with one judgment and with all, with the ends of its interval."""
     row = {"k": float(max(by_k.accuracy))}
     for key, k in (("accuracy", min(by_k.accuracy)), ("accuracy_all", max(by_k.accuracy))):
-        row |= columns_of(key, by_k.accuracy[k])
+        row |= coefficients.columns_of(key, by_k.accuracy[k])
     return row
 
 
@@ -261,7 +254,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     analysis = _with_people_shown(frame, declared, Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_SCORES),
+        drawing=coefficients.ranked(*coefficients.DRAWN_SCORES),
         headlines=headlines,
         conditions=cells,
         results=tuple(restrict_to_claims(results, headlines)),
@@ -275,7 +268,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             replace(c, estimates=_single_run_estimates(c.estimates)) if once[c.label] else c
             for c in described.conditions
         ),
-        rows=score_rows(cells["condition"]),
+        rows=coefficients.score_rows(cells["condition"]),
         metrics=(dict(described.metrics[cells["condition"].iloc[0]]) if len(cells) == 1 else {})
         | spread_metrics(compared),
         condition_metrics=_and_people(described.metrics, cells, others),
@@ -299,7 +292,7 @@ def _with_people_shown(frame: pd.DataFrame, declared: AnalysisPlan, analysis: An
         ),
         rows=(
             *analysis.rows,
-            *people_rows(
+            *coefficients.people_rows(
                 analysis.conditions["condition"],
                 corrected=agreement.true_score_of(frame),
                 labels_drawn=validity_raters.drawn_as(declared),
@@ -333,13 +326,13 @@ def _audit_once(
     return _with_people_shown(frame, declared, Analysis(
         experiment="audit",
         question=declared.question,
-        drawing=ranked(*DRAWN_SCORES),
+        drawing=coefficients.ranked(*coefficients.DRAWN_SCORES),
         headlines=audit_headlines(results),
         conditions=table,
         results=tuple(results),
         limitations=(supplements.UNREPEATED, *supplements.constant_limits(table), *limits),
         described=tuple(r for r in described.estimates if r.id.startswith("condition.mean.")),
-        rows=(score_rows(table["condition"])[-1],),
+        rows=(coefficients.score_rows(table["condition"])[-1],),
         condition_metrics=_and_people(metrics, table, results),
     ))  # fmt: skip
 

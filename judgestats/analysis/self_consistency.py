@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import families, pair_methods
-from judgestats.analysis.coefficients import (
-    aligned_rows,
-    condition_metrics,
-    factor_curve,
-    results_row,
-)
+from judgestats.analysis import coefficients, families, pair_methods, selections
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import (
     Analysis,
@@ -28,12 +22,6 @@ from judgestats.analysis.records import (
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
-from judgestats.analysis.selections import (
-    condition_row,
-    entered,
-    selection_limits,
-    share_differences,
-)
 from judgestats.analysis.supplements import lost_shares_of
 from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import Condition, heat
@@ -224,14 +212,14 @@ def analyse(
     results += _best(every, questions, declared)
     table = pd.DataFrame([one.row for one in described])
     called = [one.name for one in described]
-    people, accuracy = aligned_rows(called)
-    reliability = results_row(
+    people, accuracy = coefficients.aligned_rows(called)
+    reliability = coefficients.results_row(
         "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", called
     )
     return Analysis(
         experiment="self_consistency",
         question=declared.question,
-        drawing=factor_curve(
+        drawing=coefficients.factor_curve(
             "k",
             "alignment",
             "reliability",
@@ -245,13 +233,15 @@ def analyse(
         conditions=table,
         results=tuple(sort_by_role(results)),
         limitations=(
-            *selection_limits(frame, table),
+            *selections.selection_limits(frame, table),
             _TIES,
             *weighted_limitations(frame),
             *pair_methods.fewer_pairs(declared, pairs),
         ),
         condition_records=tuple(conditions_of(table, judged=set(frame["condition"]))),
-        condition_metrics={one.name: condition_metrics(one.row, _METRICS) for one in described},
+        condition_metrics={
+            one.name: coefficients.condition_metrics(one.row, _METRICS) for one in described
+        },
         rows=(people, reliability, accuracy),
     )
 
@@ -260,7 +250,7 @@ def _averaged_scores(
     condition: str, own: pd.DataFrame, answers: Answers, declared: families.AnalysisPlan
 ) -> Averaged:
     """One judgment, and mean, median and mode of every size."""
-    base = condition_row(condition, own)
+    base = selections.condition_row(condition, own)
     scores = scores_of(own, answers.names)
     times = max(int(base["n_replications"]), 1)
     each = float(base["cost_usd"]) / times
@@ -321,7 +311,7 @@ def _aggregated(
         reliability = icc(grouped, form="ICC(1,1)", missing="listwise", **common)
     elif scores is not None and scores.shape[1] > 1:
         reliability = omega_total(scores, model="parallel", null=True, **common)
-    results += entered(
+    results += selections.entered(
         row, name,
         ("reliability", "descriptive", "reliability", "Reliability", reliability),
         ("icc1" if judgments == 1 else "", "descriptive", "", "", reliability),
@@ -386,7 +376,7 @@ def _compare_with_first(
 ) -> tuple[Comparisons, EquivalenceResult]:
     """Agreement with human labels of each column minus the first, and its equivalence."""
     names = list(columns)
-    return share_differences(
+    return selections.share_differences(
         np.column_stack(list(columns.values())), names, reference=names[0], cluster=questions,
         level=declared.level, margin=declared.margins["alignment_score"], quantity=_QUANTITY,
     )  # fmt: skip

@@ -59,7 +59,7 @@ Role = Literal["decides", "reveals", "apart", "all"]
 estimand, or one of the full cross product."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Choice:
     """One change of the declared analysis.
 
@@ -474,52 +474,45 @@ def _choices(frame: pd.DataFrame, claim: str, scale: Ends | None) -> Iterator[Ch
     heats = frame.groupby("condition", sort=False)["temperature"].first()
     cold = heats.eq(0)
     if claim == DISPERSION and cold.any():
-        yield Choice(key="temperature", value="in", change=lambda f: f.assign(temperature=math.nan))
+        yield Choice("temperature", "in", change=lambda f: f.assign(temperature=math.nan))
     elif cold.any() and int((~cold).sum()) >= 2:
         names = set(heats.index[cold])
-        yield Choice(
-            key="temperature", value="out", change=lambda f: f[~f["condition"].isin(names)]
-        )
+        yield Choice("temperature", "out", change=lambda f: f[~f["condition"].isin(names)])
     if frame["cluster"].nunique() < frame["item_id"].nunique():
-        yield Choice(
-            key="cluster", value="item", role="reveals",
-            change=lambda f: f.assign(cluster=f["item_id"]),
-        )  # fmt: skip
+        yield Choice("cluster", "item", "reveals", lambda f: f.assign(cluster=f["item_id"]))
     repeated = frame.duplicated(["condition", "item_id", "order"]).any()
     if claim != DISPERSION and repeated:
-        yield Choice(key="repeats", value="first", role="apart", change=_first_repeats)
+        yield Choice("repeats", "first", "apart", _first_repeats)
     unparsed = _is_unparsed(frame)
     if claim == PEOPLE:
         if unparsed.any():
-            yield Choice(key="unparsed", value="own category", unparsed=0.0)
+            yield Choice("unparsed", "own category", unparsed=0.0)
         return
     scores = frame["score"].dropna()
     low = scale[0] if scale else float(scores.min())
     if unparsed.any():
-        yield Choice(
-            key="unparsed", value="lowest score",
-            change=lambda f: f.assign(score=f["score"].mask(_is_unparsed(f), low)),
-        )  # fmt: skip
+        yield Choice("unparsed", "lowest score", change=_rescored(
+            lambda f: f["score"].mask(_is_unparsed(f), low)
+        ))  # fmt: skip
     if heats.size > 2 and len(_common_items(frame)) < len(frame):
-        yield Choice(key="items", value="judged by all", change=_common_items)
+        yield Choice("items", "judged by all", change=_common_items)
     apart = far_distance(scale) - 1e-9 if scale else math.inf
     if _far(frame, apart).any():
-        yield Choice(
-            key="far", value="item's median",
-            change=lambda f: f.assign(score=f["score"].mask(_far(f, apart), _medians(f))),
-        )  # fmt: skip
+        yield Choice("far", "item's median", change=_rescored(
+            lambda f: f["score"].mask(_far(f, apart), _medians(f))
+        ))  # fmt: skip
     if 4 <= scores.nunique() <= 200:
-        yield Choice(
-            key="recoding", value="neighbours in pairs",
-            change=lambda f: f.assign(score=recode_scores(f["score"].to_numpy(float))),
-        )  # fmt: skip
+        yield Choice("recoding", "neighbours in pairs", change=_rescored(
+            lambda f: recode_scores(f["score"].to_numpy(float))
+        ))  # fmt: skip
     if claim == DISPERSION:
-        yield Choice(
-            key="recoding", value="ranks within judge", role="apart",
-            change=lambda f: f.assign(
-                score=f.groupby("condition", sort=False)["score"].rank(pct=True)
-            ),
-        )  # fmt: skip
+        yield Choice("recoding", "ranks within judge", "apart", _rescored(
+            lambda f: f.groupby("condition", sort=False)["score"].rank(pct=True)
+        ))  # fmt: skip
+
+
+def _rescored(scores: Callable[[pd.DataFrame], Any]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    return lambda frame: frame.assign(score=scores(frame))
 
 
 def _is_unparsed(frame: pd.DataFrame) -> pd.Series:

@@ -325,9 +325,8 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
         own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(unparsed)"))
         row: dict[str, Any] = {"condition": str(condition), "unread": len(part) - len(read)}
         for name, kept in (("", read), ("_unread", own)):
-            row[f"commonest{name}"] = (
-                selections.commonest_share(kept, keys) if repeated else math.nan
-            )
+            common = selections.commonest_share(kept, keys) if repeated else math.nan
+            row[f"commonest{name}"] = common
             row[f"same_after_swap{name}"] = selections.same_after_swap(kept)
             row[f"same_as_people{name}"] = selections.same_as_people(kept)
         rows.append(row)
@@ -351,9 +350,8 @@ def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.Dat
     if not {"label", "category"} <= set(frame.columns):
         return pd.DataFrame()
     labelled = frame[frame["label"].astype(str).ne("") & frame["choice"].astype(str).ne("")]
-    labelled = labelled.assign(
-        right=labelled["choice"].astype(str) == labelled["label"].astype(str)
-    )
+    same = labelled["choice"].astype(str) == labelled["label"].astype(str)
+    labelled = labelled.assign(right=same)
     rows: list[dict[str, Any]] = []
     for (condition, name), group in labelled.groupby(["condition", "category"], sort=True):
         by_item = group.groupby("item_id")["right"].mean()
@@ -420,15 +418,10 @@ def supplemented(
         "scale_ends": scale_end_shares(scored, scale),
         "places.selections": selections.position_shares_selections(frame),
     }
-    described = tuple(
-        NamedResult(
-            name,
-            _TABLES[name],
-            "descriptive",
-            Rows(table=_sort_conditions(table, analysis)),
-        )
-        for name, table in tables.items()
-        if len(table)
+    sorted_tables = {k: _sort_conditions(t, analysis) for k, t in tables.items() if len(t)}
+    described = (
+        NamedResult(name, _TABLES[name], "descriptive", Rows(table=table))
+        for name, table in sorted_tables.items()
     )
     by_name = {r.id for r in analysis.results}  # what an audit has claimed
     return replace(

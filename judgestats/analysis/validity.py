@@ -578,19 +578,12 @@ def confidence_results(
         calibration = stats.confidence_calibration(chance, outcome.to_numpy(np.float64), **options)
     except InputError:  # outside 0-1: no chances, so nothing is said of them
         return []
-    of = "of passing" if of_passing else "in its verdict"
+    of = f"of its confidence {'of passing' if of_passing else 'in its verdict'}"
+    diagram = Diagram(table=calibration.diagram, summary=calibration.sentence())
     return [
-        ("people.brier", f"Brier score of its confidence {of}", calibration.brier),
-        (
-            "people.calibration",
-            f"Calibration error of its confidence {of}",
-            calibration.calibration_error,
-        ),
-        (
-            "people.reliability_diagram",
-            f"Reliability diagram of its confidence {of}",
-            Diagram(table=calibration.diagram, summary=calibration.sentence()),
-        ),
+        ("people.brier", f"Brier score {of}", calibration.brier),
+        ("people.calibration", f"Calibration error {of}", calibration.calibration_error),
+        ("people.reliability_diagram", f"Reliability diagram {of}", diagram),
     ]
 
 

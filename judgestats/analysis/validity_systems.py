@@ -25,12 +25,11 @@ from judgestats.stats.validity.calibration import shares_on_the_right_side
 from judgestats.stats.validity.error_rates import Measure
 
 SYSTEMS = Hypothesis(
-    id="systems",
-    question="Which system's answers would human raters prefer?",
-    test="difference of the labels regressed on the judge's (GREG), paired by question, so that a "
-    "judge that favours one system is corrected for it",
-    family="all pairs of systems, and the audit's other comparisons",
-)
+    "systems", "Which system's answers would human raters prefer?",
+    "difference of the labels regressed on the judge's (GREG), paired by question, so that a judge "
+    "that favours one system is corrected for it",
+    "all pairs of systems, and the audit's other comparisons",
+)  # fmt: skip
 _MOST = 30
 _LEAST = 20
 _CODES = {"pass": 1.0, "fail": 0.0}
@@ -238,12 +237,10 @@ def _wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons
 
 
 SLICES = Hypothesis(
-    id="slices",
-    question="Does the error rate differ by category, system, or length?",
-    test="Fisher's exact test against the rest, or t over questions where these repeat",
-    family="slices of one kind in one condition",
-    adjustment="holm; Benjamini-Hochberg above 10 slices",
-)
+    "slices", "Does the error rate differ by category, system, or length?",
+    "Fisher's exact test against the rest, or t over questions where these repeat",
+    "slices of one kind in one condition", adjustment="holm; Benjamini-Hochberg above 10 slices",
+)  # fmt: skip
 _MOST_SLICES = 40
 _KINDS = {"category": "category", "author": "system"}
 _LENGTH: tuple[tuple[Measure, str], ...] = (
@@ -319,6 +316,7 @@ def _thirds(lengths: NDArray[np.float64]) -> NDArray[np.object_]:
 
 
 DISAGREEMENTS = "tables/disagreements.csv"
+_DIFFER = "Largest differences of judge and human labels"
 _TOLD = 1000
 _LISTED = 20
 
@@ -412,15 +410,11 @@ def verdict_disagreements(pairs: pd.DataFrame) -> tuple[str, str, Result]:
     read = pairs[pairs["choice"] != ""]
     read = read.assign(gap=(read["choice"] != read["label"]).astype(float))
     by_item = read.groupby("item_id", sort=False)
-    frame = pd.DataFrame(
-        {
-            "judge": read.sort_values(["gap", "choice"], ascending=[False, True])
-            .groupby("item_id")["choice"]
-            .first(),
-            "people": by_item["label"].first(),
-            "gap": by_item["gap"].mean(),
-        }
-    )
+    worst = read.sort_values(["gap", "choice"], ascending=[False, True]).groupby("item_id")
+    frame = pd.DataFrame({
+        "judge": worst["choice"].first(), "people": by_item["label"].first(),
+        "gap": by_item["gap"].mean(),
+    })  # fmt: skip
     frame = frame.loc[list(by_item.groups)].rename_axis("item_id").reset_index()
     return _disagreement_result(frame[frame["gap"] >= 0.5], len(frame))
 
@@ -431,7 +425,7 @@ def _disagreement_result(apart: pd.DataFrame, of: int) -> tuple[str, str, Result
     disagreements = Disagreements(
         rows=rows.head(_LISTED), everything=rows, n=len(apart), sample=Sample(n_items=of)
     )
-    return "people.disagreements", "Largest differences of judge and human labels", disagreements
+    return "people.disagreements", _DIFFER, disagreements
 
 
 def with_disagreements(
@@ -459,9 +453,7 @@ def with_disagreements(
     Analysis
     """
     parts = [
-        _listed(
-            r.about.conditions[0], r.result, frame, texts_of_items if texts else {}, texts=texts
-        )
+        _listed(r.about.conditions[0], r.result, frame, texts_of_items if texts else None)
         for r in analysis.results
         if isinstance(r.result, Disagreements) and r.result.n and r.about.conditions
     ]
@@ -471,9 +463,7 @@ def with_disagreements(
     shown = table.groupby("condition", sort=False).head(_LISTED)
     shown = shown.map(lambda v: v[:_TOLD] if isinstance(v, str) else v)
     rows = Rows(table=shown.reset_index(drop=True))
-    record = NamedResult(
-        "disagreements", "Largest differences of judge and human labels", "descriptive", rows
-    )
+    record = NamedResult("disagreements", _DIFFER, "descriptive", rows)
     # These texts were written by others: none of them is a formula to whoever opens the file.
     written = csv_text(table)
     return replace(
@@ -487,13 +477,11 @@ def _listed(
     condition: str,
     disagreements: Disagreements,
     frame: pd.DataFrame,
-    texts_of_items: Mapping[str, tuple[str, str]],
-    *,
-    texts: bool,
+    texts_of_items: Mapping[str, tuple[str, str]] | None,
 ) -> pd.DataFrame:
     rows = disagreements.everything.copy()
     rows.insert(0, "condition", condition)
-    if not texts:
+    if texts_of_items is None:
         return rows
     words = _words(
         frame[frame["condition"].eq(condition) & frame["item_id"].isin(list(rows["item_id"]))],
