@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from judgestats.analysis.scores import mean_deviations
 from judgestats.reporting import plots
 
 JUDGES = ("sim-strict", "sim-typical", "sim-lenient")
@@ -23,17 +22,6 @@ TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 def examples() -> dict[str, tuple[str, plots.Figure]]:
     """Name, what it is for, and the figure."""
     rng = np.random.default_rng(1)
-    item = rng.gamma(2.0, 0.5, size=(40, 1))
-    panels = []
-    for j, judge in enumerate(JUDGES):
-        values = np.abs(item * np.linspace(0.1, 1 + 0.3 * j, 6) + rng.normal(0, 0.1, (40, 6)))
-        means = mean_deviations(values**2, range(40))
-        panels.append(
-            plots.SpreadPanel(
-                name=judge, conditions=tuple(f"{t:g}" for t in TEMPERATURES), values=values,
-                **{key: tuple(column) for key, column in means.items()},
-            )
-        )  # fmt: skip
     ratios = ((1.55, 1.1, 2.2), (3.4, 2.4, 4.8), (0.9, 0.7, 1.2), (math.nan, math.nan, math.nan))
     effect_names = (
         "reasoning after / none",
@@ -44,10 +32,6 @@ def examples() -> dict[str, tuple[str, plots.Figure]]:
     scores = tuple(np.clip(np.round(rng.normal(m, s, 400)), 1, 10) for m, s in
                    ((8.2, 0.4), (7.9, 0.9), (7.4, 1.5), (6.1, 2.0)))  # fmt: skip
     return {
-        "spread-by-condition": (
-            "Each item's spread over the conditions, paired, with the mean and its interval.",
-            plots.SpreadByCondition(panels=tuple(panels), x_label="Temperature"),
-        ),
         "forest": (
             "Effects with intervals and their numbers; filled squares exclude the reference.",
             plots.Forest(

@@ -70,7 +70,7 @@ def test_answers_are_short_tidy_and_drawn() -> None:
     assert str(found).startswith(("USE", "DO NOT USE", "CANNOT TELL"))
     assert set(found.results["kind"]) == {"estimate", "test", "comparison"}
     assert found.results["id"].is_unique
-    assert {"scores", "null", "spread"} <= set(found.figures)
+    assert {"scores", "null", "mean-spread"} <= set(found.figures)
     assert found.figures["scores"]._repr_png_().startswith(b"\x89PNG")
     with pytest.raises(KeyError, match="There are: scores"):
         found.figures["nothing"]
@@ -123,7 +123,7 @@ def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
     found = inside_a_loop(lambda: js.run("temperature", judges="sim-typical", **small))
     assert found.run_id
     assert len(found.results) > 5
-    assert "spread" in found.figures
+    assert "mean-spread" in found.figures
     again = js.compare(found, found.run_id, n_resamples=99)
     assert again.differences.empty
     assert "the same judgments in both runs: nothing has changed" in again.sentence.lower()

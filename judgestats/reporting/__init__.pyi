@@ -28,7 +28,6 @@ from judgestats.reporting.runs import load_run as load_run
 from judgestats.reporting.sections.answer import answer_figure as answer_figure
 from judgestats.reporting.sections.compare import pairs as pairs
 from judgestats.reporting.sections.conditions import sample_rows as sample_rows
-from judgestats.reporting.sections.figures import coefficients as coefficients
 from judgestats.reporting.sections.figures import null_strip as null_strip
 from judgestats.reporting.sections.figures import verdict_of as verdict_of
 from judgestats.reporting.sections.people import confidences as confidences

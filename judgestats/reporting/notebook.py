@@ -15,7 +15,7 @@ import pandas as pd
 from judgestats.analysis.records import Analysis
 from judgestats.reporting.plots.base import Figure
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections import compare, data, figures, people
+from judgestats.reporting.sections import answer, compare, data, figures
 from judgestats.reporting.sections.compare import Pair
 from judgestats.reporting.tables import Captioned, Table
 from judgestats.results import Headline, Results
@@ -28,11 +28,8 @@ from judgestats.sinks import escape_html
 _FIGURES = (
     figures.scores,
     figures.null_strip,
-    figures.coefficients,
-    figures.spread,
     figures.mean_against_spread,
-    figures.reliability_by_k,
-    people.alignment,
+    answer.answer_figure,
 )
 _STYLE = (
     "<style>.judgestats th, .judgestats td {padding: 2px 9px; white-space: nowrap; "

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 from urllib.parse import quote, unquote
 
 from judgestats.errors import InputError
@@ -26,29 +26,16 @@ def is_missing(value: Any) -> bool:
 
 
 def number(value: Any, *, digits: int = 2, leading_zero: bool = True) -> str:
-    """Fixed decimals, a real minus sign, a dash for NaN; no ``-0.00``.
+    """A number as `numbers.apa_number` writes it; a dash for NaN.
 
     Examples
     --------
-    >>> number(-1.256), number(float("nan")), number(0.5, leading_zero=False), number(-0.001)
+    >>> number(-1.256), number(float("nan")), number(0.5, leading_zero=False), number(-0.00001)
     ('−1.26', '–', '.50', '0.00')
     """
     if is_missing(value):
         return DASH
-    value = float(value)
-    if math.isinf(value):
-        return "∞" if value > 0 else MINUS + "∞"
-    if value != 0 and (abs(value) >= 1e6 or abs(value) < 0.5 * 10 ** -(digits + 2)):
-        large = abs(value) >= 1e6
-        text = numbers.written_out(value, figures=digits + 1) if large else f"{0:.{digits}f}"
-    else:
-        text = f"{value:.{digits}f}"
-    if text.startswith("-") and float(text.replace(",", "")) == 0:
-        text = text[1:]
-    if not leading_zero:
-        text = text.replace("-0.", "-.", 1) if text.startswith("-0.") else text
-        text = text[1:] if text.startswith("0.") else text
-    return text.replace("-", MINUS)
+    return numbers.apa_number(float(value), digits=digits, bounded=not leading_zero)
 
 
 class Bound(float):
@@ -65,13 +52,8 @@ def p_value(value: Any) -> str:
     """
     if is_missing(value):
         return DASH
-    if isinstance(value, Bound):
-        return numbers.format_p(float(value), smallest=float(value))
-    if value < 0.001:
-        return f"<{_FIXED_SPACE}.001".replace(_FIXED_SPACE, " ")
-    if value >= 0.9995:
-        return f">{_FIXED_SPACE}.999".replace(_FIXED_SPACE, " ")
-    return f"{float(value):.3f}".removeprefix("0")
+    smallest = float(value) if isinstance(value, Bound) else 0.0
+    return numbers.format_p(float(value), smallest=smallest).removeprefix("= ")
 
 
 def interval(low: Any, high: Any, *, digits: int = 2, leading_zero: bool = True) -> str:
@@ -458,29 +440,12 @@ def words(results: Results, where: str) -> str:
     return AddressedText(((text, where),)).markdown if text else ""
 
 
-def joined(parts: Sequence[AddressedText], between: str = ", ") -> AddressedText:
-    """Several in a row."""
-    out: list[tuple[str, str]] = []
-    for i, part in enumerate(parts):
-        out += [(between, "")] if i else []
-        out += part.parts
-    return AddressedText(tuple(out))
-
-
-@runtime_checkable
-class Citable(Protocol):
-    """What can be put as the APA manual asks: every result of a statistic."""
-
-    def apa(self, *, digits: int = 2) -> str:
-        """The result as a string for one's own paper."""
-
-
-def apa(result: Citable, *, digits: int = 2) -> str:
+def apa(result: Any, *, digits: int = 2) -> str:
     """A result in the style of the APA manual (7th edition): the same as ``result.apa()``.
 
     Parameters
     ----------
-    result : Citable
+    result : Estimate, TestResult or Comparisons
         An estimate, a test, or a family of either.
     digits : int
         Decimals of estimates and statistics. p-values have three.
@@ -504,12 +469,12 @@ def apa(result: Citable, *, digits: int = 2) -> str:
     >>> apa(e)
     'ICC(1,1) = .81, 95% CI [.75, .87]'
     """
-    if not isinstance(result, Citable):
+    if not callable(getattr(result, "apa", None)):
         raise InputError(
             f"apa: result must be an estimate, a test or comparisons, but is "
             f"{type(result).__name__}. Give what a function of judgestats.stats returned."
         )
     try:
-        return result.apa(digits=digits)
+        return str(result.apa(digits=digits))
     except TypeError as error:
         raise InputError(f"apa: {error}.") from error

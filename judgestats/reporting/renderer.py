@@ -652,7 +652,8 @@ def begin_report(
         As `render_report` does.
     """
     several = isinstance(run, (list, tuple))
-    loaded = [r if isinstance(r, Run) else load_run(r) for r in _as_list(run)]
+    listed: list[Any] = list(run) if isinstance(run, (list, tuple)) else [run]
+    loaded = [r if isinstance(r, Run) else load_run(r) for r in listed]
     if several and len(loaded) < 2 and not document:
         raise InputError(
             f"render_report: run must name at least two runs to compare, but names {len(loaded)}. "
@@ -693,10 +694,6 @@ def begin_report(
             return made
 
         yield publish
-
-
-def _as_list(run: object) -> list[Any]:
-    return list(run) if isinstance(run, (list, tuple)) else [run]
 
 
 def _summary_picture(run: Run, out_dir: Path) -> None:

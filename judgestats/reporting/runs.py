@@ -7,7 +7,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -21,8 +21,8 @@ from judgestats.data.schema import read_artifact
 from judgestats.deadlines import make_scratch_folder
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json
-from judgestats.results import CONDITIONS, Record, Results, read_results
-from judgestats.results.numbers import short_names
+from judgestats.results import CONDITIONS, Condition, Record, Results, read_results
+from judgestats.results.numbers import describe_conditions, short_names
 from judgestats.results.records import own_condition, rows_of_table
 
 _SHOWN_ELSEWHERE = {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
@@ -164,6 +164,19 @@ class Run:
         """What the conditions are called, by their labels, as on the screen."""
         return short_names(self.records)
 
+    @cached_property
+    def own_names(self) -> dict[str, str]:
+        """What distinguishes the conditions of one judge, by their labels; alone where several."""
+        if self.several_judges and not self.is_grouped:
+            return {}
+        groups: dict[str, list[Condition]] = {}
+        for condition in self.records.conditions:
+            groups.setdefault(condition.judge, []).append(condition)
+        return {
+            column.label: column.name.removeprefix(f"{judge}, ")
+            for judge, own in groups.items() for column in describe_conditions(own)[1]
+        }  # fmt: skip
+
     def condition_name(self, label: str) -> str:
         """The name of a condition; whatever else is one keeps its own."""
         return self.names.get(label, label)
@@ -287,11 +300,6 @@ class Run:
         """The results of one kind, which their ids begin with (``kind.``), in order."""
         listed = self.records.select(Record, top=True)
         return [record for record in listed if record.id.partition(".")[0] == kind]
-
-    def warnings(self) -> Iterator[tuple[str, str, str]]:
-        """All warnings of all results: (result's title, code, message)."""
-        for record, note in self.records.notes():
-            yield record.title, note.code, note.message
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

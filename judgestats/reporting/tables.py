@@ -304,11 +304,12 @@ class Table:
         caption: str = "",
         label: str = "",
         group: str = "",
+        note: str = "",
     ) -> Table:
         """A table of a data frame, every column with a format by its type."""
         columns = tuple(_column_for(frame, name) for name in frame.columns if str(name) != group)
         rows = tuple({str(k): v for k, v in row.items()} for row in frame.to_dict("records"))
-        return cls(columns=columns, rows=rows, caption=caption, label=label, group=group)
+        return cls(columns=columns, rows=rows, caption=caption, label=label, group=group, note=note)
 
     def to_html(self, *, caption: bool = True) -> str:
         """An HTML table; nothing in it can run or load anything."""
@@ -544,7 +545,7 @@ class Captioned:
         if not _FIGURE_LABEL.match(self.label):
             raise InputError(
                 f"Captioned: label must be 'fig-' and small letters, digits or hyphens, but is "
-                f"{self.label!r}. Write for instance fig-spread."
+                f"{self.label!r}. Write for instance fig-scores."
             )
 
 

@@ -12,13 +12,12 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.columns import as_text
-from judgestats.data.schema import read_artifact
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output
 from judgestats.reporting.pandoc import to_document
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.closing import methods as measures
-from judgestats.reporting.sections.design import margin_of
+from judgestats.reporting.sections.design import plan_sentences
 from judgestats.results.numbers import apa_number, count_noun
 from judgestats.results.purposes import threshold_text
 from judgestats.results.records import Estimate, Test
@@ -44,7 +43,7 @@ def methods_text(run: Run, write: Write = str) -> str:
     -------
     str
     """
-    parts = [submission_paragraph(run, write)]
+    parts = [submission_paragraph(run, write) or _assessed(run, write)]
     parts += [_design(run, write), _judges(run, write), _prompts(run), _judging(run, write)]
     told = measures(run, advised=False, roles=_TOLD, write=write)
     parts += [_tests(run, write), told.text, _software(run)]
@@ -73,7 +72,7 @@ def submission_paragraph(run: Run, write: Write = str) -> str:
     names = {k: write(name) for k, name in subject_names(run.records).items()}
     shown = verdicts[:_MOST_VERDICTS]
     sentences = [
-        _assessed(run, verdicts, write), _label_counts(run), _rule(verdicts),
+        _assessed(run, write), _label_counts(run), _rule(verdicts),
         *(_result(v, names[v.subject.label]) for v in shown),
     ]  # fmt: skip
     if len(verdicts) > _MOST_VERDICTS:
@@ -82,22 +81,22 @@ def submission_paragraph(run: Run, write: Write = str) -> str:
     careful = dict.fromkeys(c.text for v in shown for c in v.caveats if c.severity != "minor")
     if careful:
         sentences.append(f"Limitations: {' '.join(write(text) for text in careful)}")
-    version = (run.session or {}).get("judgestats")
+    version = run.session.get("judgestats")
     if version:
         sentences.append(f"Analyses used judgestats {version}.")
     return " ".join(filter(None, sentences))
 
 
 def _series(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
     *first, last = parts
-    if not first:
-        return last
     return f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}"
 
 
-def _assessed(run: Run, verdicts: Sequence[Verdict], write: Write) -> str:
-    design = run.facts.get("design") or {}
-    judges = list(dict.fromkeys(v.subject.judge for v in verdicts if v.subject.judge))
+def _assessed(run: Run, write: Write) -> str:
+    design = run.design
+    judges = list(dict.fromkeys(c.judge for c in run.records.conditions if c.judge))
     who = "one LLM judge" if len(judges) == 1 else f"{len(judges)} LLM judges"
     named = f" ({_series([write(j) for j in judges])})" if 0 < len(judges) <= 6 else ""
     simulated = "simulated " if run.all_simulated else ""
@@ -160,15 +159,10 @@ def _result(verdict: Verdict, name: str) -> str:
     return f"For {name}, {'; '.join(told)}: {outcome}."
 
 
-def judgments_of(run: Run) -> pd.DataFrame | None:
-    """The judgments that are kept with the run, if they are."""
-    file = run.folder / "data" / "judgments.parquet"
-    return read_artifact(run.folder, "judgments") if file.is_file() else None
-
-
-def dates_of(frame: pd.DataFrame | None) -> str:
+def _days(run: Run) -> str:
     """The days on which judgments were asked for; empty where no row says."""
-    if frame is None or "asked_at" not in frame:
+    frame = run.judgments
+    if "asked_at" not in frame:
         return ""
     asked = pd.to_datetime(frame["asked_at"], utc=True, errors="coerce", format="ISO8601").dropna()
     if asked.empty:
@@ -178,35 +172,24 @@ def dates_of(frame: pd.DataFrame | None) -> str:
 
 
 def _design(run: Run, write: Write) -> str:
-    design = run.facts.get("design") or {}
+    design = run.design
     asked = write(run.records.question)
     sentences = [f"**Design.** {asked}" if asked else "**Design.**"]
-    if n_items := design.get("items"):
-        what = f"{count_noun(int(n_items), 'answer', 'answers')} to {_questions(design)}"
-        if source := design.get("item_source"):
-            what += f" ({write(str(source))})"
-        sentences.append(f"{what} were judged.")
+    if source := design.get("item_source"):
+        sentences.append(f"Items: {write(str(source))}.")
     conditions = [write(str(c)) for c in design.get("conditions") or ()]
     if conditions:
         listed = f": {'; '.join(conditions)}" if len(conditions) <= 12 else ""
         sentences.append(
             f"There were {count_noun(len(conditions), 'condition', 'conditions')}{listed}."
         )
-    if (times := design.get("replicates")) and int(times) > 1:
-        sentences.append(
-            f"Every answer was judged {int(times)} times in each condition"
-            + (", each time by a new request." if run.records.kind == "experiment" else ".")
-        )
+    if run.records.kind == "experiment" and int(design.get("replicates") or 1) > 1:
+        sentences.append("Every repeat was a new request.")
     if scale := design.get("scale"):
         sentences.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
     if wording := design.get("wording"):
         sentences.append(write(str(wording)))
     return " ".join(sentences)
-
-
-def _questions(design: Mapping[str, Any]) -> str:
-    clusters = int(design.get("clusters") or 0)
-    return count_noun(clusters, "question", "questions") if clusters else "questions"
 
 
 def _judges(run: Run, write: Write) -> str:
@@ -230,18 +213,18 @@ def _judges(run: Run, write: Write) -> str:
         listed.append(f"`{_plain(name)}`{inside}")
     if not listed:
         return ""
-    design = run.facts.get("design") or {}
+    design = run.design
     heats = [t for t in design.get("temperatures") or () if t is not None]
     sentences = [f"**Judges.** {'; '.join(listed)}."]
     if heats:
-        sentences.append(f"Sampling temperature: {_joined([f'{t:g}' for t in heats])}.")
+        sentences.append(f"Sampling temperature: {_series([f'{t:g}' for t in heats])}.")
     if settings := design.get("settings"):
         sentences.append(
             "Further settings: "
             + ", ".join(f"{write(k)} = {as_text(v)}" for k, v in settings.items())
             + "."
         )
-    if days := dates_of(judgments_of(run)):
+    if days := _days(run):
         sentences.append(f"They were asked on {days} (UTC).")
     return " ".join(sentences)
 
@@ -252,7 +235,7 @@ def _prompts(run: Run) -> str:
     )
     if not shas:
         return ""
-    named = _joined([f"`{s}`" for s in shas])
+    named = _series([f"`{s}`" for s in shas])
     noun = "template" if len(shas) == 1 else "templates"
     return (
         f"**Prompts.** The prompt {noun} (SHA-256 beginning with {named}) "
@@ -262,9 +245,9 @@ def _prompts(run: Run) -> str:
 
 def _judging(run: Run, write: Write) -> str:
     """How many judgments there are, what became of them, how unparsed ones are treated."""
-    account, frame = run.facts.get("account") or {}, judgments_of(run)
+    account, frame = run.facts.get("account") or {}, run.judgments
     sentences = []
-    if frame is not None:
+    if len(frame):
         n, unread = len(frame), int((frame["status"] != "ok").sum())
         sentences.append(
             f"Of {n:,} judgments {n - unread:,} gave a verdict that could be read"
@@ -283,40 +266,25 @@ _TOLD = ("primary", "secondary", "descriptive")
 
 
 def _tests(run: Run, write: Write) -> str:
-    plan = run.plan
-    sentences = []
-    declared = plan.get("hypotheses") or ()
+    declared = run.plan.get("hypotheses") or ()
     primary = [str(h.get("question") or "") for h in declared if h.get("role") == "primary"]
-    if any(primary):
-        named = "; ".join(write(text) for text in dict.fromkeys(filter(None, primary)))
-        sentences.append(f"Primary: {named}")
-    if margins := plan.get("margins"):
-        sentences.append(
-            "Margins declared beforehand: "
-            + ", ".join(f"{write(margin_of(k))} {v:g}" for k, v in margins.items())
-            + "."
-        )
-    if blocks := plan.get("blocks"):
-        sentences.append(write(str(blocks)))
+    named = "; ".join(write(text) for text in dict.fromkeys(filter(None, primary)))
+    sentences = [f"Primary: {named}"] if named else []
+    sentences += plan_sentences(run, write, "blocks")
     if not sentences:
         return ""
-    level = float(plan.get("level") or math.nan)
-    if not math.isnan(level):
-        sentences.append(f"Intervals are {100 * level:g}% intervals.")
-    asked = run.records.kind == "experiment"
     first = (
         "The plan was written down before the first call."
-        if asked
+        if run.records.kind == "experiment"
         else "The tests follow from the kind of data; none was chosen by its outcome."
     )
     return f"**Tests.** {first} {' '.join(sentences)}"
 
 
 def _software(run: Run) -> str:
-    session = run.session or {}
-    design = run.facts.get("design") or {}
+    session = run.session
     packages = session.get("packages") or {}
-    with_what = _joined([f"{n} {v}" for n, v in packages.items()])
+    with_what = _series([f"{n} {v}" for n, v in packages.items()])
     version = session.get("judgestats")
     sentences = [
         f"**Software.** judgestats {version} on Python {session.get('python', '?')}, with "
@@ -324,17 +292,9 @@ def _software(run: Run) -> str:
         if version
         else ""
     ]
-    plan = run.plan
-    resamples, seed = plan.get("n_resamples"), design.get("seed", plan.get("seed"))
-    if resamples:
-        sentences.append(f"Permutations and bootstraps: at least {int(resamples):,}, seed {seed}.")
     if command := run.facts.get("command") or session.get("command"):
         sentences.append(f"Command: `{_plain(str(command))}`.")
     return " ".join(filter(None, sentences))
-
-
-def _joined(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _plain(text: str) -> str:
@@ -363,7 +323,7 @@ class Entry:
     where: str
 
 
-_Look = Callable[[Run, "pd.DataFrame | None"], str]
+_Look = Callable[[Run], str]
 
 
 def _judge_facts(run: Run, key: str) -> str:
@@ -387,19 +347,18 @@ def _estimates(run: Run, *names: str) -> str:
     return ", ".join(n for n in names if n in by_name)
 
 
-def _unparsed_count(_: Run, frame: pd.DataFrame | None) -> str:
-    if frame is None or not len(frame):
-        return ""
-    unread = int((frame["status"] != "ok").sum())
-    return f"{unread} of {len(frame)} judgments"
+def _unparsed_count(run: Run) -> str:
+    frame = run.judgments
+    unread = int((frame["status"] != "ok").sum()) if len(frame) else 0
+    return f"{unread} of {len(frame)} judgments" if len(frame) else ""
 
 
-def _people(run: Run, _: pd.DataFrame | None) -> str:
+def _people(run: Run) -> str:
     stems = sorted({e.id.partition(".")[0] for e in run.records.select(Estimate)})
     return ", ".join(s for s in stems if s in {"people", "validity", "alignment", "agreement"})
 
 
-def _real_answers(run: Run, _: pd.DataFrame | None) -> str:
+def _real_answers(run: Run) -> str:
     if run.all_simulated:
         return ""
     return _judge_facts(run, "fingerprints") or _judge_facts(run, "endpoint")
@@ -412,52 +371,52 @@ def _plan(run: Run, key: str) -> str:
 _DECLARED = "family and adjustment are declared"
 _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("The judge: model and version", "GRRAS 2; LLM: model version",
-     lambda r, _: _judge_facts(r, "model_reported") or _judge_facts(r, "model"),
+     lambda r: _judge_facts(r, "model_reported") or _judge_facts(r, "model"),
      "name the model with its version as the provider states it"),
     ("Where it was served, and which build", "LLM: model version",
      _real_answers, "say where the judge was served (simulated judges have no server)"),
-    ("When it was asked", "LLM: model version", lambda _, f: dates_of(f),
+    ("When it was asked", "LLM: model version", _days,
      "give the days on which the judgments were made"),
     ("Settings of the request", "LLM: model version",
-     lambda r, _: _design_facts(r, "temperatures", "settings"), "give temperature and limits"),
-    ("The prompts, whole", "LLM: design", lambda r, _: _judge_facts(r, "prompt_sha"),
+     lambda r: _design_facts(r, "temperatures", "settings"), "give temperature and limits"),
+    ("The prompts, whole", "LLM: design", lambda r: _judge_facts(r, "prompt_sha"),
      "print every prompt template in the supplement"),
     ("What was judged, and how it was chosen", "GRRAS 3, 7",
-     lambda r, _: _design_facts(r, "item_source"), "say where questions and answers come from"),
+     lambda r: _design_facts(r, "item_source"), "say where questions and answers come from"),
     ("How many items, questions, judges, repetitions", "GRRAS 6, 11",
-     lambda r, _: _design_facts(r, "items", "clusters", "replicates"), "give the numbers"),
-    ("Why that many", "GRRAS 6", lambda *_: "",
+     lambda r: _design_facts(r, "items", "clusters", "replicates"), "give the numbers"),
+    ("Why that many", "GRRAS 6", lambda _: "",
      "say how the size was chosen (judgestats labels plan)"),
     ("Were repeats new judgments, not copies", "GRRAS 9",
-     lambda r, _: _design_facts(r, "choices_per_request"),
+     lambda r: _design_facts(r, "choices_per_request"),
      "say whether each repeat was a separate request"),
     ("Replies that could not be read, and what was done", "GRRAS 8; LLM: traces", _unparsed_count,
      "give the share of unparsed replies by condition"),
     ("The tests, declared before the data", "GRRAS 10",
-     lambda r, _: _DECLARED if r.plan.get("hypotheses") else "", "say which tests were planned"),
-    ("Dependence between items of one question", "GRRAS 10", lambda r, _: _plan(r, "blocks"),
+     lambda r: _DECLARED if r.plan.get("hypotheses") else "", "say which tests were planned"),
+    ("Dependence between items of one question", "GRRAS 10", lambda r: _plan(r, "blocks"),
      "say what is taken to be independent"),
     ("Reliability with its uncertainty", "GRRAS 13",
-     lambda r, _: _estimates(r, "icc_1_1", "icc_3_k", "omega", "krippendorff_alpha",
+     lambda r: _estimates(r, "icc_1_1", "icc_3_k", "omega", "krippendorff_alpha",
                              "fleiss_kappa", "flip_rate", "grade_score"),
      "report a reliability with an interval (judge several times)"),
     ("The typical error of one judgment, in the scale's units", "GRRAS 13",
-     lambda r, _: _estimates(r, "sd_repeated", "sem", "mean_absolute_deviation"),
+     lambda r: _estimates(r, "sd_repeated", "sem", "mean_absolute_deviation"),
      "report the standard error of measurement"),
     ("Every p-value, not only small ones", "GRRAS 13",
-     lambda r, _: "tables/results.csv" if any(True for _ in r.records.select(Test)) else "",
+     lambda r: "results.csv" if any(True for _ in r.records.select(Test)) else "",
      "report all tests"),
     ("Agreement with human labels, and who gave them", "LLM: human validation", _people,
      "validate the judge on human labels (judgestats labels), and describe the raters"),
-    ("An open model next to the closed one", "LLM: open model", lambda *_: "",
+    ("An open model next to the closed one", "LLM: open model", lambda _: "",
      "judge with an open model too, or say why not"),
     ("What the results mean for use", "GRRAS 14",
-     lambda r, _: ", ".join(v.outcome for v in r.records.verdicts),
+     lambda r: ", ".join(v.outcome for v in r.records.verdicts),
      "discuss the practical relevance"),
     ("Raw judgments", "GRRAS 15; LLM: traces",
-     lambda _, f: "data/judgments.parquet" if f is not None else "", "publish the judgments"),
+     lambda r: "data/judgments.parquet" if len(r.judgments) else "", "publish the judgments"),
     ("Versions of the software", "LLM: traces",
-     lambda r, _: f"judgestats {(r.session or {}).get('judgestats')}" if r.session else "",
+     lambda r: f"judgestats {r.session.get('judgestats')}" if r.session else "",
      "give the versions"),
 )  # fmt: skip
 
@@ -473,14 +432,11 @@ def checklist(run: Run) -> tuple[Entry, ...]:
     -------
     tuple of Entry
     """
-    frame = judgments_of(run)
-    entries = []
-    for what, source, look, add in _ASKED:
-        entry = look(run, frame)
-        entries.append(
-            Entry(what=what, source=source, reported=bool(entry), where=entry or f"missing: {add}")
-        )
-    return tuple(entries)
+    answers = [(what, source, look(run), add) for what, source, look, add in _ASKED]
+    return tuple(
+        Entry(what=what, source=source, reported=bool(found), where=found or f"missing: {add}")
+        for what, source, found, add in answers
+    )
 
 
 FORMATS = ("md", "tex", "docx")

@@ -54,7 +54,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 def test_tables_say_what_was_measured():
     table = studies.strategies(run_of())
     text = table.to_markdown().replace("\\", "")
-    assert "75.0%" in text
+    assert ".75 [.50, .90]" in text.replace("\u00a0", " ")
     assert "1,234" in text.replace("\u2009", ",").replace("\u202f", ",")
     assert "0.01" in text  # dollars a verdict
     rows = [
@@ -63,8 +63,8 @@ def test_tables_say_what_was_measured():
         for v, a in (("kept", 0.5), ("removed", 0.8))
     ]  # fmt: skip
     shown = studies.selection(run_of(selection=rows)).to_markdown().replace("\\", "")
-    assert "80.0%" in shown
-    assert "50.0%" in shown
+    assert ".80" in shown
+    assert ".50" in shown
 
 
 def test_what_a_verdict_takes_is_told_once_and_of_all_its_calls():
@@ -91,7 +91,7 @@ def test_a_point_without_a_gain_has_no_price():
     )
     run = run_of(results=[result])
     priced, unpriced = studies.costs(run).cells()
-    assert priced == ["cce@4", "20.0 [10.0, 30.0]", "5,000", "220 [147, 440]", "$0.50"]
+    assert priced == ["cce@4", "20.00 [10.00, 30.00]", "5,000", "220 [147, 440]", "$0.50"]
     assert unpriced[-2:] == ["–", "–"]
     assert results.described(run) == []  # it is not said twice
 
@@ -112,7 +112,7 @@ def test_sets_stand_side_by_side_with_their_average():
            for e, v in (("", 0.8), ("_low", 0.7), ("_high", 0.9))}  # fmt: skip
     table = studies.sets(run_of(more=row | {"average": 0.8}))
     assert [c.heading for c in table.columns] == ["Strategy", "one", "two", "Average"]
-    assert table.cells()[0][1] == "80.0% [70, 90]"
+    assert table.cells()[0][1] == ".80 [.70, .90]"
     assert studies.sets(run_of()) is None
 
 
@@ -164,8 +164,8 @@ def test_temperatures_stand_apart():
     curves = [curve("j", k, 0.7) | {"temperature": t} for t in (0.0, 1.0) for k in (0, 2)]
     run = run_of(selection=rows, scaling=curves)
     run.conditions["temperature"] = [0.0, 1.0]
-    assert [r["judge"] for r in studies.selection(run).rows] == ["j at T=0", "j at T=1"]
-    assert [r["judge"] for r in studies.strategies(run).rows] == ["j at T=0", "j at T=1"]
+    assert [r["who"] for r in studies.selection(run).rows] == ["j at T=0", "j at T=1"]
+    assert [r["who"] for r in studies.strategies(run).rows] == ["j at T=0", "j at T=1"]
     figure, table = studies.scaling(run)
     assert [c.name for c in figure.figure.panels[0].curves] == ["j at T=0", "j at T=1"]
     assert len(table.rows) == 4

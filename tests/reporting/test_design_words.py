@@ -11,5 +11,3 @@ def test_answers_at_the_servers_temperature_are_said_to_be_so():
     said = design._answered_by(run)
     assert "temperature default" in said
     assert "k 50" in said
-    earlier = SimpleNamespace(facts={"answers": {"temperatures": [1], "top_k": 50}})
-    assert "k 50" in design._answered_by(earlier)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgestats.analysis import Analysis, NamedResult
-from judgestats.reporting import Run, Table, show
+from judgestats.reporting import Run, Table
 from judgestats.reporting.sections import results
 from judgestats.results import apa_p
 from judgestats.stats import adjust_family, p_adjust
@@ -61,7 +61,6 @@ def test_each_test_bears_its_own_numbers(data: st.DataObject) -> None:
     run = Run(Path("x"), analysis.records())
     terminal = " ".join(str(analysis).split())
     [table] = [t for t in results.results(run, full=True) if isinstance(t, Table)]
-    page = show(results.sentences(run)).text.replace("\\", "").replace("*", "")
     assert isinstance(table, Table)
     for i, test in enumerate(tests):
         inside = ", ".join(f"{v:g}" for v in test.df.values())
@@ -73,7 +72,6 @@ def test_each_test_bears_its_own_numbers(data: st.DataObject) -> None:
             p += f" (Holm-adjusted over {held} tests, {apa_p(adjusted[i])})"
         expected = f"Method {i}: {shown} = {value}, {p} (14 items)."
         assert expected in terminal
-        assert expected in page
         row = next(r for r in table.rows if r["what"] == f"Judge {i}")
         assert row["statistic"] == f"{shown} = {value}"
         assert str(row["plain_p"]) == apa_p(test.p_value).removeprefix("p ").removeprefix("= ")
@@ -98,6 +96,7 @@ def test_the_adjusted_p_is_that_of_the_record_and_not_of_one_with_the_same_stati
     )  # fmt: skip
     expected = "V = 9, p = .388 (Holm-adjusted over 2 tests, p = .775)"
     assert expected in " ".join(str(analysis).split())
-    shown = show(results.sentences(Run(Path("x"), analysis.records()))).text
-    assert expected in shown.replace("\\", "").replace("*", "")
-    assert ".388 (Holm-adjusted over 7" not in shown.replace("\\", "")
+    tables = results.results(Run(Path("x"), analysis.records()), full=True)
+    [table] = [t for t in tables if isinstance(t, Table)]
+    row = next(r for r in table.rows if r["what"] == "One")
+    assert [row["statistic"], str(row["plain_p"]), str(row["p"])] == ["V = 9", ".388", ".775"]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from judgestats.reporting import Run, Table, coefficients, load_run, rows_tables
-from judgestats.reporting.sections import compare, design, results, studies
+from judgestats.reporting import Run, Table, load_run, rows_tables
+from judgestats.reporting.sections import compare, data, design, results, studies
 from judgestats.results import Table as TableRecord
 from judgestats.results import Test as TestRecord
-from tests.null_judge.designs import labelled_at_random
-from tests.null_judge.worlds import World
 
 
 @pytest.fixture
@@ -24,34 +20,34 @@ def run(run_folder: Path) -> Run:
     return load_run(run_folder)
 
 
-def test_of_many_tests_those_that_decide_are_told_and_the_table_has_all(run: Run) -> None:
+def test_a_full_report_has_every_test(run: Run) -> None:
     first = next(r for r in run.records.select(TestRecord) if r.role == "primary")
     tests = tuple(
         replace(first, id=f"many.{i}", title=f"Test {i}", p=p, p_adjusted=p, family="", effects=())
-        for i, p in enumerate([0.001] * 14 + [0.9] * 6)
+        for i, p in enumerate([0.001] * 14 + [0.9] * 16)
     )
-    few = replace(run.records, results=tests[:3], headlines=(), families=())
-    many = replace(run.records, results=tests, headlines=(), families=())
-    texts, counts = [], []
-    for records in (few, many):
-        of_tests = Run(run.folder, records)
-        texts.append(str(results.sentences(of_tests)).replace("\\", ""))
-        shown = results.results(of_tests, full=True)
+    counts = []
+    for full in (True, False):
+        many = Run(run.folder, replace(run.records, results=tests, headlines=(), families=()))
+        shown = results.results(many, full=full)
         counts.append(sum(len(t.rows) for t in shown if isinstance(t, Table)))
-    assert counts == [3, 20]
-    assert texts[0].count("**Test") == 3
-    assert "tests are reported" not in texts[0]
-    assert texts[1].count("**Test") == 12
-    assert "12 of 20 tests are reported, the most decisive; the table has all." in texts[1]
+    assert counts[0] == 30
+    assert 0 < counts[1] < 30
 
 
-def test_points_have_no_place_among_shares() -> None:
-    found = labelled_at_random(np.random.default_rng(0), World(), resamples=99)
-    run = Run(Path("x"), found.records({}))
-    drawn = coefficients(run)
-    assert drawn is not None
-    values = [v for row in drawn.figure.rows for v in (row.estimate, row.low, row.high)]  # type: ignore[attr-defined]
-    assert all(abs(v) <= 1 for v in values if math.isfinite(v))
+def test_an_estimate_stands_in_one_table_of_a_full_report(run: Run) -> None:
+    """Numbers of conditions had stood in the description and among the results."""
+    places = [
+        where
+        for table in [*data.descriptives(run), *results.results(run, full=True)]
+        if isinstance(table, Table)
+        for row in table.rows
+        for cell in (row.get(column.key) for column in table.columns)
+        for _, where in getattr(cell, "parts", ())
+        if where.endswith(("#estimate", "#p_adjusted"))
+    ]
+    assert len(places) > 20
+    assert len(set(places)) == len(places)
 
 
 def test_rows_of_several_results_are_headed_once_and_have_their_interval(run: Run) -> None:

@@ -89,7 +89,7 @@ def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> N
     table = data.condition_descriptions(both)
     assert table is not None
     heads = [c.label for c in table.columns if "null" in c.label]
-    assert heads == ["ICC(1,1): null 95th percentile", "One verdict: null 95th percentile"]
+    assert heads == ["ICC(1,1): null 95th percentile", "Kappa (repeats): null 95th percentile"]
     last = [str(row["chance_vote_share"]) for row in table.rows][-3:]
     assert last == [".21", ".22", ".23"]
 
@@ -173,5 +173,5 @@ def test_what_chance_gives_to_all_rows_alike_stands_in_the_note(run: Run) -> Non
     )
     table = data.condition_descriptions(alike)
     assert table is not None
-    assert not [c.label for c in table.columns if "One verdict:" in c.label]
-    assert "One verdict: null 95th percentile below .22 in every condition." in table.note
+    assert not [c.label for c in table.columns if "Kappa (repeats):" in c.label]
+    assert "Kappa (repeats): null 95th percentile below .22 in every condition." in table.note

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 from matplotlib.text import Text
 
-from judgestats.analysis import mean_deviations
 from judgestats.errors import InputError
 from judgestats.reporting import COLOURS, plots, theme, wrap_unique
 
@@ -32,19 +31,6 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def spread_panels(conditions: tuple[str, ...], judges: tuple[str, ...]) -> plots.Figure:
-    values = rng().gamma(1, 1, (30, len(conditions)))
-    values[rng().random(values.shape) < 0.1] = NAN
-    means = mean_deviations(values**2, range(30))
-    shown = {key: tuple(column) for key, column in means.items()}
-    return plots.SpreadByCondition(
-        panels=tuple(
-            plots.SpreadPanel(name=j, conditions=conditions, values=values, **shown) for j in judges
-        ),
-        x_label="Temperature",
-    )
-
-
 def effects(labels: tuple[str, ...], *, width: float = 0.3) -> tuple[plots.EffectRow, ...]:
     return tuple(
         plots.EffectRow(label=n, estimate=math.exp(e), low=math.exp(e - width),
@@ -53,14 +39,12 @@ def effects(labels: tuple[str, ...], *, width: float = 0.3) -> tuple[plots.Effec
     )  # fmt: skip
 
 
-def curves(
-    names: tuple[str, ...], *, log: bool = False, levels: tuple[str, ...] = ()
-) -> plots.Figure:
+def curves(names: tuple[str, ...], *, levels: tuple[str, ...] = ()) -> plots.Figure:
     panel = plots.CurvePanel(
         y_label="Reliability of the mean of k",
         curves=tuple(
             plots.Curve(
-                name=name, quiet=i > 6,
+                name=name,
                 points=tuple(
                     plots.Point(x=i if levels else k, value=v, low=v - 0.1, high=v + 0.05)
                     for i, (k, v) in enumerate(zip((1, 2, 3, 5, 10), values, strict=True))
@@ -71,17 +55,11 @@ def curves(
         ),
         lines=(("target", 0.8),),
     )  # fmt: skip
-    return plots.Curves(panels=(panel,), x_label="Judgments", levels=levels, log=log)
+    return plots.Curves(panels=(panel,), x_label="Judgments", levels=levels)
 
 
 FIGURES: dict[str, Callable[[], plots.Figure]] = {
     "forest narrow": lambda: plots.Forest(rows=effects(MANY[:6]), reference=1.0).narrow,
-    "spread one": lambda: spread_panels(("T=1",), ("judge",)),
-    "spread judges": lambda: spread_panels(tuple(f"{t / 10:g}" for t in range(11)), LONG[:2]),
-    "spread long": lambda: spread_panels(
-        ("guideline=none", "guideline=a paragraph a point"), LONG[:2]
-    ),
-    "spread none": lambda: plots.SpreadByCondition(panels=()),
     "forest": lambda: plots.Forest(rows=effects(MANY), reference=1.0, log=True),
     "forest grouped": lambda: plots.Forest(
         rows=(
@@ -104,7 +82,6 @@ FIGURES: dict[str, Callable[[], plots.Figure]] = {
     ),
     "curves": lambda: curves(LONG[:2]),
     "curves many": lambda: curves(MANY),
-    "curves by k": lambda: curves(LONG[:2], log=True),
     "curves of levels": lambda: curves(("a", "b"), levels=("0", "2", "4", "8", "16")),
     "curves and diagonal": lambda: plots.Curves(
         panels=(
@@ -144,10 +121,6 @@ def of_size(n: int) -> dict[str, Callable[[], plots.Figure]]:
     names = tuple(f"judge-{i // 8}, T={i % 8 / 10:g}, prompt=p{i % 3}" for i in range(n))
     values = np.linspace(0.2, 0.95, n)
     return {
-        f"spread {n}": lambda: spread_panels(names, ("",)),
-        f"spread panels {n}": lambda: spread_panels(
-            tuple(f"{i / 10:g}" for i in range(max(1, n // 4))), tuple("abcd"[: min(4, n)])
-        ),
         f"forest {n}": lambda: plots.Forest(rows=effects(names), reference=1.0, log=True),
         f"equivalence {n}": lambda: plots.Forest(
             rows=effects(names), margin=(0.8, 1.25), log=True, reference=1.0
@@ -317,10 +290,10 @@ def test_a_forest_names_its_lines_and_one_wide_interval_does_not_set_its_axis() 
         plots.EffectRow(label="b", estimate=0.6, low=-9.0, high=9.0),
         plots.EffectRow(label="c", estimate=0.5),
     )
-    forest = plots.Forest(rows=rows, reference=0.5, reference_label="human ceiling", bounded=True)
+    forest = plots.Forest(rows=rows, reference=0.5, bounded=True)
     for figure in (forest, forest.narrow):
         ax = figure.render().axes[0]
-        assert {t.get_text() for t in ax.texts} == {"null", "human ceiling"}
+        assert {t.get_text() for t in ax.texts} == {"null", "equal"}
         assert ax.get_legend() is None
         low, high = ax.get_xlim()
         assert -1 < low < high < 2
@@ -337,12 +310,6 @@ def test_a_forest_names_its_lines_and_one_wide_interval_does_not_set_its_axis() 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (
-            lambda: plots.SpreadPanel(
-                name="", conditions=("a",), values=np.ones(3), mean=(1,), low=(1,), high=(1,)
-            ),
-            "values must",
-        ),
         (lambda: plots.ScoreDistribution(labels=("a",), scores=()), "scores must be"),
         (
             lambda: plots.Forest(

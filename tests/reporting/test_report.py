@@ -211,18 +211,18 @@ def test_sections_of_a_run_without_anything() -> None:
             data.exclusion_reasons, data.condition_descriptions, data.descriptives,
             data.position_shares, data.prices,
             checks.checks, checks.missing_policies, checks.warnings,
-            checks.crosscheck, checks.limits, checks.not_repeated, results.sentences,
-            results.results, results.described, studies.replicated, studies.study_tests,
+            checks.crosscheck, checks.limits, results.results, results.described,
+            studies.replicated, studies.study_tests,
             studies.overview, studies.each_claim, studies.strategies, results.systems,
-            figures.scores, figures.spread, figures.mean_against_spread, figures.null_strip,
-            figures.reliability_by_k, figures.coefficients, figures.compared, people.disagreements,
-            people.categories, people.alignment, people.costs, people.confidences, closing.methods,
+            figures.scores, figures.mean_against_spread, figures.null_strip,
+            figures.compared, people.disagreements,
+            people.categories, people.costs, people.confidences, closing.methods,
             closing.account, closing.session, closing.command, summary.summary_page,
             answer.answer_figure,
         )
     ]  # fmt: skip
     assert str(show(*parts))
-    assert figures.spread(run) is None
+    assert figures.scores(run) is None
 
 
 def test_the_text_refers_to_every_table_and_figure_of_the_body(report: dict[str, Path]) -> None:

@@ -82,7 +82,7 @@ def sample() -> Table:
 @pytest.mark.parametrize(
     ("shown", "wanted"),
     [
-        (formats.number(0.005, digits=1), "0.0"),
+        (formats.number(0.0042), "0.004"),
         (formats.number(1e-9, digits=3), "0.000"),
         (formats.number(12345678.0), "12,345,678"),
         (formats.number(np.float64(2.5), digits=1), "2.5"),

@@ -39,8 +39,9 @@ def test_the_paragraph_says_what_the_run_holds(folder):
     run = load_run(folder)
     text = methods_text(run)
     design, [sha] = run.design, run.facts["judges"][0]["prompt_sha"]
-    assert f"{design['items']} answers to {design['clusters']} questions" in text
-    assert f"judged {design['replicates']} times" in text
+    assert text.count(f"on {design['items']} items") == 1
+    assert text.count(f"with {design['replicates']} repeats per item") == 1
+    assert "Every repeat was a new request." in text
     assert f"Of {run.facts['account']['asked']:,} judgments" in text
     assert all(name in text for name in ("sim-typical", "sim-noisy", sha, "[@holm1979]"))
     assert "simulated: no model was asked" in text

@@ -9,8 +9,6 @@ from judgestats.reporting.plots.curves import (
     Dots,
     Point,
     ScoreDistribution,
-    SpreadByCondition,
-    SpreadPanel,
     cliques,
 )
 from judgestats.reporting.plots.effects import (
@@ -34,8 +32,6 @@ __all__ = [
     "RequirementPlot",
     "RequirementRow",
     "ScoreDistribution",
-    "SpreadByCondition",
-    "SpreadPanel",
     "cliques",
     "Verdict",
 ]

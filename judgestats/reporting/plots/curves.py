@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import NullLocator
 
 from judgestats.errors import InputError
 from judgestats.reporting.numbers import number
@@ -44,11 +42,10 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """The points of one series, in order; a quiet one is thin and not named."""
+    """The points of one series, in order."""
 
     name: str
     points: tuple[Point, ...]
-    quiet: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +100,12 @@ def _thin_levels(xs: Sequence[float]) -> list[float]:
 class Curves(Figure):
     """Estimates with intervals against a factor, a line a series, a panel an estimand.
 
-    `levels` name the values of a factor that is drawn at equal distances; a `log` axis is
-    logarithmic.
+    `levels` name the values of a factor that is drawn at equal distances.
     """
 
     panels: tuple[CurvePanel, ...]
     x_label: str
     levels: tuple[str, ...] = ()
-    log: bool = False
 
     @property
     def _stacked(self) -> bool:
@@ -127,7 +122,7 @@ class Curves(Figure):
     def _legend(self) -> list[str]:
         """The names in the legend, in their lines."""
         panel = self.panels[0]
-        named = [curve.name for curve in panel.curves if not curve.quiet]
+        named = [curve.name for curve in panel.curves]
         lines = [wrapped(name, width=24, lines=2) for name, _ in panel.lines]
         return [*wrap_unique(named, width=24, lines=2), *lines]
 
@@ -172,15 +167,11 @@ class Curves(Figure):
 
     def _panel(self, panel: CurvePanel, ax: Axes) -> None:
         xs = sorted({p.x for curve in panel.curves for p in curve.points})
-        gap = 0.0 if self.log else min((b - a for a, b in pairwise(xs)), default=1.0)
-        named = [curve for curve in panel.curves if not curve.quiet]
-        step = min(0.09, 0.5 / max(1, len(named))) * gap
-        names = wrap_unique([curve.name for curve in named], width=24, lines=2)
-        for curve in panel.curves:
-            if curve.quiet:
-                ax.plot([p.x for p in curve.points], [p.value for p in curve.points], **_QUIET)
-        for i, curve in enumerate(named):
-            moved = (i - (len(named) - 1) / 2) * step  # intervals beside one another
+        gap = min((b - a for a, b in pairwise(xs)), default=1.0)
+        step = min(0.09, 0.5 / max(1, len(panel.curves))) * gap
+        names = wrap_unique([curve.name for curve in panel.curves], width=24, lines=2)
+        for i, curve in enumerate(panel.curves):
+            moved = (i - (len(panel.curves) - 1) / 2) * step  # intervals beside one another
             style = series(i)
             kept = [p for p in curve.points if math.isfinite(p.value)]
             ax.plot(
@@ -206,17 +197,11 @@ class Curves(Figure):
         ax.set_ylabel(wrapped(panel.y_label.replace(" / ", "/"), width=28, lines=2))
 
     def _ticks(self, panel: CurvePanel, ax: Axes, xs: Sequence[float]) -> None:
-        ticks = list(xs) if self.log else _thin_levels(xs)
-        if self.log:
-            ax.set_xscale("log")
-            ax.xaxis.set_minor_locator(NullLocator())
+        ticks = _thin_levels(xs)
         if len(ticks) <= 8 and not panel.diagonal:
             ax.set_xticks(ticks, [self._level(x) for x in ticks])
         if max((abs(p.value) for c in panel.curves for p in c.points), default=0.0) >= 10_000:
             ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-
-
-_QUIET: dict[str, Any] = {"color": "#b0b0b0", "lw": 0.7, "zorder": 1}
 
 
 def _depths(joined: Sequence[Sequence[int]]) -> list[int]:
@@ -262,7 +247,6 @@ class DotPanel:
     name: str = ""
     chance: tuple[float, ...] = ()
     line: float = math.nan
-    line_label: str = ""
     percent: bool = False
     from_zero: bool = False
 
@@ -370,11 +354,6 @@ class Dots(Figure):
             )  # fmt: skip
         if math.isfinite(panel.line):
             ax.axvline(panel.line, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
-            ax.annotate(
-                panel.line_label, (panel.line, 1), xycoords=("data", "axes fraction"),
-                xytext=(0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
-                color=GREY,
-            )  # fmt: skip
         limits = _near(panel.points, (*panel.chance, panel.line))
         if limits:
             ax.set_xlim(*limits)
@@ -459,7 +438,6 @@ class ScoreDistribution(Figure):
     labels: tuple[str, ...]
     scores: tuple[np.ndarray[Any, Any], ...]
     scale: tuple[float, float] | None = None
-    x_label: str = "Score"
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.scores):
@@ -539,142 +517,6 @@ class ScoreDistribution(Figure):
         ax.spines[:].set_visible(False)
         if names:
             ax.set_xticks((edges[:-1] + edges[1:]) / 2, names)
-        said = f"{self.x_label} (tone and number: percent of the condition's scores)"
+        said = "Score (tone and number: percent of the condition's scores)"
         ax.set_xlabel(wrapped(said, width=self.letters(70)))
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0))
-
-
-_MAX_LINES = 400
-_MEASURE = "Within-item standard deviation"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpreadPanel:
-    """One panel: conditions in order, and the spread of each item under each condition.
-
-    Attributes
-    ----------
-    name : str
-        The panel's title (a judge, as a rule).
-    conditions : tuple of str
-    values : (n_items, n_conditions) array
-        Spread of an item's scores within a condition; NaN where missing.
-    mean, low, high : tuple of float
-        Of each condition: the mean over items with its interval.
-    """
-
-    name: str
-    conditions: tuple[str, ...]
-    values: np.ndarray[Any, Any]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        shape = np.asarray(self.values).shape
-        if len(shape) != 2 or shape[1] != len(self.conditions):
-            raise InputError(
-                f"SpreadPanel: values must have shape (items, {len(self.conditions)}), but has "
-                f"{shape}. Give one column per condition."
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpreadByCondition(Figure):
-    """Each item's spread as a thin line over the conditions, and their mean with its interval.
-
-    A bar shows the interval of the mean. A fixed seed chooses the items shown and the place of
-    their points.
-    """
-
-    panels: tuple[SpreadPanel, ...]
-    x_label: str = ""
-
-    @property
-    def _columns(self) -> int:
-        widest = max((len(p.conditions) for p in self.panels), default=1)
-        return (
-            1
-            if len(self.panels) < 2 or widest > 14 or self.is_narrow
-            else min(3 if widest <= 6 else 2, len(self.panels))
-        )
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height in inches."""
-        rows = math.ceil(len(self.panels) / self._columns) or 1
-        return (self.width, 0.35 + (2.9 if self._columns == 1 else 2.4) * rows)
-
-    @property
-    def alt(self) -> str:
-        """The figure as text."""
-        parts = []
-        for panel in self.panels:
-            shown = "; ".join(
-                f"{c} {m:.3g}"
-                for c, m in zip(panel.conditions, panel.mean, strict=True)
-                if math.isfinite(m)
-            )
-            parts.append(f"{panel.name}: {shown or 'nothing to show'}")
-        return f"{_MEASURE} by condition, mean over items. " + ". ".join(parts) + "."
-
-    def compose(self, canvas: Canvas) -> None:
-        """Fill a whole canvas."""
-        if not self.panels:
-            nothing_to_show(canvas.subplots(), "no condition has replicated scores")
-            return
-        columns = self._columns
-        rows = math.ceil(len(self.panels) / columns)
-        axes = canvas.subplots(rows, columns, sharey=True, squeeze=False).ravel()
-        top = max((float(finite(p.values).max(initial=0.0)) for p in self.panels), default=1.0)
-        for i, ax in enumerate(axes):
-            if i >= len(self.panels):
-                ax.axis("off")
-                continue
-            self._panel(ax, self.panels[i], COLOURS[i % len(COLOURS)])
-            ax.set_ylim(-0.03 * (top or 1.0), 1.05 * (top or 1.0))
-            if len(self.panels) > 1:
-                ax.set_title(wrapped(self.panels[i].name, width=34 if columns < 3 else 24, lines=2))
-            if i % columns == 0:
-                ax.set_ylabel(wrapped(_MEASURE, width=28))
-            if self.x_label and i >= len(self.panels) - columns:
-                ax.set_xlabel(self.x_label)
-
-    def _panel(self, ax: Axes, panel: SpreadPanel, colour: str) -> None:
-        values = np.asarray(panel.values, dtype=float)
-        count = len(panel.conditions)
-        x = np.arange(count)
-        if finite(values).size == 0:
-            nothing_to_show(ax, "no item has two or more scores here")
-            return
-        rng = np.random.default_rng(0)
-        kept = (
-            values
-            if len(values) <= _MAX_LINES
-            else values[rng.permutation(len(values))[:_MAX_LINES]]
-        )
-        alpha = min(0.5, max(0.06, 9.0 / max(1, len(kept))))
-        jitter = rng.uniform(-0.06, 0.06, size=len(kept))
-        if count > 1:
-            lines = [np.column_stack([x + j, row]) for j, row in zip(jitter, kept, strict=True)]
-            ax.add_collection(LineCollection(lines, colors=GREY, linewidths=0.6, alpha=alpha))
-        ax.plot(
-            (x[None, :] + jitter[:, None]).ravel(), kept.ravel(), ".",
-            ms=2.6 if count > 1 else 5, color=GREY, alpha=min(0.6, 1.6 * alpha), mew=0,
-        )  # fmt: skip
-        ax.plot(x, panel.mean, "-", color=colour, lw=1.6, zorder=4)
-        for i, (low, high) in enumerate(zip(panel.low, panel.high, strict=True)):
-            if math.isfinite(low):
-                ax.plot([i, i], [low, high], "-", color=colour, lw=2.2, zorder=4)
-        ax.plot(x, panel.mean, "o", color=colour, ms=5, zorder=5)
-        longest = max(len(c) for c in panel.conditions)
-        crowded = longest * count > self.letters(60) / self._columns
-        labels = wrap_unique(panel.conditions, width=24 if crowded else 30, lines=1)
-        every = max(1, math.ceil(count / 16))
-        ax.set_xticks(x[::every], labels[::every])
-        if crowded:
-            ax.tick_params(axis="x", labelrotation=45)
-            for tick in ax.get_xticklabels():
-                tick.set_horizontalalignment("right")
-                tick.set_rotation_mode("anchor")
-        ax.set_xlim(-0.5, count - 0.5)

@@ -86,8 +86,6 @@ class Forest(Figure):
     rows : tuple of EffectRow
     reference : float
         Position of no effect (0, or 1 for ratios); NaN draws no line.
-    reference_label : str
-        Word above that line; by default "no difference", or "equal" for ratios.
     log : bool
         Logarithmic axis, for ratios.
     bounded : bool
@@ -100,7 +98,6 @@ class Forest(Figure):
     rows: tuple[EffectRow, ...]
     x_label: str = "Effect"
     reference: float = 0.0
-    reference_label: str = ""
     log: bool = False
     bounded: bool = False
     level: float = 0.95
@@ -179,7 +176,7 @@ class Forest(Figure):
             self._shade_margin(ax, *self.margin)
         if math.isfinite(self.reference):
             ax.axvline(self.reference, color=GREY, lw=0.9, ls=(0, (4, 2)))
-            word = self.reference_label or ("equal" if self.reference else "no difference")
+            word = "equal" if self.reference else "no difference"
             _name_above(ax, self.reference, word, line=int(self._has_nulls))
         y, positions, labels = 0.0, [], []
         by_row: list[float] = []

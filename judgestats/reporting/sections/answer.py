@@ -17,8 +17,8 @@ from judgestats.reporting.sections.conditions import (
     any_of,
     extremes_title,
     from_zero,
-    full_condition,
     heading,
+    level_of,
     measured,
     measures,
     subject_of,
@@ -32,10 +32,6 @@ _MOST_DOTS = 12
 _MOST_PANELS = 3
 _FEWEST = 3
 """Fewest numbers worth a figure: for two, or for one row, the table suffices."""
-_BY_DEFAULT = (
-    ("sem", "icc1"), ("alignment",), ("accuracy",), ("grade_score",), ("vote_share",),
-    ("as_judged",), ("mean",),
-)  # fmt: skip
 _MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
 _BARS = " Vertical bars join rows whose difference is not significant; it need not be zero."
 _FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
@@ -50,8 +46,8 @@ class _Row:
     """
 
     name: str
-    stratum: str
     values: tuple[Measured, ...]
+    stratum: str = ""
     quiet: bool = False
     claimed: bool = False
     nothing: float = math.nan
@@ -65,28 +61,19 @@ def answer_figure(run: Run) -> Captioned | None:
     ----------
     run : Run
     """
-    drawing = run.records.drawing or _default_drawing(run)
+    drawing = run.records.drawing
     if drawing is None:
         return None
     curves = _curves(run, drawing) if drawing.kind == "curve" else None
     if curves is not None:
         caption = f"{_title(curves)} {drawing.caption}".strip()
         return Captioned(figure=curves, label="fig-answer", caption=caption)
-    drawn = _dots(run, drawing, _MOST_DOTS)
+    drawn = _dots(run, drawing)
     if drawn is None:
         return None
     dots, more = drawn
     caption = f"{_title(dots)} {drawing.caption or 'Estimates by condition with 95% intervals.'}"
     return Captioned(figure=dots, label="fig-answer", caption=caption + more)
-
-
-def _default_drawing(run: Run) -> Drawing | None:
-    """Of results that declare none (a run of an earlier version, a custom analysis)."""
-    for keys in _BY_DEFAULT:
-        kept = measures(run, keys)
-        if kept:
-            return Drawing(kind="dots", estimands=tuple(kept))
-    return None
 
 
 def _title(figure: plots.Dots | plots.Curves) -> str:
@@ -194,81 +181,76 @@ def is_drawn(row: Mapping[str, object], drawing: Drawing) -> bool:
     return all(str(levels[key]) in values for key, values in drawing.only.items())
 
 
-def _dots(run: Run, drawing: Drawing, most: int) -> tuple[plots.Dots, str] | None:
-    rows, keys = _declared_rows(run, drawing)
+def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
+    """Rows of dots, and what the caption adds to what is declared."""
+    rows, keys = _effects(run, drawing) if drawing.rows else _conditions(run, drawing)
     numbers = [sum(value.is_finite for value in row.values) for row in rows]
     if sum(numbers) < _FEWEST or sum(n > 0 for n in numbers) < 2:
         return None
-    references = [] if drawing.rows else _lines(run, drawing)
-    n_rows = len(rows)
-    rows = _ranked(rows, keys, drawing, most)
-    more = ""
-    if n_rows > most:
-        rows, which = _limit_rows(rows, keys, drawing, run, most)
-        more = f" {which}"
+    rows, more = _ranked(rows, keys, drawing, run)
     if any(math.isfinite(value.chance) for row in rows for value in row.values):
         more += _MARKS
-    without = [heading(key) for k, key in enumerate(keys) if key in LOST and _bare(rows, k)]
+    without = [
+        heading(key) for k, key in enumerate(keys)
+        if key in LOST and not any(math.isfinite(row.values[k].low) for row in rows)
+    ]  # fmt: skip
     more += f" {', '.join(without)}: as counted, without intervals." if without else ""
     brackets = _brackets(run, rows, drawing)
     more += _BARS if brackets else ""
-    for line in references:
+    for line in [] if drawing.rows else _lines(run, drawing):
         values = (Measured.from_record(line), *(Measured() for _ in keys[1:]))
-        name = line.title or line.label
-        rows.append(_Row(name=name, stratum="", values=values, quiet=True))
+        rows.append(_Row(name=line.title or line.label, values=values, quiet=True))
+    names = {key: key if drawing.rows else heading(key) for key in keys}
     panels = [
         plots.DotPanel(
-            name=heading(key) if not drawing.rows else key,
-            x_label=with_unit(run, key) if not drawing.rows else key,
+            name=name,
+            x_label=key if drawing.rows else with_unit(run, key),
             points=tuple(_point(r.values[k]) for r in rows),
             chance=tuple(r.values[k].chance for r in rows),
             line=rows[0].nothing,
             percent=key in LOST,
-            from_zero=(key in LOST or from_zero(key)) if not drawing.rows else False,
+            from_zero=key in LOST or from_zero(key),
         )
-        for k, key in enumerate(keys)
-    ]
-    series = [
-        (heading(key) if not drawing.rows else key, [(r.name, r.values[k]) for r in rows])
-        for k, key in enumerate(keys)
+        for k, (key, name) in enumerate(names.items())
     ]
     figure = plots.Dots(
         labels=tuple(r.name for r in rows),
         panels=tuple(panels),
         brackets=tuple(brackets),
         quiet=tuple(i for i, r in enumerate(rows) if r.quiet),
-        caption=_alt(series),
-    )
+        caption=_alt([
+            (name, [(r.name, r.values[k]) for r in rows]) for k, name in enumerate(names.values())
+        ]),
+    )  # fmt: skip
     return figure, more
 
 
-def _bare(rows: Sequence[_Row], panel: int) -> bool:
-    """Whether no number of a panel has an interval."""
-    return not any(math.isfinite(row.values[panel].low) for row in rows)
+def _effects(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
+    """The declared results as rows, and the name of their axis."""
+    listed = [run.records[i] for i in drawing.rows if i in run.records]
+    kept = [
+        e for e in listed if isinstance(e, (Estimate, Comparison)) and math.isfinite(e.estimate)
+    ]
+    if not kept:
+        return [], []
+    entry = quantity_of(kept[0].estimand)
+    names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
+    own = len(set(names)) == len(names) and all(names)
+    claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
+    rows = [
+        _Row(
+            name=n if own else e.title, values=(Measured.from_record(e),), claimed=e.id in claimed,
+            nothing=entry.nothing,
+        )
+        for e, n in zip(kept, names, strict=True)
+    ]  # fmt: skip
+    unit = unit_label(entry.unit)
+    what = f"{entry.heading} ({unit})" if unit else entry.heading
+    return rows, [what[:1].upper() + what[1:]]
 
 
-def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
-    if drawing.rows:
-        listed = [run.records[i] for i in drawing.rows if i in run.records]
-        kept = [
-            e for e in listed if isinstance(e, (Estimate, Comparison)) and math.isfinite(e.estimate)
-        ]
-        if not kept:
-            return [], []
-        entry = quantity_of(kept[0].estimand)
-        names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
-        own = len(set(names)) == len(names) and all(names)
-        claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
-        rows = [
-            _Row(
-                name=n if own else e.title, stratum="", values=(Measured.from_record(e),),
-                claimed=e.id in claimed, nothing=entry.nothing,
-            )
-            for e, n in zip(kept, names, strict=True)
-        ]  # fmt: skip
-        unit = unit_label(entry.unit)
-        what = f"{entry.heading} ({unit})" if unit else entry.heading
-        return rows, [what[:1].upper() + what[1:]]
+def _conditions(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
+    """The conditions as rows, and the columns of their numbers."""
     keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
     keys = keys[:_MOST_PANELS]
     sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
@@ -281,28 +263,39 @@ def _declared_rows(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         if name in compared and is_drawn(row, drawing) and any(v.is_finite for v in values):
             rows.append(
                 _Row(
-                    name=full_condition(row, run),
+                    name=run.condition_name(name), values=values, condition=name,
                     stratum=strata.get(name, ""),
-                    values=values,
-                    condition=name,
                 )
-            )
+            )  # fmt: skip
     return rows, keys
 
 
-def _ranked(rows: list[_Row], keys: Sequence[str], drawing: Drawing, most: int) -> list[_Row]:
-    """The best first, within each group of rows that are compared.
+def _ranked(
+    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run
+) -> tuple[list[_Row], str]:
+    """The rows drawn, and which these are as text where not all are.
 
-    Declared rows as they stand; of effects, where they are too many, those claimed and then the
-    largest.
+    Declared rows as they stand; of too many those claimed and then the largest. Of conditions the
+    best first within each group that is compared; of too many those whose numbers the answer tells.
     """
-    if not keys:
-        return rows
+    n, end = len(rows), "lowest" if _low(keys) else "highest"
     if drawing.rows:
-        many = len(rows) > most and math.isfinite(rows[0].nothing)
-        return sorted(rows, key=_least_telling) if many else rows
+        if n <= _MOST_DOTS:
+            return rows, ""
+        which = "largest" if math.isfinite(rows[0].nothing) else "first"
+        if which == "largest":
+            rows.sort(key=lambda r: (not r.claimed, -abs(r.values[0].value - r.nothing)))
+        return rows[:_MOST_DOTS], f" The {which} {_MOST_DOTS} of {n} are drawn."
     order = list(dict.fromkeys(r.stratum for r in rows))
-    return sorted(rows, key=lambda row: (order.index(row.stratum), _worth(row, keys)))
+    rows.sort(key=lambda row: (order.index(row.stratum), _worth(row, keys)))
+    if n <= _MOST_DOTS:
+        return rows, ""
+    place = {name: i for i, name in enumerate(dict.fromkeys(answer_conditions(run)))}
+    best = sorted(rows, key=lambda row: _worth(row, keys))
+    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:_MOST_DOTS]
+    answered = "those that the answer is about, then " * any(r.condition in place for r in first)
+    kept = [row for row in rows if row in first]
+    return kept, f" {_MOST_DOTS} of {n} are drawn: {answered}the {end}."
 
 
 def _low(keys: Sequence[str]) -> bool:
@@ -316,44 +309,17 @@ def _worth(row: _Row, keys: Sequence[str]) -> float:
     return math.inf if math.isnan(value) else value if _low(keys) else -value
 
 
-def _limit_rows(
-    rows: list[_Row], keys: Sequence[str], drawing: Drawing, run: Run, most: int
-) -> tuple[list[_Row], str]:
-    """As many ranked rows as are drawn, in their order, and which these are as text.
-
-    Of conditions those whose numbers the answer tells, then the best.
-    """
-    n = len(rows)
-    if drawing.rows:
-        which = "largest" if math.isfinite(rows[0].nothing) else "first"
-        return rows[:most], f"The {which} {most} of {n} are drawn."
-    place = {name: i for i, name in enumerate(dict.fromkeys(answer_conditions(run)))}
-    best = sorted(rows, key=lambda row: _worth(row, keys))
-    first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:most]
-    end = "lowest" if _low(keys) else "highest"
-    which = f"the {end}"
-    if any(row.condition in place for row in first):
-        which = f"those that the answer is about, then the {end}"
-    return [row for row in rows if row in first], f"{most} of {n} are drawn: {which}."
-
-
-def _least_telling(row: _Row) -> tuple[bool, float]:
-    """By which rows of effects are sorted: those claimed first, then the largest."""
-    return not row.claimed, -abs(row.values[0].value - row.nothing)
-
-
 def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, int]]:
     """Runs of rows of which no pair is distinguished, of each set of comparisons."""
     records = run.records
-    names = {full_condition(r, run): str(r["condition"]) for r in run.described}
-    at = {names.get(r.name, r.name): i for i, r in enumerate(rows)}
+    at = {r.condition or r.name: i for i, r in enumerate(rows)}
     out: list[tuple[int, int]] = []
     for set_id in drawing.compared:
         if set_id not in records:
             continue
         members = [m for m in records.members(records.get(set_id, ResultSet))
                    if isinstance(m, Comparison)]  # fmt: skip
-        level = records.family(members[0].family).level if members and members[0].family else 0.05
+        level = level_of(members[0], records) if members else math.nan
         inside = sorted({at[c] for m in members for c in m.about.conditions if c in at})
         if inside != list(range(inside[0], inside[0] + len(inside))) if inside else True:
             continue

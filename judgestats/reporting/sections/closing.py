@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+import pandas as pd
 
 from judgestats.reporting.document import current_output, verbatim
 from judgestats.reporting.numbers import integer, money
-from judgestats.reporting.runs import Run
+from judgestats.reporting.runs import Run, rows_of
 from judgestats.reporting.sections.people import linked
 from judgestats.reporting.tables import Column, Markdown, Table
 from judgestats.results import (
@@ -21,7 +22,7 @@ from judgestats.results import (
     Test,
     kind_of_test,
 )
-from judgestats.results import Table as TableRecord
+from judgestats.results.files import results_frame
 from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import TESTS
 from judgestats.sinks import escape_markdown
@@ -262,102 +263,75 @@ _CSV = {
 }
 
 
+_KINDS = {"tests": "test", "pairs": "comparison", "estimates": "estimate"}
+
+
 def files(run: Run) -> Markdown:
     """The tables that the report leaves out, as CSV next to it, with links."""
-    made = {name: text for name, text in _file_names(run).items() if text}
-    for name, text in made.items():
+    every = results_frame(run.records)
+    made = {name: every[every["kind"] == kind] for name, kind in _KINDS.items()}
+    made = {n: part.dropna(axis="columns", how="all") for n, part in made.items()}
+    made["conditions"] = pd.DataFrame(run.table(CONDITIONS))
+    written = [name for name, part in made.items() if len(part)]
+    for name in written:
+        columns = tuple(Column(key=str(key)) for key in made[name])
+        text = Table(columns=columns, rows=tuple(rows_of(made[name]))).to_csv()
         current_output().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
-    there = ["disagreements"] if linked(run) else []
-    here = [*made, *there]
+    here = [*written, *(["disagreements"] if linked(run) else [])]
     lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
     lines.append("- results.json: all records; `judgestats report RUN --detail full` shows them.")
     return Markdown("::: {.files}\n\n" + "\n".join(lines) + "\n\n:::")
 
 
-def _file_names(run: Run) -> dict[str, str]:
-    out = {"tests": "", "pairs": "", "estimates": "", "conditions": ""}
-    kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in out}
-    for record in run.records.results:
-        common: dict[str, Any] = {
-            name: getattr(record, name) for name in ("id", "hypothesis", "role", "title")
-        }
-        interval = getattr(record, "interval", None)
-        ends = {"low": interval.low, "high": interval.high} if interval else {}
-        if isinstance(record, Test):
-            test = record.statistic
-            common |= {"method": record.method, "statistic": test.symbol, "value": test.value}
-            common |= {"df": "; ".join(f"{k} {v:g}" for k, v in test.df.items())}
-            kinds["tests"].append(common | {"p": record.p, "p_adjusted": record.p_adjusted})
-        elif isinstance(record, Comparison):
-            common |= {"a": record.a, "b": record.b, "estimand": record.estimand}
-            common |= {"estimate": record.estimate, "low": math.nan, "high": math.nan} | ends
-            kinds["pairs"].append(common | {"p": record.p, "p_adjusted": record.p_adjusted})
-        elif isinstance(record, Estimate):
-            common |= {"estimand": record.estimand, "estimate": record.estimate}
-            common |= {"low": math.nan, "high": math.nan} | ends
-            mean, q95 = (record.null.mean, record.null.q95) if record.null else (math.nan, math.nan)
-            kinds["estimates"].append(common | {"chance_mean": mean, "chance_95": q95})
-        elif isinstance(record, TableRecord) and record.id == CONDITIONS:
-            kinds["conditions"] = run.table(CONDITIONS)
-    for name, rows in kinds.items():
-        if rows:
-            columns = tuple(Column(key=k) for k in rows[0])
-            out[name] = Table(columns=columns, rows=tuple(rows)).to_csv()
-    return out
+_ACCOUNT = {
+    "asked": "Judgments asked for",
+    "answered": "Answered",
+    "failed": "Failed",
+    "cached": "From the journal (no new call)",
+    "requests": "Requests",
+    "retries": "Retries",
+    "tokens_in": "Tokens in",
+    "tokens_out": "Tokens out",
+    "tokens_cached": "Tokens in, of these cached",
+    "tokens_reasoning": "Tokens out, of these reasoning",
+}
 
 
 def account(run: Run) -> Table | Markdown:
     """What was asked, answered, paid."""
     entries = run.facts.get("account") or {}
-    labels = {
-        "asked": "Judgments asked for",
-        "answered": "Answered",
-        "failed": "Failed",
-        "cached": "From the journal (no new call)",
-        "requests": "Requests",
-        "retries": "Retries",
-        "tokens_in": "Tokens in",
-        "tokens_out": "Tokens out",
+    rows = {
+        text: integer(entries[key])
+        for key, text in _ACCOUNT.items()
+        if entries.get(key) or (entries.get(key) == 0 and "of these" not in text)
     }
-    parts = {
-        "tokens_cached": "Tokens in, of these cached",
-        "tokens_reasoning": "Tokens out, of these reasoning",
-    }
-    labels |= {key: text for key, text in parts.items() if entries.get(key)}
-    rows = [
-        {"what": text, "n": integer(entries[key])}
-        for key, text in labels.items()
-        if entries.get(key) is not None
-    ]
     if not rows:
         return Markdown("The run keeps no account of calls.")
-    if entries.get("cost_unknown"):
-        rows.append({"what": "Cost", "n": "unknown (a model has no price in the table)"})
-    else:
-        rows.append({"what": "Cost", "n": money(entries.get("cost_usd"))})
-    return Table(
-        columns=(
-            Column(key="what", label="Account"),
-            Column(key="n", label="Number", align="right"),
-        ),
-        rows=tuple(rows),
-        caption="Calls, replies, and cost.",
-        label="tbl-account",
-    )
+    unknown = "unknown (a model has no price in the table)"
+    rows["Cost"] = unknown if entries.get("cost_unknown") else money(entries.get("cost_usd"))
+    return _facts(rows, ("Account", "Number"), "Calls, replies, and cost.", "tbl-account")
 
 
 def session(run: Run) -> Table | Markdown:
     """Versions of everything that computed the numbers."""
-    s = run.session
-    if not s:
+    names = ("judgestats", "python", "system")
+    versions: dict[str, Any] = {k: run.session[k] for k in names if k in run.session}
+    versions |= run.session.get("packages") or {}
+    if not versions:
         return Markdown("The run keeps no session information.")
-    rows = [{"what": k, "version": str(s[k])} for k in ("judgestats", "python", "system") if k in s]
-    rows += [{"what": str(k), "version": str(v)} for k, v in (s.get("packages") or {}).items()]
+    return _facts(versions, ("Program", "Version"), "Session information.", "tbl-session")
+
+
+def _facts(rows: Mapping[str, Any], heads: tuple[str, str], caption: str, label: str) -> Table:
+    """A table of two columns: what, and its number or text."""
     return Table(
-        columns=(Column(key="what", label="Program"), Column(key="version", label="Version")),
-        rows=tuple(rows),
-        caption="Session information.",
-        label="tbl-session",
+        columns=(
+            Column(key="what", label=heads[0]),
+            Column(key="value", label=heads[1], align="right" if heads[1] == "Number" else "left"),
+        ),
+        rows=tuple({"what": what, "value": str(value)} for what, value in rows.items()),
+        caption=caption,
+        label=label,
     )
 
 

@@ -23,11 +23,17 @@ from judgestats.reporting.numbers import (
     name_reliability,
 )
 from judgestats.reporting.runs import Run
-from judgestats.reporting.sections.conditions import COEFFICIENTS, LOST, any_of, heading, measured
+from judgestats.reporting.sections.conditions import (
+    LOST,
+    any_of,
+    grouped_table,
+    heading,
+    level_of,
+    measured,
+)
 from judgestats.reporting.sections.summary import changes, number_at
-from judgestats.results import CONDITIONS, Comparison, Estimate, Results, Row, Test, write_results
+from judgestats.results import CONDITIONS, Results, Row, Test, write_results
 from judgestats.results.screen import NOT_GIVEN, differing_parameters
-from judgestats.sinks import escape_markdown
 
 
 def refusals(first: Run, second: Run) -> list[str]:
@@ -237,7 +243,7 @@ def _verdict(results: Results, test: str) -> plots.Verdict:
     if test not in results or math.isnan(results.get(test, Test).p_adjusted):
         return ""
     record = results.get(test, Test)
-    return "different" if record.p_adjusted < results.family(record.family).level else "undecided"
+    return "different" if record.p_adjusted < level_of(record, results) else "undecided"
 
 
 def _shift_rows(pair: Pair) -> list[plots.EffectRow]:
@@ -314,19 +320,14 @@ def commands(runs: Sequence[Run]) -> tables.Markdown:
     return tables.Markdown("\n\n".join(parts))
 
 
-def limits(runs: Sequence[Run]) -> tables.Markdown:
-    """What limits a comparison of these runs."""
+def limits(runs: Sequence[Run]) -> str:
+    """Which of the runs have few questions."""
     few = [
         f"{name_reliability(name)} ({_questions(run).with_file(_file(name)).markdown})"
         for name, run in zip(names_of(runs), runs, strict=True)
         if 0 < int(run.design.get("clusters") or 0) < _FEW
     ]
-    always = (
-        "Runs made at different times may differ in more than their parameters: a provider may "
-        "change a model under the same name."
-    )
-    shown = [f"- Few questions: {', '.join(few)}."] if few else []
-    return tables.Markdown("\n".join([*shown, f"- {escape_markdown(always)}"]))
+    return f"Few questions: {', '.join(few)}." if few else ""
 
 
 def _questions(run: Run) -> AddressedText:
@@ -429,58 +430,37 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def own_items() -> tables.Markdown:
-    """Before the table of conditions: that rows of several runs mix judges with items."""
-    return tables.Markdown(
-        tables.with_next(
-            "Each run is described on its own items. Where runs judged different items, "
-            "differences between their rows mix judges with items."
-        )
-    )
-
-
 def conditions(runs: Sequence[Run]) -> tables.Table | None:
     """Results side by side, a row per run and condition: what the screen shows of them."""
-    names = names_of(runs)
-    rows: list[dict[str, Any]] = []
-    for name, run in zip(names, runs, strict=True):
-        described = run.table(CONDITIONS)
-        rows += [
-            {
-                "group": f"{name}: {run.title}",
-                "what": str(row.get("condition", "")),
-                **{key: _lost_share(run, i, key).with_file(_file(name)) for key in LOST},
-                "run": run,
-                "file": _file(name),
-                "at": i,
-            }
-            for i, row in enumerate(described)
-        ]
+    rows: list[dict[str, Any]] = [
+        {
+            "group": f"{name}: {run.title}",
+            "what": str(row.get("condition", "")),
+            **{key: _lost_share(run, i, key).with_file(_file(name)) for key in LOST},
+            "run": run,
+            "file": _file(name),
+        }
+        for name, run in zip(names_of(runs), runs, strict=True)
+        for i, row in enumerate(run.table(CONDITIONS))
+    ]
     asked: dict[tuple[str, str], list[Row]] = {}
     for declared in (row for run in runs for row in run.records.rows):
         asked.setdefault((declared.key, declared.ask), []).append(declared)
     of_several = [own[0] for own in asked.values() if len(own) > 1]
-    lines = of_several or [own[0] for own in asked.values()]
-    shown = [(line.short, [_row_value(r, line) for r in rows]) for line in lines]
-    if not shown:  # made before analyses declared their rows
-        keys = ("mean", *COEFFICIENTS)
-        shown = [(heading(k), [measured(r["run"], r["at"], k) for r in rows]) for k in keys]
     lost = [key for key in LOST if any(any_of(run, key) for run in runs)]
     columns = [
         tables.Column(key="what", label="Condition"),
         *(tables.Column(key=key, label=heading(key), align="right") for key in lost),
     ]
-    for short, values in shown:
-        head = f"{short[:1].upper()}{short[1:]}"
+    for line in of_several or [own[0] for own in asked.values()]:
+        head = f"{line.short[:1].upper()}{line.short[1:]}"
         columns.append(tables.Column(key=f"c{len(columns)}", label=head, align="right"))
+        values = [_row_value(r, line) for r in rows]
         for row, text in zip(rows, column(values), strict=True):
             row[columns[-1].key] = text.with_file(row["file"])
-    kept = tables.filled(columns, rows)
-    if len(kept) < 2:
-        return None
-    return tables.Table(
-        columns=tuple(kept),
-        rows=tuple(rows),
+    return grouped_table(
+        columns,
+        rows,
         group="group",
         caption="Results by run and condition, each run on its own items.",
         label="tbl-conditions",
@@ -497,7 +477,4 @@ def _row_value(row: Mapping[str, Any], line: Row) -> Measured:
     """A declared row's number of one condition of one run."""
     records = row["run"].records
     asked = next((r for r in records.rows if (r.key, r.ask) == (line.key, line.ask)), None)
-    record = records[asked.cells[row["what"]]] if asked and row["what"] in asked.cells else None
-    return (
-        Measured.from_record(record) if isinstance(record, (Estimate, Comparison)) else Measured()
-    )
+    return number_at(records, asked.cells.get(row["what"], "") if asked else "")

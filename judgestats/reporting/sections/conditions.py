@@ -8,12 +8,20 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.reporting.numbers import DASH, Measured, address, interval, number
+from judgestats.reporting.numbers import Measured, address, number
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.tables import Column, Table
-from judgestats.results import CONDITIONS, Comparison, Estimate, Record, Test, quantity_of
-from judgestats.results import Column as ResultColumn
+from judgestats.reporting.tables import Column, Table, filled
+from judgestats.results import (
+    CONDITIONS,
+    Comparison,
+    Estimate,
+    Record,
+    Results,
+    Test,
+    quantity_of,
+)
 from judgestats.results import Table as TableRecord
+from judgestats.results.quantities import Quantity
 from judgestats.results.screen import size_of
 
 _COLUMNS = {
@@ -42,6 +50,7 @@ _LABELS = {
     "choice_score": "Options (choice score)",
     "harmonic_of_means": "Their harmonic mean",
     "chance": "Grade Score by chance",
+    "chosen_preferred_by_chance": "Preferred answer, at random",
     "alpha": "Cronbach's alpha",
     "pearson": "Pearson's r",
     "vote_share": "Kappa (repeats)",
@@ -126,18 +135,14 @@ def measured(run: Run, row: int, key: str) -> Measured:
     for condition in records.conditions:
         if condition.label == name and estimand in condition.estimates:
             return Measured.from_record(records.get(condition.estimates[estimand], Estimate))
-    at = [f"rows.{row}.{key}{end}" for end in ("", "_low", "_high", "_null_q95")]
-    numbers = [number_of(values.get(f"{key}{end}")) for end in ("", "_low", "_high", "_null_q95")]
-    unit = next((c.unit for c in _columns(run) if c.key == key), "")
+    ends = [f"{key}{end}" for end in ("", "_low", "_high", "_null_q95")]
+    value, low, high, chance = (number_of(values.get(end)) for end in ends)
+    first, second, third, fourth = (address(CONDITIONS, f"rows.{row}.{end}") for end in ends)
+    unit = _unit(run, key)
     return Measured(
-        value=numbers[0],
-        low=numbers[1],
-        high=numbers[2],
-        chance=numbers[3],
-        bounded=_is_bounded(key, unit),
-        unit=unit,
-        at=(*(address(CONDITIONS, a) for a in at),),  # type: ignore[arg-type]
-    )
+        value=value, low=low, high=high, chance=chance, bounded=_is_bounded(key, unit), unit=unit,
+        at=(first, second, third, fourth),
+    )  # fmt: skip
 
 
 def measures(run: Run, keys: Sequence[str]) -> list[str]:
@@ -146,41 +151,43 @@ def measures(run: Run, keys: Sequence[str]) -> list[str]:
     return [k for k in keys if any(measured(run, i, k).is_finite for i in range(len(rows)))]
 
 
-def _columns(run: Run) -> tuple[ResultColumn, ...]:
-    if CONDITIONS not in run.records:
-        return ()
-    return run.records.get(CONDITIONS, TableRecord).columns
-
-
-def _is_bounded(key: str, unit: str) -> bool:
-    if unit in {"probability", "coefficient", "probability difference"} or key in COEFFICIENTS:
-        return key != "padding_shift"
+def _declared(key: str) -> Quantity | None:
+    """The declaration of a column of the table of conditions; None of one that has none."""
     try:
-        return quantity_of(_COLUMNS.get(key, key)).bounded
+        return quantity_of(_COLUMNS.get(key, key))
     except InputError:
-        return key in _BOUNDED or key.startswith("share of ")
+        return None
+
+
+def _unit(run: Run, key: str) -> str:
+    """The unit of a column, by its table."""
+    if CONDITIONS not in run.records:
+        return ""
+    columns = run.records.get(CONDITIONS, TableRecord).columns
+    return next((c.unit for c in columns if c.key == key), "")
+
+
+def _is_bounded(key: str, unit: str = "") -> bool:
+    if unit in {"probability", "coefficient", "probability difference"} or key in COEFFICIENTS:
+        return True
+    if (entry := _declared(key)) is not None:
+        return entry.bounded
+    return key in _BOUNDED or key.startswith(("share of ", "accuracy_in_"))
 
 
 def heading(key: str) -> str:
     """What a column is called."""
-    if key in _LABELS:
-        return _LABELS[key]
-    if key in COEFFICIENTS:
-        return COEFFICIENTS[key]
-    try:
-        text = quantity_of(_COLUMNS.get(key, key)).heading
-    except InputError:
-        text = key.removeprefix("factor_").replace("_", " ")
+    if key in _LABELS or key in COEFFICIENTS:
+        return _LABELS.get(key) or COEFFICIENTS[key]
+    entry = _declared(key)
+    text = entry.heading if entry else key.removeprefix("factor_").replace("_", " ")
     return text[:1].upper() + text[1:]
 
 
 def with_unit(run: Run, key: str) -> str:
     """What an axis is called: the name with its unit, by the registry."""
-    try:
-        unit = quantity_of(_COLUMNS.get(key, key)).unit
-    except InputError:
-        unit = next((c.unit for c in _columns(run) if c.key == key), "")
-    short = unit_label(unit)
+    entry = _declared(key)
+    short = unit_label(entry.unit if entry else _unit(run, key))
     name = heading(key)
     if not short or key in _SHARES:
         return name
@@ -195,11 +202,8 @@ def from_zero(key: str) -> bool:
     >>> from_zero("sem"), from_zero("icc1"), from_zero("mean")
     (True, False, False)
     """
-    try:
-        entry = quantity_of(_COLUMNS.get(key, key))
-    except InputError:
-        return False
-    return entry.low == 0 and "points" in entry.unit
+    entry = _declared(key)
+    return entry is not None and entry.low == 0 and "points" in entry.unit
 
 
 def unit_label(unit: str) -> str:
@@ -227,7 +231,6 @@ COEFFICIENTS = {
     "alignment": "Agreement with humans (1 / .5 / 0)",
     "accuracy": "Accuracy",
     "accuracy_decided": "Accuracy without ties",
-    "padding_shift": "Padding shift, points of 1-10",
     "average": "Average of the sets",
     "best_share": "Best candidate chosen",
     "circles": "Intransitive triads",
@@ -241,6 +244,7 @@ COEFFICIENTS = {
     "reliability": "Reliability",
     "alignment_unread_as_wrong": "Agreement, unparsed as wrong",
     "noise": "Repeats that differ",
+    "always_same": "Majority baseline",
 }
 """Columns that describe verdicts, in the order shown."""
 
@@ -259,12 +263,7 @@ def coefficients_of(run: Run) -> dict[str, str]:
     if "factor_strategy" in run.conditions:  # how often each is right is what was asked
         by_name = {k: by_name[k] for k in (*_RIGHT, *by_name) if k in by_name}
         by_name |= {"accuracy": "Accuracy"} if "accuracy" in by_name else {}
-    return by_name | {c: _heading(c) for c in others}
-
-
-def _heading(column: str) -> str:
-    text = column.removeprefix("factor_").removeprefix("n_").replace("_", " ")
-    return text[:1].upper() + text[1:]
+    return by_name | {str(c): heading(str(c)) for c in others}
 
 
 _RIGHT = ("accuracy", "average", "swap_consistency", "self_agreement")
@@ -278,8 +277,8 @@ def condition_table(
     caption: str,
     label: str,
     note: str = "",
-) -> Table:
-    """A row per condition, under its judge where there are several.
+) -> Table | None:
+    """A row per condition, under its judge where there are several; None without any number.
 
     Parameters
     ----------
@@ -291,71 +290,63 @@ def condition_table(
     caption, label, note : str
         As for `Table`.
     """
-    return Table(
-        columns=(Column(key="condition", label="Condition"), *columns),
-        rows=tuple(
-            {
-                **row,
-                "group": str(row.get("judge", "")) if run.is_grouped else "",
-                "condition": short_condition(row, run),
-            }
-            for row in rows
-        ),
+    named = [
+        {**row, "group": str(row.get("judge", "")), "condition": short_condition(row, run)}
+        for row in rows
+    ]
+    return grouped_table(
+        (Column(key="condition", label="Condition"), *columns),
+        named,
         group="group" if run.is_grouped else "",
         caption=caption,
-        note=note,
         label=label,
+        note=note,
     )
 
 
-def with_bounds(row: Mapping[str, Any], key: str) -> str:
-    """A coefficient of a row with its interval in brackets, where it has one."""
-    value = number(_number(row, key), leading_zero=False)
-    bounds = _bounds(row, key)
-    return value if bounds == DASH else f"{value} {bounds}"
+def grouped_table(
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    group: str,
+    caption: str,
+    label: str,
+    note: str = "",
+) -> Table | None:
+    """Rows under their groups; None where only the first column says something.
+
+    A number next to the ends of its interval has them in brackets. Columns that say nothing are
+    left out.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    rows : sequence of mapping
+    group, caption, label, note : str
+        As for `Table`.
+    """
+    made = [
+        {**r, **{c.key: number_in(r, c.key).text() for c in columns if f"{c.key}_low" in r}}
+        for r in rows
+    ]
+    kept = tuple(filled(columns, made))
+    if len(kept) < 2:
+        return None
+    return Table(
+        columns=kept, rows=tuple(made), group=group, caption=caption, note=note, label=label
+    )
 
 
-def _bounds(row: Mapping[str, Any], key: str) -> str:
-    return interval(_number(row, f"{key}_low"), _number(row, f"{key}_high"), leading_zero=False)
-
-
-def full_condition(row: Mapping[str, Any], run: Run) -> str:
-    """A condition's name where no heading says the judge: that of the screen, where it has one."""
-    name = str(row["condition"])
-    if name in run.names:
-        return run.names[name]
-    short = short_condition(row, run)
-    if not run.several_judges:
-        return short
-    judge = str(row["judge"])
-    own = judge.rpartition("/")[2] in name  # google/gemma names itself gemma
-    return f"{judge}, {short}" if run.is_grouped and not (own and short == name) else name
+def number_in(row: Mapping[str, Any], key: str) -> Measured:
+    """A number of a row with the ends of its interval, which stand next to it."""
+    value, low, high = (number_of(row.get(f"{key}{end}")) for end in ("", "_low", "_high"))
+    return Measured(value=value, low=low, high=high, bounded=_is_bounded(key))
 
 
 def short_condition(row: Mapping[str, Any], run: Run) -> str:
-    """What distinguishes a condition where the table names the judge, or there is one judge.
-
-    The judge is left out, a temperature that all share, and the name of the one thing that varies.
-    """
-    name = str(row.get("condition", ""))
-    judge = str(row.get("judge", ""))
-    short = run.is_grouped or not run.several_judges
-    if not (short and judge and name.startswith(f"{judge}, ")):
-        return name
-    bare = name[len(judge) + 2 :]
-    factors = [str(c) for c in run.conditions.columns if str(c).startswith("factor_")]
-    values = {f.removeprefix("factor_"): row.get(f) for f in factors}
-    named = ", ".join(f"{key}={value}" for key, value in values.items())
-    at = bare.removesuffix(f", {named}")
-    if not values or at == bare:
-        return bare  # made of other conditions, or varied in nothing but temperature
-    shown = named if len(values) > 1 else str(next(iter(values.values())))
-    one = run.conditions["temperature"].drop_duplicates().size == 1
-    return shown if one else f"{at}, {shown}"
-
-
-def _number(row: Mapping[str, Any], key: str) -> float:
-    return number_of(row.get(key))
+    """What distinguishes a condition where the table names the judge, or there is one judge."""
+    label = str(row.get("condition", ""))
+    return run.own_names.get(label, label)
 
 
 def subject_of(record: Record) -> str:
@@ -472,3 +463,8 @@ def p_of(record: Test | Comparison) -> tuple[str, float, bool]:
     if record.family and not math.isnan(record.p_adjusted):
         return "p_adjusted", record.p_adjusted, record.p_bound
     return "p", record.p, record.p <= record.p_floor
+
+
+def level_of(record: Test | Comparison, results: Results) -> float:
+    """The level of a test: that of its family, where it has one."""
+    return results.family(record.family).level if record.family else 0.05

@@ -9,24 +9,20 @@ from typing import Any
 import pandas as pd
 
 from judgestats.data.parse import lost_shares
-from judgestats.protocols.base import Status
 from judgestats.reporting.numbers import (
-    DASH,
     NOTHING,
+    AddressedText,
     Measured,
     column,
-    integer,
     label,
-    money,
     number,
 )
-from judgestats.reporting.runs import Run, number_of
+from judgestats.reporting.runs import Run, number_of, rows_of
 from judgestats.reporting.sections.conditions import (
     LOST,
     any_of,
     coefficients_of,
     condition_table,
-    full_condition,
     grades_of,
     heading,
     measured,
@@ -41,12 +37,6 @@ from judgestats.results.numbers import TARGETS
 
 _STATUS_LABELS = {
     "ok": "read",
-    "unparseable": "unparseable",
-    "missing": "missing",
-    "not_applicable": "not applicable",
-    "ambiguous": "ambiguous",
-    "refused": "refused",
-    "truncated": "truncated",
     "failed": "call failed",
     "invalid_condition": "condition refused",
     "out_of_scale": "outside the scale",
@@ -54,62 +44,41 @@ _STATUS_LABELS = {
 
 
 def items(run: Run) -> Table | Markdown:
-    """What was judged, by category; what differs between conditions is reported."""
-    frame = run.finals
+    """Items by category, and whether conditions differ in them; how many is in the design."""
+    frame, design = run.finals, run.design
+    if frame.empty and design.get("streamed"):
+        return Markdown(
+            f"{design['items']:,} items from {design['clusters']:,} questions were judged. "
+            "The judgments were counted in one pass and are not kept in the run."
+        )
     if frame.empty:
-        design = run.facts.get("design") or {}
-        if design.get("streamed"):
-            return Markdown(
-                f"{design['items']:,} items from {design['clusters']:,} questions were judged. "
-                "The judgments were counted in one pass and are not kept in the run."
-            )
         return Markdown("The run holds no judgments.")
     kinds = _kinds(frame)
-    columns = [Column(key="category", label="Category")]
-    sets: list[tuple[str, pd.DataFrame]] = []
-    for place, (called, part) in enumerate(kinds):
-        sets.append((f"n{place}", part.drop_duplicates("item_id")))
-        columns.append(Column(key=f"n{place}", label=called, format="integer"))
-    columns.append(Column(key="clusters", label="Questions", format="integer"))
-    once = frame.drop_duplicates("item_id")
-    whole = {key: len(own) for key, own in sets} | {"clusters": once["cluster"].nunique()}
-    sizes = _unequal(frame) if len(kinds) == 1 else ""
-    groups = once["category"].replace("", "(none)") if "category" in once else None
-    if groups is None or groups.nunique() < 2:
-        counted = " and ".join(
-            f"{whole[c.key]:,} {c.label[0].lower()}{c.label[1:]}" for c in columns[1:-1]
-        )
-        questions = "question" if whole["clusters"] == 1 else "questions"
-        return Markdown(f"{counted} from {whole['clusters']:,} {questions} were judged. {sizes}")
-    rows = []
-    for name, group in once.assign(category=groups).groupby("category", sort=True):
-        row: dict[str, Any] = {"category": str(name), "clusters": group["cluster"].nunique()}
-        for key, own in sets:
-            row[key] = int(own["item_id"].isin(set(group["item_id"])).sum())
-        rows.append(row)
-    rows.append({"category": "all", **whole})
-    return Table(
-        columns=tuple(columns),
-        rows=tuple(rows),
-        caption=(
-            "What was judged. Items of one question are not independent: intervals and tests keep "
-            "them together."
-        ),
-        note=sizes,
+    note = "" if "Pairs" in set(kinds) else _unequal(frame)
+    once = frame.assign(kind=kinds).drop_duplicates("item_id")
+    if "category" not in once or once["category"].nunique() < 2:
+        return Markdown(note)
+    counted = pd.crosstab(once["category"].replace("", "(none)"), once["kind"])
+    counted["Questions"] = once.groupby(once["category"].replace("", "(none)"))["cluster"].nunique()
+    counted.loc["all"] = [*counted.iloc[:, :-1].sum(), once["cluster"].nunique()]
+    return Table.from_frame(
+        counted.rename_axis("Category").reset_index(),
+        caption="What was judged. Items of one question are not independent: intervals and tests "
+        "keep them together.",
+        note=note,
         label="tbl-items",
     )
 
 
-def _kinds(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The judgments by what was judged: pairs, which are named ``a|b``, and single responses."""
-    if "order" not in frame or "choice" not in frame:
-        return [("Items", frame)]
+def _kinds(frame: pd.DataFrame) -> pd.Series:
+    """What each judgment is of: pairs, which are named ``a|b``, single responses, or items."""
+    if not {"order", "choice"} <= {*frame.columns}:
+        return pd.Series("Items", index=frame.index)
     decided = frame.loc[frame["choice"].astype(str).ne(""), "item_id"]
     named = frame["item_id"].astype(str).str.contains("|", regex=False)
     pairs = named & frame["item_id"].isin(decided)  # scores may have such names too
-    if pairs.any() and not pairs.all():
-        return [("Pairs", frame[pairs]), ("Single responses", frame[~pairs])]
-    return [("Items", frame)]
+    mixed = {True: "Pairs", False: "Single responses"}
+    return pairs.map(mixed if pairs.nunique() == 2 else dict.fromkeys(mixed, "Items"))
 
 
 def _unequal(frame: pd.DataFrame) -> str:
@@ -130,37 +99,34 @@ def _unequal(frame: pd.DataFrame) -> str:
 def exclusions(run: Run) -> Table | Markdown:
     """Judgments by condition and status; a judgment that was not read is never a number."""
     frame = run.judgments
-    if frame.empty or "status" not in frame:
-        counts = _counted_statuses(run)
-        if counts.empty:
-            return Markdown("The run holds no judgments.")
-    else:
-        counts = pd.crosstab(frame["condition"], frame["status"])
-        counts = counts.loc[list(dict.fromkeys(frame["condition"]))]
-    statuses = ["ok", *sorted(c for c in counts.columns if c != "ok")]
-    if statuses == ["ok"]:
+    counts = {c.label: dict(c.counts) for c in run.records.conditions if c.counts and not c.derived}
+    if "status" in frame:  # of verdicts the records count the parsed ones only
+        groups = frame.groupby("condition", sort=False)["status"]
+        counts = {
+            str(name): {"asked": len(own), **{str(s): n for s, n in own.value_counts().items()}}
+            for name, own in groups
+        }
+    if not counts:
+        return Markdown("The run holds no judgments.")
+    lost = {s for own in counts.values() for s, n in own.items() if n and s not in {"ok", "asked"}}
+    if not lost:
+        n = sum(own.get("ok", 0) for own in counts.values())
         return Markdown(
-            f"All {int(counts.to_numpy().sum()):,} judgments were answered and read; none is "
-            "missing from any number below."
+            f"All {n:,} judgments were answered and read; none is missing from any number below."
         )
-    rows: list[dict[str, Any]] = []
-    for condition, line in counts.iterrows():
-        total = int(line.sum())
-        row: dict[str, Any] = {"condition": str(condition), "n": total}
-        row |= {s: int(line.get(s, 0)) for s in statuses}
-        row |= lost_shares({str(s): int(n) for s, n in line.items()})
-        rows.append(row)
+    statuses = ["ok", *sorted(lost)]
+    rows = [
+        {"condition": name, **own, **lost_shares({s: own.get(s, 0) for s in statuses})}
+        for name, own in counts.items()
+    ]
+    asked = "In the file" if run.records.kind == "audit" else "Planned"
+    labels = {s: _STATUS_LABELS.get(s, s.replace("_", " ")) for s in statuses}
     return Table(
         columns=(
             Column(key="condition", label="Condition"),
-            Column(
-                key="n",
-                label="In the file" if run.records.kind == "audit" else "Planned",
-                format="integer",
-            ),
             *(
-                Column(key=s, label=_STATUS_LABELS.get(s, s.replace("_", " ")), format="integer")
-                for s in statuses
+                Column(key=k, label=v, format="integer")
+                for k, v in ({"asked": asked} | labels).items()
             ),
             Column(key="unread_share", label="Unparsed, of replies", format="percent"),
         ),
@@ -173,46 +139,29 @@ def exclusions(run: Run) -> Table | Markdown:
     )
 
 
-def _counted_statuses(run: Run) -> pd.DataFrame:
-    """Conditions x statuses of a run that counted its judgments without keeping them."""
-    table = run.conditions
-    columns = {f"n_{s.value}": s.value for s in Status}
-    kept = [c for c in columns if c in table]
-    design = run.facts.get("design") or {}
-    if not design.get("streamed") or "n_ok" not in kept:
-        return pd.DataFrame()
-    return table.set_index("condition")[kept].rename(columns=columns).astype(int)
-
-
 _MOST_REASONS = 12
 
 
 def exclusion_reasons(run: Run) -> Table | None:
     """Why judgments were not read, the commonest reasons."""
     frame = run.judgments
-    if frame.empty or "status" not in frame:
-        return None
-    lost = frame[frame["status"] != "ok"]
+    lost = frame[frame["status"] != "ok"] if "status" in frame else frame
     if lost.empty:
         return None
     why = lost["reason"].where(lost["reason"] != "", lost["failure"])
     counted = (
         lost.assign(why=why.where(why != "", "(no reason recorded)"))
-        .groupby(["status", "why"])
+        .groupby(["status", "why"], as_index=False)
         .size()
-        .sort_values(ascending=False)
+        .sort_values("size", ascending=False, kind="stable")
     )
-    rows = [
-        {"status": str(pair[0]), "why": str(pair[1]), "n": int(n)}
-        for pair, n in zip(counted.index.tolist()[:_MOST_REASONS], counted.tolist(), strict=False)
-    ]
     return Table(
         columns=(
             Column(key="status", label="Status"),
             Column(key="why", label="Reason"),
-            Column(key="n", label="Judgments", format="integer"),
+            Column(key="size", label="Judgments", format="integer"),
         ),
-        rows=tuple(rows),
+        rows=tuple(rows_of(counted[:_MOST_REASONS])),
         caption="Reasons of unparsed judgments"
         + (f" (the {_MOST_REASONS} commonest reasons)." if len(counted) > _MOST_REASONS else "."),
         label="tbl-reasons",
@@ -225,39 +174,30 @@ _DETAILS = (
     "n_items", "n_ok", "mean", "sd", "min", "median", "max", "sd_between", "within_variance", "sem",
     "smallest_detectable_change", "constant_share", "icc1", "alpha", "omega",
     "llm_score", "choice_score", "harmonic_of_means", "grade_score", "corrected", "chance",
+    "chosen_preferred_by_chance",
 )  # fmt: skip
 """Numbers of conditions, in the order in which a full report shows them."""
 _MOST_COLUMNS = 5
-_SHORT = {
-    "icc1": "ICC(1,1)", "vote_share": "One verdict", "grade_score": "Grade Score",
-    "reliability": "Reliability",
-}  # fmt: skip
-"""Short names of the numbers of a condition whose null value a table shows."""
+_NULLS = ("icc1", "vote_share", "grade_score", "reliability")
+"""Numbers whose null value a brief report shows."""
 _SAME = 0.015
-"""Largest difference between numbers that are reported as one."""
+"""Largest difference between null values that are reported as one."""
 
 
 def condition_descriptions(run: Run) -> Table | None:
-    """What describes the conditions and is not on the summary page."""
-    keys = described_keys(run, summary_addresses(run))
-    keys += measures(run, [k for k in LOST if k in run.conditions and any_of(run, k)])
-    listed = _compared(run)
-    rows = _cells(run, listed, keys)
-    columns = [Column(key="what", label="Condition")]
-    columns += [Column(key=k, label=heading(k), align="right") for k in keys]
-    nulls, notes = _nulls(run, listed, rows)
-    columns += nulls
-    telling = [k for k in keys if k not in LOST] or list(LOST)
-    full = [i for i, r in enumerate(rows) if any(r.get(k, NOTHING) is not NOTHING for k in telling)]
-    if len(columns) < 2 or not full:
+    """What describes the conditions and is not on the summary page, of a few of them."""
+    keys = described_keys(run, summary_addresses(run)) + [k for k in LOST if any_of(run, k)]
+    columns, rows, notes = _described(run, keys, _NULLS)
+    telling = [c.key for c in columns if c.key not in LOST] or LOST
+    told = [r for r in rows if any(r.get(k, NOTHING) is not NOTHING for k in telling)]
+    if not columns or not told:
         return None
-    judges = [str(listed[i][1].get("judge", "")) for i in full]
-    grades = grades_of(run, [str(listed[i][1]["condition"]) for i in full])
-    shown = [full[i] for i in sample_rows(judges, grades=grades, evenly=True)]
+    grades = grades_of(run, [r["condition"] for r in told])
+    shown = [told[i] for i in sample_rows([r["judge"] for r in told], grades=grades, evenly=True)]
     left = omission_note(len(shown), len(run.table(CONDITIONS)), "conditions", "conditions")
     return Table(
-        columns=tuple(columns),
-        rows=tuple(rows[i] for i in shown),
+        columns=(Column(key="what", label="Condition"), *columns),
+        rows=tuple(shown),
         caption="Estimates by condition.",
         note=" ".join(filter(None, (*notes, left))),
         label="tbl-by-condition",
@@ -266,22 +206,11 @@ def condition_descriptions(run: Run) -> Table | None:
 
 def descriptives(run: Run) -> list[Table]:
     """Every number of every condition compared, with its interval and the null value."""
-    listed = _compared(run)
-    known = [k for k in (*_DETAILS, *coefficients_of(run)) if k in run.conditions]
-    keys = measures(run, [*dict.fromkeys(known), *(k for k in LOST if any_of(run, k))])
-    rows = _cells(run, listed, keys)
-    columns: list[Column] = []
-    for key in keys:
-        columns.append(Column(key=key, label=heading(key), align="right"))
-        nulls = [measured(run, i, key) for i, _ in listed]
-        if any(m.has_chance for m in nulls):
-            for cells, value in zip(rows, nulls, strict=True):
-                cells[f"chance_{key}"] = value.chance_shown()
-            label_ = "Null, 95th pct."
-            columns.append(Column(key=f"chance_{key}", label=label_, align="right"))
+    keys = [*every_key(run), *(k for k in LOST if any_of(run, k))]
+    columns, rows, notes = _described(run, keys, keys)
+    left = omission_note(len(rows), len(run.table(CONDITIONS)), "conditions", "conditions")
     n = -(-len(columns) // _MOST_COLUMNS)
     size = -(-len(columns) // n) if n else 1
-    note = omission_note(len(rows), len(run.table(CONDITIONS)), "conditions", "conditions")
     tables = []
     for place, start in enumerate(range(0, len(columns), size), start=1):
         part = columns[start : start + size]
@@ -290,62 +219,64 @@ def descriptives(run: Run) -> list[Table]:
             Table(
                 columns=(Column(key="what", label="Condition"), *part),
                 rows=tuple(own),
-                caption=f"Estimates by condition with {100 * run.level:g}% intervals"
+                caption=f"Estimates by condition with {100 * run.level:g}% CI"
                 + (f" ({place} of {n})." if n > 1 else "."),
-                note=note,
+                note=" ".join(filter(None, (*(notes if place == n else ()), left))),
                 label="tbl-conditions" + (f"-{place}" if place > 1 else ""),
             )
         )
     return tables
 
 
-def _compared(run: Run) -> list[tuple[int, dict[str, Any]]]:
-    """The conditions that are compared, with their positions in the table of all."""
+def every_key(run: Run) -> list[str]:
+    """All numbers that describe the conditions, in their order."""
+    keys = dict.fromkeys(k for k in (*_DETAILS, *coefficients_of(run)) if k in run.conditions)
+    return measures(run, [*keys])
+
+
+def _described(
+    run: Run, keys: Sequence[str], nulls: Sequence[str]
+) -> tuple[list[Column], list[dict[str, Any]], list[str]]:
+    """Columns and rows of numbers of the conditions compared.
+
+    A null value that is about the same in all rows is a note instead of a column.
+    """
     compared = {str(r["condition"]) for r in run.compared}
-    table = run.table(CONDITIONS)
-    return [(i, r) for i, r in enumerate(table) if str(r.get("condition")) in compared]
-
-
-def _cells(
-    run: Run, listed: Sequence[tuple[int, dict[str, Any]]], keys: Sequence[str]
-) -> list[dict[str, Any]]:
-    """A row per condition, with its numbers under their keys."""
-    rows: list[dict[str, Any]] = [{"what": full_condition(row, run)} for _, row in listed]
-    for key in keys:
-        values = [measured(run, i, key) for i, _ in listed]
-        share = key in LOST
-        texts = [label(run.records, m.address, share=True) for m in values] if share else []
-        for cells, text in zip(rows, texts or column(values), strict=True):
-            cells[key] = text
-    return rows
-
-
-def _nulls(
-    run: Run, listed: Sequence[tuple[int, dict[str, Any]]], rows: Sequence[dict[str, Any]]
-) -> tuple[list[Column], list[str]]:
-    """Columns of null values, and notes where these are about the same in all rows."""
-    bounds = {key: [measured(run, i, key) for i, _ in listed] for key in _SHORT}
-    bounds = {k: values for k, values in bounds.items() if any(v.has_chance for v in values)}
-    for key, values in bounds.items():
-        for cells, value in zip(rows, values, strict=True):
-            cells[f"chance_{key}"] = value.chance_shown()
-    # an almost empty column tells little
-    bounds = {k: v for k, v in bounds.items() if 3 * sum(m.has_chance for m in v) >= len(rows)}
-    if 2 * sum(v.has_chance for values in bounds.values() for v in values) < len(rows):
-        return [], []
+    listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS)) if r.get("condition") in compared]
+    rows: list[dict[str, Any]] = [
+        {
+            "what": run.condition_name(str(row["condition"])),
+            "judge": str(row.get("judge", "")),
+            "condition": str(row["condition"]),
+        }
+        for _, row in listed
+    ]
+    columns: list[Column] = []
     notes = []
-    for key in [k for k, values in bounds.items() if _is_one(values)]:
-        highest = max((v for v in bounds.pop(key) if v.has_chance), key=lambda v: v.chance)
-        text = highest.chance_shown()
-        notes.append(f"{_SHORT[key]}: null 95th percentile below {text} in every condition.")
-    heads = {key: f"{_SHORT[key]}: null 95th percentile" for key in bounds}
-    return [Column(key=f"chance_{k}", label=h, align="right") for k, h in heads.items()], notes
 
+    def add(key: str, name: str, texts: Sequence[AddressedText]) -> None:
+        columns.append(Column(key=key, label=name, align="right"))
+        for row, text in zip(rows, texts, strict=True):
+            row[key] = text
 
-def _is_one(values: Sequence[Measured]) -> bool:
-    """Whether the null value is about the same in all rows, so that a note can say it."""
-    given = [v.chance for v in values if v.has_chance]
-    return len(given) == len(values) and max(given) - min(given) <= _SAME
+    for key in dict.fromkeys([*keys, *nulls]):
+        values, name = [measured(run, i, key) for i, _ in listed], heading(key)
+        if key in LOST:
+            add(key, name, [label(run.records, m.address, share=True) for m in values])
+        elif key in keys:
+            add(key, name, column(values))
+        known = [v for v in values if v.has_chance] if key in nulls else []
+        if not known or 3 * len(known) < len(rows):  # an almost empty column tells little
+            continue
+        highest, lowest = (pick(known, key=lambda v: v.chance) for pick in (max, min))
+        if len(known) == len(rows) and highest.chance - lowest.chance <= _SAME:
+            text = highest.chance_shown()
+            notes.append(f"{name}: null 95th percentile below {text} in every condition.")
+        else:
+            add(
+                f"chance_{key}", f"{name}: null 95th percentile", [v.chance_shown() for v in values]
+            )
+    return columns, rows, notes
 
 
 def described_keys(run: Run, on_page_one: set[str]) -> list[str]:
@@ -374,15 +305,14 @@ def position_shares(run: Run) -> Table | None:
         described.get(str(shares["condition"]), {}) | shares
         for shares in run.table("places.selections")
     ]
-    if not rows:
-        return None
+    places = sum(str(key).startswith("place_") for key in rows[0]) if rows else 0
     return condition_table(
         run,
         (
             Column(key="n", label="Selections", format="integer"),
             *(
                 Column(key=f"place_{k}", label=f"Place {k}", format="coefficient:2")
-                for k in range(1, 1 + sum(str(key).startswith("place_") for key in rows[0]))
+                for k in range(1, 1 + places)
             ),
         ),
         rows,
@@ -396,67 +326,49 @@ def position_shares(run: Run) -> Table | None:
 
 
 def prices(run: Run) -> Table | Markdown:
-    """Judgments per item for a target reliability, and what they cost in tokens and money."""
+    """What a judgment takes, and how many per item for a target reliability, at their cost."""
     table = run.conditions
-    if table.empty:
-        return Markdown("")
     if "factor_strategy" in table and "calls" in table:  # one call is not what a verdict costs
         return Markdown(
             "What a final verdict takes, with all the calls behind it, is in @tbl-strategies."
         )
-    name = next((c for c in ("icc1", "vote_share") if c in table), "")
-    # A mean of k is made of the judgments of another condition, whose price stands there.
-    priced = [row for row in run.described if not number_of(row.get("k")) > 1]
-    repeats = _repeats(run)
-    rows = [_price_row(row, repeats.get(str(row.get("condition")), {})) for row in priced]
-    any_priced = any(r["each"] > 0 or (r["each"] == 0 and not run.all_simulated) for r in rows)
-    tokens = any(not math.isnan(r["tokens"]) for r in rows)
-    if not name and not any_priced and not tokens:
-        return Markdown(_NO_PRICE)
-    columns = []
-    if name:
-        label = "ICC(1,1)" if name == "icc1" else "Reliability of one"
-        columns.append(Column(key="single", label=label, format="coefficient:3"))
-    if tokens:
-        columns.append(Column(key="tokens", label="Tokens of one", format="integer"))
-    if any_priced:
-        columns.append(Column(key="each", label="Cost of one", format="money"))
-    for target in TARGETS if name else ():
+    repeats = {str(row["condition"]): row for row in run.table("repeats")}
+    rows = [
+        _price_row(run, row | repeats.get(str(row["condition"]), {}))
+        for row in run.described
+        # A mean of k is made of the judgments of another condition, whose price stands there.
+        if not number_of(row.get("k")) > 1
+    ]
+    columns = [
+        Column(key="single", label=heading("icc1" if "icc1" in table else "vote_share"),
+               format="coefficient:3"),
+        Column(key="tokens", label="Tokens per judgment", format="integer"),
+        Column(key="each", label="Cost per judgment", format="money"),
+    ]  # fmt: skip
+    for target in TARGETS:
         shown = number(target, leading_zero=False)
-        columns.append(Column(key=f"k{target}", label=f"Judgments for {shown}", align="right"))
-        if any_priced:
-            columns.append(Column(key=f"cost{target}", label="Cost an item", align="right"))
-    if not name and any_priced:
-        columns.append(Column(key="item", label="Cost an item here", format="money"))
-    if any_priced:
-        note = (
-            "Unknown: the model is not in the price table. "
-            if any(math.isnan(r["each"]) for r in rows)
-            else ""
-        )
-    else:
-        note = _SIMULATED_PRICE if run.all_simulated else _NO_PRICE + " "
-    tail = "" if not name else "Reliability is not validity: a judge can be consistent and wrong."
-    what = (
-        "How many judgments per item must be averaged for a reliability of .80 and .90"
-        if name == "icc1"
-        else "How many verdicts an item needs for shares with a reliability of .80 and .90"
-        if name
-        else "What a judgment takes"
-    )
-    return condition_table(
-        run,
-        columns,
-        rows,
-        caption=what
-        + (", and what that costs an item at the prices of this run." if any_priced else "."),
-        note=(note + tail).strip(),
-        label="tbl-prices",
-    )
+        columns += [
+            Column(key=f"k{target}", label=f"Judgments for {shown}", align="right"),
+            Column(key=f"cost{target}", label="Cost per item", format="money"),
+        ]
+    reliable = any(not math.isnan(row["single"]) for row in rows)
+    if not reliable:
+        columns.append(Column(key="item", label="Cost per item here", format="money"))
+    notes = [
+        _SIMULATED_PRICE * run.all_simulated,
+        _NO_PRICE * (not run.all_simulated and all(math.isnan(row["each"]) for row in rows)),
+        "Reliability is not validity: a judge can be consistent and wrong." * reliable,
+    ]
+    many = ", and how many an item needs for a reliability of .80 and .90" * reliable
+    made = condition_table(
+        run, columns, rows, caption=f"What a judgment takes{many}.",
+        note=" ".join(filter(None, notes)), label="tbl-prices",
+    )  # fmt: skip
+    return made or Markdown(_NO_PRICE)
 
 
 _SIMULATED_PRICE = (
-    "A simulated judge has no price; the tokens (in and out) are those of its prompts and replies. "
+    "A simulated judge has no price; the tokens (in and out) are those of its prompts and replies."
 )
 _NO_PRICE = (
     "The judgments carry no cost, so no price can be given: map columns cost_usd, or tokens_in and "
@@ -464,38 +376,15 @@ _NO_PRICE = (
 )
 
 
-def _price_row(row: dict[str, Any], repeats: dict[str, Any]) -> dict[str, Any]:
-    single = number_of(repeats.get("single"))
+def _price_row(run: Run, row: dict[str, Any]) -> dict[str, Any]:
+    single, n = number_of(row.get("single")), number_of(row.get("n"))
     still = number_of(row.get("constant_share")) >= 0.95 or single >= 1.0
-    each = _cost_of_one(row)
-    line = row | {
-        "single": single,
-        "each": each,
-        "tokens": number_of(repeats.get("tokens")),
-        "item": each * number_of(repeats.get("calls")),
-    }
+    each = number_of(row.get("cost_usd")) / n if n else math.nan
+    if run.all_simulated and not each:
+        each = math.nan
+    line = row | {"single": single, "each": each, "item": each * number_of(row.get("calls"))}
     for target in TARGETS:
-        need = math.nan if still else number_of(repeats.get(f"needed_{round(100 * target)}"))
-        line[f"k{target}"] = "no spread" if still else _needed(need)
-        line[f"cost{target}"] = "" if still else _price(each, need)
+        need = number_of(row.get(f"needed_{round(100 * target)}"))
+        line[f"k{target}"] = "no spread" if still else Measured(value=need, unit="count").text()
+        line[f"cost{target}"] = each * need if math.isfinite(need) and not still else math.nan
     return line
-
-
-def _cost_of_one(row: dict[str, Any]) -> float:
-    cost, n = number_of(row.get("cost_usd")), number_of(row.get("n"))
-    return cost / n if n else math.nan
-
-
-def _repeats(run: Run) -> dict[str, dict[str, Any]]:
-    """What repeats give, by condition, as the analysis found it."""
-    return {str(row["condition"]): row for row in run.table("repeats")}
-
-
-def _needed(need: float) -> str:
-    if math.isnan(need):
-        return DASH
-    return "not reachable" if math.isinf(need) else integer(need)
-
-
-def _price(each: float, need: float) -> str:
-    return DASH if not math.isfinite(need) else money(each * need)

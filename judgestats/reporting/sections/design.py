@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,7 +18,7 @@ from judgestats.reporting.numbers import (
     number,
 )
 from judgestats.reporting.runs import Run
-from judgestats.reporting.tables import Column, Markdown, Showable, Table, with_next
+from judgestats.reporting.tables import Column, Markdown, Showable, Table, filled, with_next
 from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import QUANTITIES
 from judgestats.sinks import escape_html, escape_markdown, escape_typst, shorten
@@ -71,8 +71,7 @@ def _answered_by(run: Run) -> str:
     asked = answerers.get("temperatures") or []
     heat = ", ".join("default" if t is None else number(t, digits=2) for t in asked)
     sampling = f"temperature {heat}"
-    earlier = {"top_k": answerers["top_k"]} if answerers.get("top_k") else {}  # as 0.1.0 kept it
-    for name, value in (answerers.get("settings") or earlier).items():
+    for name, value in (answerers.get("settings") or {}).items():
         sampling += f", {name} {value}"
     left = int(answerers.get("questions_left_out") or 0)
     lost = f"; {count_noun(left, 'question', 'questions')} left out" if left else ""
@@ -181,20 +180,32 @@ def _family(hypothesis: dict[str, Any]) -> str:
 
 def plan_notes(run: Run) -> Markdown:
     """What is compared with what, what happens to unparsed judgments, levels, seeds, margins."""
+    return Markdown("\n\n".join(plan_sentences(run, escape_markdown, "blocks", "missing")))
+
+
+def plan_sentences(run: Run, write: Callable[[str], str], *keys: str) -> list[str]:
+    """What the plan says under some keys, then level, draws, seed, and margins.
+
+    Parameters
+    ----------
+    run : Run
+    write : function
+        Writes what the plan says in the form wanted.
+    *keys : str
+    """
     p = run.plan
-    parts: list[str] = [escape_markdown(p[key]) for key in ("blocks", "missing") if p.get(key)]
-    if p:
-        tail = (
-            f"Confidence intervals (CI) have level {number(run.level, leading_zero=False)}; "
-            f"bootstraps and permutations use {integer(p.get('n_resamples'))} draws with seed "
-            f"{p.get('seed')}."
-        )
-        margins = p.get("margins") or {}
-        if margins:
-            named = "; ".join(f"{margin_of(str(k))} {v:g}" for k, v in margins.items())
-            tail += f" Margins of equivalence, declared beforehand: {escape_markdown(named)}."
-        parts.append(tail)
-    return Markdown("\n\n".join(parts))
+    if not p:
+        return []
+    sentences = [write(str(p[key])) for key in keys if p.get(key)]
+    sentences.append(
+        f"Confidence intervals (CI) have level {number(run.level, leading_zero=False)}; "
+        f"bootstraps and permutations use {integer(p.get('n_resamples'))} draws with seed "
+        f"{p.get('seed')}."
+    )
+    if margins := p.get("margins"):
+        named = "; ".join(f"{margin_of(str(k))} {v:g}" for k, v in margins.items())
+        sentences.append(f"Margins of equivalence, declared beforehand: {write(named)}.")
+    return sentences
 
 
 def margin_of(key: str) -> str:
@@ -213,35 +224,27 @@ def judges(run: Run) -> Table | Markdown:
     listed = run.facts.get("judges") or []
     if not listed:
         return Markdown("The run does not say which judges were asked.")
-    rows = []
-    for judge in [*listed, *(run.facts.get("stage_judges") or [])]:
-        reported = ", ".join(map(str, judge.get("model_reported") or [])) or None
-        prints = [str(f) for f in judge.get("fingerprints") or []]
-        shown = ", ".join(prints[:3]) + (f" and {len(prints) - 3} more" if len(prints) > 3 else "")
-        rows.append(
-            {
-                "name": str(judge.get("name", ""))
-                + (" (simulated)" if judge.get("simulated") else "")
-                + (f", at the stage {judge['stage']}" if judge.get("stage") else ""),
-                "model": judge.get("model"),
-                "reported": reported,
-                "fingerprints": shown or None,
-                "endpoint": judge.get("endpoint"),
-                "mode": ", ".join(map(str, judge.get("reply_mode") or [])).replace("_", " ")
-                or None,
-                "prompt": ", ".join(map(str, judge.get("prompt_sha") or [])) or None,
-            }
-        )
-    labels = {
-        "name": "Judge", "model": "Model asked for", "reported": "Model reported",
-        "fingerprints": "Fingerprint", "endpoint": "Endpoint", "mode": "Reply by",
-        "prompt": "Prompt",
-    }  # fmt: skip
-    shown_keys = [k for k in labels if k in {"name", "model"} or any(r[k] for r in rows)]
-    if all(r["model"] in {None, r["name"]} for r in rows) and shown_keys == ["name", "model"]:
-        return Markdown("Only the judges' names is known of them.")
+    rows = [
+        {
+            "name": str(judge.get("name", ""))
+            + " (simulated)" * bool(judge.get("simulated"))
+            + (f", at the stage {judge['stage']}" if judge.get("stage") else ""),
+            "model": judge.get("model"),
+            "model_reported": _some(judge.get("model_reported")),
+            "fingerprints": _some(judge.get("fingerprints")),
+            "endpoint": judge.get("endpoint"),
+            "reply_mode": _some(judge.get("reply_mode")).replace("_", " "),
+            "prompt_sha": _some(judge.get("prompt_sha")),
+        }
+        for judge in [*listed, *(run.facts.get("stage_judges") or [])]
+    ]
+    columns = filled([Column(key=key, label=text) for key, text in _JUDGE.items()], rows)
+    if {c.key for c in columns} <= {"name", "model"} and all(
+        r["model"] in {None, r["name"]} for r in rows
+    ):
+        return Markdown("Only the judges' names are known.")
     return Table(
-        columns=tuple(Column(key=k, label=labels[k]) for k in shown_keys),
+        columns=tuple(columns),
         rows=tuple(rows),
         caption=(
             "The judges, as the file names them."
@@ -255,6 +258,24 @@ def judges(run: Run) -> Table | Markdown:
         ),
         label="tbl-judges",
     )
+
+
+_JUDGE = {
+    "name": "Judge",
+    "model": "Model asked for",
+    "model_reported": "Model reported",
+    "fingerprints": "Fingerprint",
+    "endpoint": "Endpoint",
+    "reply_mode": "Reply by",
+    "prompt_sha": "Prompt",
+}
+
+
+def _some(values: Sequence[object] | None) -> str:
+    """The first few of some names."""
+    names = list(map(str, values or []))
+    more = f" and {len(names) - _FEW_LEVELS} more" if len(names) > _FEW_LEVELS else ""
+    return ", ".join(names[:_FEW_LEVELS]) + more
 
 
 def temperatures(run: Run) -> Markdown:
@@ -322,9 +343,7 @@ def _levels(run: Run, labels: Sequence[str], *, among: Sequence[str]) -> str:
     for factor in factors:
         levels = list(dict.fromkeys(str(c.factors[factor]) for c in own if factor in c.factors))
         if set(levels) != {str(c.factors[factor]) for c in conditions if factor in c.factors}:
-            more = f" and {len(levels) - _FEW_LEVELS} more" if len(levels) > _FEW_LEVELS else ""
-            listed = ", ".join(levels[:_FEW_LEVELS])
-            parts.append(f"{factor.replace('_', ' ')} {listed}{more}")
+            parts.append(f"{factor.replace('_', ' ')} {_some(levels)}")
     return f", {'; '.join(parts)}" if parts else ""
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from judgestats.reporting import numbers, plots
 from judgestats.reporting.document import current_output
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.conditions import condition_table, short_condition, with_bounds
-from judgestats.reporting.sections.figures import effect_in, effect_of, extremes
+from judgestats.reporting.sections.conditions import condition_table, number_in
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
 from judgestats.results import Estimate
 from judgestats.results import Table as TableRecord
-from judgestats.results.numbers import LEAST_IN_CATEGORY, apa_number
+from judgestats.results.numbers import LEAST_IN_CATEGORY
 from judgestats.results.records import rows_of_table
+from judgestats.sinks import shorten
 
 _MOST = 10
 _CUT = 120
@@ -46,7 +44,10 @@ def disagreements(run: Run) -> list[Showable]:
                 ((str(row["item_id"]), numbers.address(_ID, f"rows.{i}.item_id")),)
             ),
             **{k: _number(row, k, i, words) for k in ("judge", "people")},
-            **{k: _shorten_text(row.get(k)) for k in _TEXTS},
+            **{
+                k: shorten("" if numbers.is_missing(row.get(k)) else row[k], limit=_CUT)
+                for k in _TEXTS
+            },
         }
         for i, row in listed[:_MOST]
     ]
@@ -87,11 +88,6 @@ def _number(
     if row[key] in words:
         return numbers.AddressedText(((words[row[key]], where),))
     return numbers.Measured(value=float(row[key]), at=(where, "", "", "")).text()
-
-
-def _shorten_text(text: Any) -> str:
-    words = "" if numbers.is_missing(text) else " ".join(str(text).split())
-    return words if len(words) <= _CUT else words[: _CUT - 1].rstrip() + "…"
 
 
 def linked(run: Run) -> bool:
@@ -149,109 +145,51 @@ def confusion(run: Run) -> Table | None:
     )
 
 
-_MOST_AGREEMENT_ROWS = 44
-
-
-def alignment(run: Run) -> Captioned | None:
-    """Agreement with human labels by condition, baselines last, the human raters' own as a line."""
-    if "alignment" not in run.conditions:
-        return None
-    rows = [
-        effect_in(
-            row, "alignment", short_condition(row, run),
-            str(row.get("judge", "")) if run.is_grouped else "",
-        )
-        for row in run.described
-    ][:_MOST_AGREEMENT_ROWS]  # fmt: skip
-    people = math.nan
-    for record in run.select_kind("alignment"):
-        kind = record.id.partition(".")[2]
-        if not isinstance(record, Estimate):
-            continue
-        if kind == "people":
-            people = record.estimate
-        elif kind in {"always_tie", "random"}:
-            name = kind.replace("_", " ")
-            rows.append(effect_of(replace(record, null=None), name, "Baselines" * run.is_grouped))
-    if not any(math.isfinite(r.estimate) for r in rows):
-        return None
-    ceiling = apa_number(people, bounded=True) if math.isfinite(people) else ""
-    return Captioned(
-        figure=plots.Forest(
-            rows=tuple(rows),
-            x_label="Agreement with humans (1 / .5 / 0)",
-            reference=people if ceiling else 0.5,
-            reference_label=f"human ceiling {ceiling}" if ceiling else ".5",
-            bounded=True,
-            level=run.level,
-        ),
-        label="fig-alignment",
-        caption=f"{extremes(rows, 'Agreement with humans')} Intervals are over clusters.",
-    )
-
-
 def costs(run: Run) -> Table | None:
     """What a score or verdict is made of, what that costs, and what it gives."""
     table = run.conditions
     asked = "k" if "k" in table else "judgments_per_pair"
     if asked not in table or "alignment" not in table:
         return None
-    unit = "Judgments per answer" if asked == "k" else "Judgments per pair"
-    cost = "cost_usd" if asked == "k" else "cost_per_pair"
+    of_answers = asked == "k"
     columns = [
-        Column(key=asked, label=unit, format="number:2"),
-        Column(key=cost, label="Cost", format="money"),
+        Column(key=asked, label=f"Judgments per {'answer' if of_answers else 'pair'}",
+               format="number:2"),
+        Column(key="cost_usd" if of_answers else "cost_per_pair", label="Cost", format="money"),
         Column(key="reliability", label="Reliability", format="coefficient:3"),
         Column(key="tie_share", label="Ties", format="percent:0"),
         Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
         Column(key="alignment", label="Agreement with humans", format="coefficient:3"),
-    ]
+    ]  # fmt: skip
     return condition_table(
         run,
-        filled(columns, run.described),
+        columns,
         run.described,
-        caption=(
-            "What each condition asks for, what that costs ("
-            + ("all answers" if asked == "k" else "a pair")
-            + "), and what it gives."
-        ),
+        caption="What each condition asks for, what that costs "
+        f"({'all answers' if of_answers else 'a pair'}), and what it gives.",
         label="tbl-costs",
     )
 
 
-def categories(run: Run) -> Table | Markdown:
+def categories(run: Run) -> Table | None:
     """On which kind of item verdicts agree least and most with human ones, by condition."""
-    rows: list[dict[str, Any]] = []
     shares = run.table("categories")
+    rows: list[dict[str, Any]] = []
     for row in run.described:
-        mine = sorted(
-            (
-                number_of(c["accuracy"]),
-                str(c["category"]),
-                with_bounds(c, "accuracy"),
-                c["n_items"],
-            )
-            for c in shares
-            if c["condition"] == row.get("condition")
-        )
-        if len(mine) < 2:
-            continue
-        low, high = mine[0], mine[-1]
-        rows.append(
-            row | {
-                "low": f"{low[1]} ({low[3]})", "low_value": low[2],
-                "high": f"{high[1]} ({high[3]})", "high_value": high[2],
-            }
-        )  # fmt: skip
-    if not rows:
-        return Markdown("")
+        mine = [c for c in shares if c["condition"] == row.get("condition")]
+        mine.sort(key=lambda c: (number_of(c["accuracy"]), str(c["category"])))
+        if len(mine) > 1:
+            ends = {"least": mine[0], "most": mine[-1]}
+            names = {k: f"{c['category']} ({c['n_items']})" for k, c in ends.items()}
+            numbers_ = {f"{k}_value": number_in(c, "accuracy").text() for k, c in ends.items()}
+            rows.append(row | names | numbers_)
     return condition_table(
         run,
         (
-            Column(key="low", label="Agrees least on (items)"),
-            Column(key="low_value", label="Accuracy", align="right"),
-            Column(key="high", label="Agrees most on (items)"),
-            Column(key="high_value", label="Accuracy", align="right"),
+            Column(key="least", label="Agrees least on (items)"),
+            Column(key="least_value", label="Accuracy", align="right"),
+            Column(key="most", label="Agrees most on (items)"),
+            Column(key="most_value", label="Accuracy", align="right"),
         ),
         rows,
         caption=(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import (
     MOST_ROWS,
     judge_of,
+    level_of,
     measured,
     omission_note,
     p_of,
@@ -29,10 +29,9 @@ from judgestats.reporting.sections.conditions import (
     subject_of,
     titled,
 )
-from judgestats.reporting.sections.data import described_keys, numbers_of, stands_above
-from judgestats.reporting.sections.figures import specification_curves
+from judgestats.reporting.sections.data import described_keys, every_key, numbers_of, stands_above
 from judgestats.reporting.sections.summary import summary_addresses
-from judgestats.reporting.tables import Column, Markdown, Showable, Table
+from judgestats.reporting.tables import Column, Showable, Table
 from judgestats.results import (
     CONDITIONS,
     About,
@@ -47,8 +46,7 @@ from judgestats.results import (
 from judgestats.results import Table as TableRecord
 from judgestats.results.numbers import apa_number, with_names
 from judgestats.results.records import rows_of_table
-from judgestats.results.text import hangs_on, statistic_text, words_of
-from judgestats.sinks import clean, escape_markdown
+from judgestats.results.text import hangs_on, statistic_text
 
 
 def pair_table(run: Run, *, full: bool = False) -> Table | None:
@@ -60,64 +58,52 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
     full : bool
         All pairs, whatever their number, and on which items a ratio rests.
     """
-    lines: dict[tuple[str, ...], dict[str, Any]] = {}
     told = {i for h in run.records.headlines for i in (h.size, *h.rests_on)}
     found = _compared(run)
-    compared = sorted(  # of two sets with the same pairs the one that the answer rests on
-        found, key=lambda pair: pair[1].id not in told and pair[2].id not in told
-    )
     sets: dict[tuple[str, ...], set[tuple[str, str]]] = {}
-    for place, whole, member in compared:
+    for place, whole, member in found:
         sets.setdefault((place, *_key(run, whole, member)), set()).add((whole.hypothesis, whole.id))
-    for place, whole, member in compared:
-        key, alike = _key(run, whole, member), sets[place, *_key(run, whole, member)]
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    for place, whole, member in found:
+        key = _key(run, whole, member)
+        alike = sets[place, *key]
         if len(alike) > 1 == len({hypothesis for hypothesis, _ in alike}):
             # only their titles tell these sets apart
             key = (titled(whole, run), *key[1:])
         line = lines.setdefault(key, {"size": None, "same": None})
-        if line[place] is None and not math.isnan(member.estimate):
-            line[place] = member
+        rests = member.id in told or whole.id in told  # of two sets the one of the answer
+        if line[place] is None or (rests and not line[place][1]):
+            line[place] = (member, rests)
     sized = {key[:3] for key in lines if quantity_of(key[3]).unit != "ranks"}
-    sizes = {  # ranks speak only where nothing says how large a difference is
-        key: line for key, line in lines.items()
+    rows = _one_a_pair([
+        _pair(run, key[0], {place: one and one[0] for place, one in line.items()})
+        for key, line in lines.items()
+        # ranks speak only where nothing says how large a difference is
         if quantity_of(key[3]).unit != "ranks" or key[:3] not in sized
-    }  # fmt: skip
-    rows = _one_a_pair(
-        [_pair(run, key[0], line) for key, line in sizes.items() if any(line.values())]
-    )
+    ])  # fmt: skip
     if not rows:
         return None
-    several = len({r["of"] for r in rows}) > 1
-    order = [
-        (quantity_of(m.estimand).heading, run.condition_name(_key(run, w, m)[0]))
-        for _, w, m in found
-    ]
-    first_of = {pair: i for i, pair in reversed([*enumerate(order)])}
-    kinds = list(dict.fromkeys(of for of, _ in order))
+    places = list(dict.fromkeys((r["of"], r["where"]) for r in rows))
+    kinds = list(dict.fromkeys(of for of, _ in places))
     rows.sort(
         key=lambda r: (
-            kinds.index(r["of"]), first_of.get((r["of"], r["where"]), 0), bool(r["margin"]),
+            kinds.index(r["of"]), places.index((r["of"], r["where"])), bool(r["margin"]),
         )
     )  # fmt: skip
+    several = len(kinds) > 1
     for row in rows:
-        of = row["of"][:1].upper() + row["of"][1:] if several else ""
+        of = _capital(row["of"]) if several else ""
         row["group"] = ": ".join(filter(None, (of, _headed(row["where"], row["margin"]))))
-    if any(row["group"] for row in rows):
-        for row in rows:
-            row["group"] = row["group"] or "Differences"
+    grouped = any(row["group"] for row in rows)
+    for row in rows:
+        row["group"] = row["group"] or "Differences" * grouped
     n_pairs = len(rows)
-    if n_pairs > MOST_ROWS and not full:
-        decided = [r for r in rows if r["verdict"] != "open"] or rows
-        places = sample_rows(
-            [r["judge"] for r in decided],
-            grades=[int(r["verdict"] != "differs") for r in decided],
-            within=[r["group"] for r in decided],
-        )
-        rows = [decided[i] for i in places]
+    if not full:
+        rows = _sampled(rows, {"differs"})
     columns = [
         Column(key="pair", label="Pair"),
         Column(key="size", label="Size", align="right"),
-        *([Column(key="depends", label="Influential item")] if full else []),
+        *([Column(key="hangs", label="Influential item")] if full else []),
         Column(key="p", label="p, adjusted", align="right"),
         Column(key="verdict", label="Verdict"),
     ]
@@ -135,11 +121,24 @@ def pair_table(run: Run, *, full: bool = False) -> Table | None:
     return Table(
         columns=tuple(columns),
         rows=tuple(rows),
-        group="group" if any(r["group"] for r in rows) else "",
+        group="group" if grouped else "",
         caption="Pairs." if several else f"Pairs: {rows[0]['of']}.",
         note=" ".join(filter(None, notes)),
         label="tbl-pairs",
     )
+
+
+def _sampled(rows: list[dict[str, Any]], first: set[str]) -> list[dict[str, Any]]:
+    """As many rows as a brief report shows: no open ones, those with some verdicts first."""
+    if len(rows) <= MOST_ROWS:
+        return rows
+    decided = [r for r in rows if r["verdict"] != "open"] or rows
+    places = sample_rows(
+        [r["judge"] for r in decided],
+        grades=[int(r["verdict"] not in first) for r in decided],
+        within=[r["group"] for r in decided],
+    )
+    return [decided[i] for i in places]
 
 
 def _compared(run: Run) -> list[tuple[str, ResultSet, Comparison]]:
@@ -148,7 +147,8 @@ def _compared(run: Run) -> list[tuple[str, ResultSet, Comparison]]:
         ("same" if member.margin is not None else "size", whole, member)
         for whole in run.with_role("primary", "secondary") if isinstance(whole, ResultSet)
         for member in run.records.members(whole)
-        if isinstance(member, Comparison) and member.family != "best"
+        if isinstance(member, Comparison)
+        and member.family != "best" and not math.isnan(member.estimate)
     ]  # fmt: skip
 
 
@@ -199,8 +199,7 @@ def _margin(pair: Comparison) -> str:
 def _pair(run: Run, where: str, line: dict[str, Any]) -> dict[str, Any]:
     """Its difference where that is tested, unless only the test of equivalence says something."""
     size, same = line["size"] or line["same"], line["same"]
-    level = run.records.family(size.family).level if size.family else 0.05
-    differs = size.margin is None and p_of(size)[1] <= level
+    differs = size.margin is None and p_of(size)[1] <= level_of(size, run.records)
     alike = same is not None and p_of(same)[1] <= same.margin.alpha and not differs
     if alike:
         size = same
@@ -315,18 +314,20 @@ def _one_a_question(tests: Sequence[Test]) -> list[Test]:
     return list(kept.values())
 
 
-def _not_elsewhere(
-    run: Run, estimates: Sequence[Estimate | Comparison]
-) -> list[Estimate | Comparison]:
-    """The estimates that neither the summary page nor another table of the report shows."""
-    first = summary_addresses(run)
-    drawn = set(run.records.drawing.rows if run.records.drawing else ())
-    left = [e for e in estimates if e.id not in drawn and math.isfinite(e.estimate)]
-    left = [e for e in left if address(e.id, "estimate") not in first]
-    if systems(run) is not None:  # the table of systems holds them
-        left = [e for e in left if e.estimand != "strength"]
-    described = _numbers_of_conditions(run, first)
-    return [e for e in left if (subject_of(e), *_rounded(Measured.from_record(e))) not in described]
+def _not_elsewhere(run: Run, estimates: Sequence[Estimate], *, full: bool) -> list[Estimate]:
+    """The estimates that no other table of the report shows, nor the page of a brief one."""
+    drawn = set(run.records.drawing.rows if run.records.drawing and not full else ())
+    above = set() if full else summary_addresses(run)
+    told = _numbers_of_conditions(run, above, full=full)
+    ranked = systems(run) is not None  # the table of systems holds the strengths
+    return [
+        e for e in estimates
+        if e.id not in drawn
+        and math.isfinite(e.estimate)
+        and address(e.id, "estimate") not in above
+        and not (ranked and e.estimand == "strength")
+        and (subject_of(e), *_rounded(Measured.from_record(e))) not in told
+    ]  # fmt: skip
 
 
 def _pivot_estimates(
@@ -381,14 +382,16 @@ def _whole_of(run: Run, record: Record) -> str:
     return subject_of(whole) or whole.title
 
 
-def _numbers_of_conditions(run: Run, on_page_one: set[str]) -> set[tuple[str, float, float, float]]:
+def _numbers_of_conditions(
+    run: Run, on_page_one: set[str], *, full: bool
+) -> set[tuple[str, float, float, float]]:
     """Numbers of conditions that are shown, by condition, and once more without its name.
 
     An analysis may keep one number in two records: of a condition, and as a separate result.
     """
     out = set()
-    keys = [k for k in numbers_of(run) if stands_above(run, k, on_page_one)]
-    keys += described_keys(run, on_page_one)
+    keys = [k for k in numbers_of(run) if full or stands_above(run, k, on_page_one)]
+    keys += every_key(run) if full else described_keys(run, on_page_one)
     for i, row in enumerate(run.table(CONDITIONS)):
         for key in keys:
             number = measured(run, i, key)
@@ -415,19 +418,19 @@ def results(run: Run, *, full: bool = False) -> list[Showable]:
     if run.records.kind == "drift" and not full:  # page one has them
         return []
     listed = run.with_role("primary", "secondary")
-    shown_above = set() if full else _on_conditions(run)
+    of_conditions = _on_conditions(run)
     tests = [r for r in listed if isinstance(r, Test)]
     estimates = [
-        r for r in _spread_out(run, listed) if isinstance(r, Estimate) and r.id not in shown_above
+        r for r in _spread_out(run, listed) if isinstance(r, Estimate) and r.id not in of_conditions
     ]
+    estimates = _not_elsewhere(run, estimates, full=full)
     tables: list[Showable] = [
         table_of_tests(run, tests, full=full),
         estimates_table(run, estimates, full=full),
         pair_table(run, full=full),
-        *specification_curves(run),
     ]
     if full:
-        rows = [r for r in listed if isinstance(r, TableRecord) and r.id != "disagreements"]
+        rows = [r for r in listed if isinstance(r, TableRecord) and "disagreements" not in r.id]
         tables += rows_tables(rows, label="tbl-rows", caption="Results")
     return tables
 
@@ -480,14 +483,8 @@ def table_of_tests(
     times = Counter((test.hypothesis, subject_of(test)) for test in single)
     rows = [_test_row(run, test, times, small) for test in single]
     n_tests = len(rows)
-    if n_tests > MOST_ROWS and not full:
-        decided = [r for r in rows if r["verdict"] != "open"] or rows
-        places = sample_rows(
-            [r["judge"] for r in decided],
-            grades=[int(r["verdict"] in {"", "alike", "open"}) for r in decided],
-            within=[r["group"] for r in decided],
-        )
-        rows = [decided[i] for i in places]
+    if not full:
+        rows = _sampled(rows, {r["verdict"] for r in rows} - {"", "alike", "open"})
     rows = _sort_groups(rows)
     columns = [
         Column(key="what", label="Of"),
@@ -534,7 +531,6 @@ def _test_row(
     subject = subject_of(test)
     alone = subject and times[test.hypothesis, subject] == 1
     effects = run.records.effects(test)
-    level = run.records.family(test.family).level if test.family else 0.05
     field, p, bound = p_of(test)
     effect = Measured.from_record(effects[0]) if effects else Measured()
     of = _capital(quantity_of(effects[0].estimand).heading) if effects else ""
@@ -552,7 +548,7 @@ def _test_row(
         "verdict": ""
         if math.isnan(p)
         else kind_of_test(test.test).found
-        if p <= level
+        if p <= level_of(test, run.records)
         else otherwise,
     }
 
@@ -566,12 +562,11 @@ def estimates_table(
     caption: str = "What was estimated.",
 ) -> Table | None:
     """Estimates under their questions, side by side where few are estimated alike."""
-    listed = list(estimates) if full else _not_elsewhere(run, estimates)
-    if not listed:
+    if not estimates:
         return None
-    times = Counter((subject_of(e), e.estimand) for e in estimates)
+    times = Counter((subject_of(e), e.estimand) for e in run.records.select(Estimate))
     rows = []
-    for e in listed:
+    for e in estimates:
         m = Measured.from_record(e)
         entry = quantity_of(e.estimand)
         subject = subject_of(e) or _whole_of(run, e)
@@ -625,50 +620,6 @@ def estimates_table(
     )
 
 
-_MOST_SPOKEN = 12
-
-
-def sentences(run: Run, *roles: str) -> Markdown:
-    """Results of some roles as sentences with their statistics, those that decide most first."""
-    listed = [r for r in run.with_role(*(roles or ("primary",))) if not isinstance(r, TableRecord)]
-    if not listed:
-        return Markdown("" if run.records.kind == "audit" else "The plan names no primary result.")
-    if len(listed) > _MOST_SPOKEN:  # the table says estimates better
-        listed = [r for r in listed if not isinstance(r, Estimate)]
-    tests = sorted((r for r in listed if isinstance(r, Test)), key=lambda t: p_of(t)[1])
-    told = [r for r in listed if r not in tests[_MOST_SPOKEN:]]
-    worded = [(r, str(words_of(r, run.records))) for r in told]
-    lines = [f"- **{escape_markdown(r.title)}.** {sentence(text)}" for r, text in worded if text]
-    if len(told) < len(listed):
-        n = len(tests)
-        lines += [
-            f"\n{_MOST_SPOKEN} of {n} tests are reported, the most decisive; the table has all."
-        ]
-    return Markdown("\n".join(lines))
-
-
-_SIGN = re.compile(
-    r"(?<![\w*\\])(F|H|L|M|N|SD|U|V|W|d|g|p|r|t|z)(?= \\[=<>] |\\\([\d., N\\=]+\\\) \\[=<>] )"
-)
-
-
-def sentence(text: object) -> str:
-    """A result's sentence as Markdown: ends in a full stop, sentences begin with a capital.
-
-    Letters that stand for a statistic are set in italics, as the APA manual asks.
-
-    Examples
-    --------
-    >>> print(sentence("t(3) = 2.10, p < .001"))
-    *t*\\(3\\) \\= 2\\.10\\, *p* \\< \\.001\\.
-    """
-    plain = " ".join(clean(text).split())
-    plain = re.sub(r"(?<=\.\s)[a-z](?=[a-z]* )", lambda m: m.group(0).upper(), plain)
-    if plain and plain[-1] not in ".!?":
-        plain += "."
-    return _SIGN.sub(r"*\1*", escape_markdown(plain))
-
-
 def described(run: Run) -> list[Table]:
     """The descriptive results, which test nothing, those of conditions and costs left out."""
     elsewhere = _on_conditions(run)
@@ -709,6 +660,7 @@ def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> 
                 caption=f"{head}{titles}." if titles else f"{caption}.",
                 label=label + (f"-{number_}" if len(alike) > 1 else ""),
                 group=_TITLE if several else "",
+                note=" ".join(dict.fromkeys(r.text for r in group if r.text)),
             )
         )
     return out

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from judgestats.reporting import numbers, plots
-from judgestats.reporting.numbers import number
 from judgestats.reporting.runs import Run, number_of, rows_of
-from judgestats.reporting.sections.conditions import MOST_ROWS
-from judgestats.reporting.sections.results import results_tables
-from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
+from judgestats.reporting.sections.conditions import MOST_ROWS, grouped_table, number_in
+from judgestats.reporting.sections.results import results_tables, rows_tables
+from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table
 from judgestats.results import Comparison, Record, Results, Test
 from judgestats.results import Table as TableRecord
 from judgestats.results.change_screen import claim_outcome
@@ -100,19 +99,11 @@ def study_tests(run: Run) -> Table | None:
     )
 
 
-def rewording(run: Run) -> Table | None:
-    """The contrasts of the study's claim under its prompts and paraphrases; None of other runs."""
-    record = next((r for r in run.records.results if r.id == "rewording"), None)
-    if not isinstance(record, TableRecord):
-        return None
-    names = [column.key for column in record.columns]
-    return Table(
-        columns=tuple(Column(key=name, label=name[0].upper() + name[1:]) for name in names),
-        rows=tuple(dict(zip(names, row, strict=True)) for row in record.rows),
-        caption="Does the claim survive rewording? Ratios of variances with 95% CI over items.",
-        note=record.text,
-        label="tbl-rewording",
-    )
+def rewording(run: Run) -> list[Table]:
+    """The contrasts of the study's claim under its prompts and paraphrases; none of other runs."""
+    found = [r for r in run.records.results if isinstance(r, TableRecord) and r.id == "rewording"]
+    caption = "Does the claim survive rewording? Ratios of variances with 95% CI over items"
+    return rows_tables(found, label="tbl-rewording", caption=caption)
 
 
 def _study_rows(pair: _Pair, results: Results) -> Iterator[dict[str, Any]]:
@@ -154,22 +145,20 @@ def _effect(
     pair: _Pair, of: Record, blocked: Record | None, results: Results
 ) -> numbers.AddressedText | str:
     """Effect size: that of the test, the ratio of the blocked test, or the critical difference."""
-    record = results.estimate(f"{of.id}/{pair.effect}")
+    value, place = math.nan, ""
     if pair.effect == "critical_difference":
         whole = of.id.rpartition("/")[0]
-        value = results[whole].details.get(pair.effect) if whole else None
-        if value is None:
-            return ""
-        place = numbers.address(whole, f"details.{pair.effect}")
-        return numbers.AddressedText(((f"{pair.symbol} = ", ""), (apa_number(float(value)), place)))
-    if pair.effect == "variance_ratio" and isinstance(blocked, Comparison):
-        number, place = apa_number(blocked.estimate), numbers.address(blocked.id, "estimate")
-        return numbers.AddressedText(((f"{pair.symbol} = ", ""), (number, place)))
-    if record is None or math.isnan(record.estimate):
+        if whole and (found := results[whole].details.get(pair.effect)) is not None:
+            value, place = float(str(found)), numbers.address(whole, f"details.{pair.effect}")
+    elif pair.effect == "variance_ratio" and isinstance(blocked, Comparison):
+        value, place = blocked.estimate, numbers.address(blocked.id, "estimate")
+    elif (record := results.estimate(f"{of.id}/{pair.effect}")) is not None:
+        value, place = record.estimate, numbers.address(record.id, "estimate")
+    if math.isnan(value):
         return ""
-    number = apa_number(record.estimate, bounded=True)
-    place = numbers.address(record.id, "estimate")
-    return numbers.AddressedText(((f"{pair.symbol} = ", ""), (number, place)))
+    bounded = pair.effect not in {"critical_difference", "variance_ratio"}
+    shown = apa_number(value, bounded=bounded)
+    return numbers.AddressedText(((f"{pair.symbol} = ", ""), (shown, place)))
 
 
 def _claims(run: Run) -> list[dict[str, Any]]:
@@ -248,14 +237,13 @@ def replicated(run: Run) -> list[Showable]:
     listed = run.with_role("replicated")
     if not listed:
         return []
-    said = [f"- {escape_markdown(r.text)}" for r in listed if isinstance(r, TableRecord) and r.text]
     text = (
         "These are figures that the replicated study printed, or that its text implies, of these "
         "or of its data. Some ignore the pairing of items and have the wrong size on such "
         "data. They are here to be compared with the published figures, not to conclude from."
     )
     tables = results_tables(run, listed, label="replicated", caption="As the study printed")
-    return [Markdown(text), "\n".join(said), *tables]
+    return [Markdown(text), *tables]
 
 
 _MOST_SETS = 8
@@ -264,8 +252,9 @@ SET = "accuracy_in_"
 
 
 def _arrays(run: Run, name: str) -> list[dict[str, Any]]:
-    records_listed = run.arrays.get(name)
-    return list(records_listed) if isinstance(records_listed, list) else []
+    """Rows of an array of the run, each under its judge and temperature."""
+    rows = run.arrays.get(name)
+    return [row | {"who": _who(run, row)} for row in rows] if isinstance(rows, list) else []
 
 
 def _who(run: Run, row: Mapping[str, Any]) -> str:
@@ -277,126 +266,94 @@ def _who(run: Run, row: Mapping[str, Any]) -> str:
     return f"{row['judge']} at T={'default' if numbers.is_missing(asked) else f'{asked:g}'}"
 
 
+_ACCURACY = Column(key="accuracy", label="Accuracy", format="coefficient:3")
+
+
 def strategies(run: Run) -> Table | None:
     """Calls, tokens, and price of a final verdict by strategy, next to its accuracy."""
     if "factor_strategy" not in run.conditions or "calls" not in run.conditions:
         return None
     rows = [
-        {
-            "judge": _who(run, row),
-            "strategy": row["factor_strategy"],
-            "accuracy": _with_interval(row),
-            "words": number_of(row.get("words")),
-            "points": number_of(row.get("points")),
-            "calls": number_of(row.get("calls")),
-            "tokens": number_of(row.get("tokens")),
+        row | {
+            "who": _who(run, row),
             "usd": number_of(row.get("cost_usd")) / max(number_of(row.get("n")), 1.0),
-            "chosen": number_of(row.get("cost_per_chosen")),
         }
         for row in rows_of(run.conditions)
-    ]
+    ]  # fmt: skip
     free = run.all_simulated and not any(row["usd"] > 0 for row in rows)
-    columns = (
-        Column(key="strategy", label="Strategy"),
-        Column(key="accuracy", label="Accuracy", align="right"),
-        Column(key="words", label="Words", format="number:1"),
-        Column(key="points", label="Key points", format="number:1"),
-        Column(key="calls", label="Calls", format="number:1"),
-        Column(key="tokens", label="Tokens", format="integer"),
-        *(() if free else (Column(key="usd", label="Price", format="money"),)),
-        *(() if free else (Column(key="chosen", label="Price of a choice", format="money"),)),
+    priced = (
+        Column(key="usd", label="Price", format="money"),
+        Column(key="cost_per_chosen", label="Price of a choice", format="money"),
     )
-    kept = filled(columns, rows)
-    note = (
-        "Calls, tokens (in and out)" + ("" if free else " and price") + " of one final verdict, "
-        "with every call behind it: plans, votes, crowd judgments, removals. A call that "
-        "strategies share counts in full for each, so that a row is what the strategy takes alone."
-    )
-    if any(c.key == "words" for c in kept):
-        note += " Words and key points are those of the final explanation."
-    if free:
-        note += " A simulated judge has no price."
-    return Table(
-        columns=tuple(kept),
-        rows=tuple(rows),
-        group="judge",
+    return grouped_table(
+        (
+            Column(key="factor_strategy", label="Strategy"),
+            _ACCURACY,
+            Column(key="words", label="Words", format="number:1"),
+            Column(key="points", label="Key points", format="number:1"),
+            Column(key="calls", label="Calls", format="number:1"),
+            Column(key="tokens", label="Tokens", format="integer"),
+            *(() if free else priced),
+        ),
+        rows,
         caption="Tokens and cost per verdict, by strategy.",
-        note=note,
+        note="Calls, tokens (in and out), and price of one final verdict, with every call behind "
+        "it: plans, votes, crowd judgments, removals. A call that strategies share counts in full "
+        "for each. Words and key points are those of the final explanation."
+        + " A simulated judge has no price."
+        * free,
         label="tbl-strategies",
+        group="who",
     )
 
 
 def sets(run: Run) -> Table | None:
     """Accuracy of the compared strategies on each set, and their average."""
     names = [
-        str(c).removeprefix(SET)
-        for c in run.conditions.columns
+        str(c) for c in run.conditions.columns
         if str(c).startswith(SET) and not str(c).endswith(("_low", "_high"))
-    ]
-    if len(names) < 2 or len(names) > _MOST_SETS:
+    ]  # fmt: skip
+    if not 2 <= len(names) <= _MOST_SETS:
         return None
-    rows = [
-        {
-            "judge": _who(run, row),
-            "strategy": row["factor_strategy"],
-            **{name: _with_interval(row, f"{SET}{name}") for name in names},
-            "average": _with_interval(row, "average"),
-        }
-        for row in run.compared
-    ]
-    return Table(
-        columns=(
-            Column(key="strategy", label="Strategy"),
-            *(Column(key=name, label=name, align="right") for name in names),
-            Column(key="average", label="Average", align="right"),
+    heads = {name: name.removeprefix(SET) for name in names} | {"average": "Average"}
+    return grouped_table(
+        (
+            Column(key="factor_strategy", label="Strategy"),
+            *(Column(key=k, label=v, format="coefficient:3") for k, v in heads.items()),
         ),
-        rows=tuple(rows),
-        group="judge",
+        [row | {"who": _who(run, row)} for row in run.compared],
         caption=f"Accuracy by set, with {100 * run.level:g}% intervals over questions. "
         "The average counts every set alike.",
         label="tbl-sets",
+        group="who",
     )
 
 
 def costs(run: Run) -> Table | None:
     """What a point of accuracy beyond the vanilla judge's costs, where one is shown."""
-    rows = []
-    for table in run.select_kind("cost"):
-        judge = table.id.partition(".")[2]
-        for row in rows_of_table(table):
-            bounds = numbers.interval(
-                number_of(row.get("gain_low")), number_of(row.get("gain_high")), digits=1
-            )
-            rows.append(
-                {
-                    "judge": judge,
-                    "strategy": row.get("strategy"),
-                    "gain": f"{number(row.get('gain'), digits=1)} {bounds}",
-                    "tokens": number_of(row.get("tokens")),
-                    "tokens_per_point": _per_point(row, "tokens", numbers.integer),
-                    "usd_per_point": _per_point(row, "usd", numbers.money),
-                    "paid": number_of(row.get("usd_per_point")) > 0,
-                }
-            )
-    if not rows:
-        return None
-    free = run.all_simulated and not any(row["paid"] for row in rows)
-    price = Column(key="usd_per_point", label="Price a point", align="right")
-    return Table(
-        columns=(
+    rows = [
+        row | {
+            "who": table.id.partition(".")[2],
+            "tokens_each": _per_point(row, "tokens", numbers.integer),
+            "usd_each": _per_point(row, "usd", numbers.money),
+        }
+        for table in run.select_kind("cost") for row in rows_of_table(table)
+    ]  # fmt: skip
+    return grouped_table(
+        (
             Column(key="strategy", label="Strategy"),
-            Column(key="gain", label=f"Points gained, {100 * run.level:g}% CI", align="right"),
+            Column(key="gain", label=f"Points gained, {100 * run.level:g}% CI", format="number:1"),
             Column(key="tokens", label="Tokens per verdict", format="integer"),
-            Column(key="tokens_per_point", label="Tokens a point", align="right"),
-            *(() if free else (price,)),
+            Column(key="tokens_each", label="Tokens per point", align="right"),
+            Column(key="usd_each", label="Price per point", align="right"),
         ),
-        rows=tuple(rows),
-        group="judge",
-        caption="What a point of accuracy costs: tokens of a verdict beyond the vanilla judge's, "
-        "for each point in a hundred that is gained.",
+        rows,
+        caption="Cost of accuracy: tokens of a verdict beyond the vanilla judge's, per percentage "
+        "point gained.",
         note="– where no gain is shown after adjustment: the price of nothing is not defined. "
         "Intervals of a price are those of the gain; tokens and dollars are treated as known.",
         label="tbl-costs",
+        group="who",
     )
 
 
@@ -405,59 +362,41 @@ def _per_point(row: Mapping[str, Any], what: str, form: Callable[[Any], str]) ->
     price, low, high = (
         number_of(row.get(f"{what}_per_point{end}")) for end in ("", "_low", "_high")
     )
-    if numbers.is_missing(price):
+    if not price > 0:
         return numbers.DASH
     return form(price) if numbers.is_missing(low) else f"{form(price)} [{form(low)}, {form(high)}]"
 
 
-def _with_interval(row: Mapping[str, Any], key: str = "accuracy") -> str:
-    value = number_of(row.get(key))
-    low, high = number_of(row.get(f"{key}_low")), number_of(row.get(f"{key}_high"))
-    if math.isnan(value):
-        return numbers.DASH
-    text = f"{100 * value:.1f}%"
-    bounds = numbers.interval(100 * low, 100 * high, digits=0)
-    return text if math.isnan(low) else f"{text} {bounds}"
-
-
 def scaling(run: Run) -> list[Showable]:
     """Accuracy and length against the number of crowd judgments."""
-    rows = [row | {"judge": _who(run, row)} for row in _arrays(run, "scaling")]
+    rows = _arrays(run, "scaling")
     steps = sorted({number_of(row["k"]) for row in rows})
     curves: dict[str, list[plots.Point]] = {}
     for row in rows:
-        curves.setdefault(row["judge"], []).append(
-            plots.Point(
-                x=steps.index(number_of(row["k"])), value=number_of(row["accuracy"]),
-                low=number_of(row.get("accuracy_low")), high=number_of(row.get("accuracy_high")),
-            )
-        )  # fmt: skip
+        m = number_in(row, "accuracy")
+        at = steps.index(number_of(row["k"]))
+        point = plots.Point(x=at, value=m.value, low=m.low, high=m.high)
+        curves.setdefault(row["who"], []).append(point)
     if not any(len(points) > 1 for points in curves.values()):
         return []
-    table = Table(
-        columns=(
+    table = grouped_table(
+        (
             Column(key="k", format="integer", align="left"),
             Column(key="used", label="Judgments shown", format="number:1"),
-            Column(key="accuracy", label="Accuracy", align="right"),
+            _ACCURACY,
             Column(key="words", label="Words", format="number:1"),
             Column(key="final_tokens_out", label="Tokens of the reply", format="number:1"),
             Column(key="tokens", label="Tokens in all", format="integer"),
         ),
-        rows=tuple({**row, "accuracy": _with_interval(row)} for row in rows),
-        group="judge",
+        rows,
         caption="Crowd comparison by the number of judgments before the verdict (0 is vanilla).",
         label="tbl-scaling",
+        group="who",
     )
+    drawn = tuple(plots.Curve(name=name, points=tuple(own)) for name, own in curves.items())
     figure = Captioned(
         figure=plots.Curves(
-            panels=(
-                plots.CurvePanel(
-                    y_label="Accuracy",
-                    curves=tuple(
-                        plots.Curve(name=name, points=tuple(own)) for name, own in curves.items()
-                    ),
-                ),
-            ),
+            panels=(plots.CurvePanel(y_label="Accuracy", curves=drawn),),
             x_label="Judgments before the verdict (k)",
             levels=tuple(f"{k:g}" for k in steps),
         ),
@@ -470,31 +409,27 @@ def scaling(run: Run) -> list[Showable]:
 
 def selection(run: Run) -> Table | None:
     """Selections of crowd judgments, with and without their verdicts."""
-    rows = _arrays(run, "selection")
-    if not rows:
-        return None
-    shown: dict[tuple[str, Any, str], dict[str, Any]] = {}
-    for row in rows:
-        key = (_who(run, row), row["k"], str(row["selection"]))
-        cell = shown.setdefault(key, {"judge": key[0], "k": key[1], "selection": key[2]})
-        cell[str(row["verdicts"])] = _with_interval(row)
+    shown: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in _arrays(run, "selection"):
+        key = (row["who"], row["k"], str(row["selection"]))
+        cell = shown.setdefault(key, dict(zip(("who", "k", "selection"), key, strict=True)))
+        cell[str(row["verdicts"])] = number_in(row, "accuracy").text()
         if row["verdicts"] == "removed":
-            cell["matching"] = number_of(row.get("preferred"))
-            cell["used"] = number_of(row.get("used"))
-    return Table(
-        columns=(
+            cell |= {k: number_of(row.get(k)) for k in ("preferred", "used")}
+    return grouped_table(
+        (
             Column(key="selection", label="Selection"),
             Column(key="k", format="integer"),
-            Column(key="matching", label="Of the kind", format="number:1"),
+            Column(key="preferred", label="Of the kind", format="number:1"),
             Column(key="used", label="Shown", format="number:1"),
             Column(key="removed", label="Verdicts removed", align="right"),
             Column(key="kept", label="Verdicts kept", align="right"),
         ),
-        rows=tuple(sorted(shown.values(), key=lambda cell: str(cell["judge"]))),
-        group="judge",
+        sorted(shown.values(), key=lambda cell: str(cell["who"])),
         caption="Accuracy by selection of crowd judgments, with and without their verdicts.",
         note="Criticising: judgments in which the candidate loses. Praising: those that it wins. "
         "Balanced: half of each. Of the kind: number of the judgments shown that are of the kind; "
         "others replace missing ones.",
         label="tbl-selection",
+        group="who",
     )

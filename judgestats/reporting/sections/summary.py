@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from judgestats.reporting.document import current_output
@@ -216,6 +217,13 @@ def _requirement_table(run: Run, caption: str) -> Table:
         note=f"{left} more rows in the record." if left > 0 else "",
         label="tbl-requirements",
     )
+
+
+def figure_below(run: Run, figure: Captioned | None) -> Captioned | None:
+    """The figure that answers, where the summary page shows the requirements instead."""
+    if figure is None or requirement_figure(run) is None:
+        return None
+    return replace(figure, label="fig-conditions")
 
 
 _MOST_NAMED = 3
