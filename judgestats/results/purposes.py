@@ -585,6 +585,13 @@ def reason_of(
     percent = f"{100 * estimate:.0f}%"
     flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"
     cause = quantity.label.removeprefix("Shift of ")
+    if requirement.status == "open" and requirement.apart:  # beside an interval that decides
+        shown = (
+            "limits"
+            if several
+            else f"limit {apa_number(limit, digits=3, bounded=quantity.bounded)}"
+        )
+        text = f"{text.removesuffix('.')} ({100 * (1 - requirement.level):.4g}% {shown})."
     return text.format(
         label=quantity.label,
         cause=cause[:1].upper() + cause[1:],

@@ -295,6 +295,19 @@ class Requirement(Part):
     bounded: bool = True
 
     @property
+    def apart(self) -> bool:
+        """Whether the limit that decides gives another status than the 95% interval alone."""
+        if self.status == "not_measured" or not math.isfinite(self.level):
+            return False
+        holds, fails = {
+            "min": (self.low >= self.threshold, self.high < self.threshold),
+            "max": (self.high <= self.threshold, self.low > self.threshold),
+            "within": (self.low >= self.threshold and self.high <= self.top,
+                       self.low > self.top or self.high < self.threshold),
+        }[self.direction]  # fmt: skip
+        return self.status != ("holds" if holds else "fails" if fails else "open")
+
+    @property
     def slack(self) -> float:
         """Distance of the deciding limit from the threshold, in standard errors; NaN unknown."""
         error = (self.high - self.low) / (2 * 1.96)

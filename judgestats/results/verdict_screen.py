@@ -184,7 +184,8 @@ def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = 
     if not alike:
         counts = Counter(WORDS[v.outcome] for v in group)
         return f"{listed}: {', '.join(f'{n} {word}' for word, n in counts.items())}."
-    decisive = group[0].decisive
+    made = [v.decisive for v in group]
+    decisive = next((r for r in made if r is not None and r.apart), made[0])
     missing = decisive is not None and decisive.status == "not_measured"
     shared = len({v.sentence for v in group}) == 1 and (missing or group[0].blocker)
     own = len(group) == 1 or shared
@@ -462,16 +463,7 @@ def spanner(key: str) -> str:
 def status_text(r: Requirement) -> str:
     """Status of a requirement, with the limit where the interval shows another one."""
     word = _STATES.get(r.status, r.status)
-    sides = {"min": (r.low >= r.threshold, r.high < r.threshold),
-             "max": (r.high <= r.threshold, r.low > r.threshold),
-             "within": (r.low >= r.threshold and r.high <= r.top,
-                        r.low > r.top or r.high < r.threshold)}  # fmt: skip
-    holds, fails = sides[r.direction]
-    plain = "holds" if holds else "fails" if fails else "open"
-    if r.status in {"holds", "fails", "open"} and plain != r.status and math.isfinite(r.level):
-        limit = apa_number(r.limit, digits=3, bounded=r.bounded)
-        return f"{word} (limit {limit})"
-    return word
+    return f"{word} (limit {apa_number(r.limit, digits=3, bounded=r.bounded)})" if r.apart else word
 
 
 def limit_text(verdict: Verdict) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,17 @@ def test_every_reason_is_a_short_sentence(key, state, several):
     assert 1 < len(text.split()) <= 25
     assert not re.search(r"[{}]|nan", text)
     assert text in PLAIN_REASONS or VERB.search(text)
+
+
+def test_a_reason_states_the_limit_where_the_interval_alone_would_decide():
+    r = Requirement(
+        key="icc_1_1", kind="required", direction="min", threshold=0.75, threshold_from="default",
+        status="open", estimate=0.8, low=0.76, high=0.84, limit=0.745, limit_side="lower",
+        level=0.005,
+    )  # fmt: skip
+    assert reason_of(r) == "ICC(1,1) .80 is too close to .75 (99.5% limit .745)."
+    assert reason_of(r, several=True) == "ICC(1,1) is too close to .75 (99.5% limits)."
+    assert reason_of(replace(r, low=0.74)) == "ICC(1,1) .80 is too close to .75."
 
 
 @pytest.mark.parametrize(

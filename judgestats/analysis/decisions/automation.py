@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded, bounded
-from judgestats.analysis.decisions.record import (
-    RANDOM_LABELS,
-    Decision,
-    Labelled,
-    Source,
-    aligned,
-    check_draw,
-    check_level,
-    label_more,
-    labelled,
-    level_text,
-    number,
-    people_caveat,
-    percent,
-    plain_number,
-    plan_command,
-    tuned_caveat,
-    vote_confidence,
-)
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
@@ -44,8 +26,9 @@ from judgestats.stats.validity.sequential import (
     least_losses,
 )
 
-SOURCES: Mapping[Source, str] = {
+SOURCES: Mapping[record.Source, str] = {
     "mapped": "confidence column",
+    "words": "confidence column of words",
     "votes": "vote share of repeats",
     "logprob": "log-probability of the verdict token",
     "cutoff": "distance to the cut-off, as rank",
@@ -92,7 +75,7 @@ class ClassPart(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Routed(Decision):
+class Routed(record.Decision):
     """Items that may be decided without a person, with their error rate bounded.
 
     Attributes
@@ -112,7 +95,7 @@ class Routed(Decision):
     required: ClassVar[tuple[str, ...]] = ("automation_share",)
     error: Number
     share: Number = 0.0
-    confidence_source: Source = ""
+    confidence_source: record.Source = ""
     routes: tuple[str, ...] = ()
     verdicts: tuple[Number, ...] = ()
     confidence: tuple[Number, ...] = ()
@@ -124,14 +107,21 @@ class Routed(Decision):
             n=self.n_labels, n_clusters=self.n_clusters or self.n_labels,
         )  # fmt: skip
 
+    def to_dict(self) -> dict[str, Any]:
+        """As of every decision, without what it holds of each item."""
+        made = super().to_dict()
+        return {k: v for k, v in made.items() if k not in {"routes", "verdicts", "confidence"}}
+
     @property
     def bound(self) -> str:
         """What is claimed of the error rate."""
-        return f"error <= {percent(self.error)} with {level_text(self.level)} confidence"
+        return (
+            f"error <= {record.percent(self.error)} with {record.level_text(self.level)} confidence"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Automation(Routed):
+class Automation(Routed, ClassPart):
     """Share of items whose verdict may count alone, with its error rate bounded.
 
     Attributes
@@ -163,11 +153,6 @@ class Automation(Routed):
     word: ClassVar[str] = "AUTOMATE"
     loss: Loss = "error"
     unit: Number = 1.0
-    threshold: Number = math.nan
-    decided: int = 0
-    wrong: Number = 0
-    upper: Number = math.nan
-    candidates: tuple[Candidate, ...] = ()
     by_class: bool = False
     per_class: Mapping[str, ClassPart]
     error_rates: Mapping[str, Number]
@@ -176,32 +161,33 @@ class Automation(Routed):
     @property
     def bound(self) -> str:
         """What is claimed of the error rate, or of the mean loss."""
-        surely = f"with {level_text(self.level)} confidence"
+        surely = f"with {record.level_text(self.level)} confidence"
         if self.loss == "score":
-            points = plain_number(self.error * self.unit)
-            return f"mean error <= {percent(self.error)} of the scale ({points} points) {surely}"
+            share, points = record.percent(self.error), record.plain_number(self.error * self.unit)
+            return f"mean error <= {share} of the scale ({points} points) {surely}"
         if self.loss == "cost":
-            return f"cost <= {plain_number(self.error)} per item {surely}"
+            return f"cost <= {record.plain_number(self.error)} per item {surely}"
         return super().bound
 
     def sentences(self) -> list[str]:
         """Share, error, and threshold, by class too, or why no share is certified."""
         bound = self.bound
-        classes = " ".join(_class_text(name, part, self.error) for name, part in (
+        source = self.confidence_source
+        classes = " ".join(_class_text(name, part, self.error, source) for name, part in (
             self.per_class.items()))  # fmt: skip
         if not self.certified:
             first = f"No verdict can be automated at {bound}: {self.reason}."
             return [line for line in (first, classes, self._more()) if line]
-        where = "" if self.by_class else f" ({_part_text(self)})"
+        where = "" if self.by_class else f" ({_part_text(self, source)})"
         rates = ", ".join(
-            f"false {name} {percent(self.error_rates[f'false_{name}'])}"
+            f"false {name} {record.percent(self.error_rates[f'false_{name}'])}"
             for name in ("pass", "fail")
             if not math.isnan(self.error_rates.get(f"false_{name}", math.nan))
         )
         rest = "The rest goes to humans." if self.share < 1 else ""
         rates = f"All labelled verdicts: {rates}." if rates else ""
         lines = (
-            f"{percent(self.share)} of verdicts can be automated: {bound}{where}.",
+            f"{record.percent(self.share)} of verdicts can be automated: {bound}{where}.",
             " ".join(filter(None, (classes, rest, rates, self._source()))), self._more(),
         )  # fmt: skip
         return [line for line in lines if line]
@@ -211,8 +197,12 @@ class Automation(Routed):
         made = self.auroc
         if math.isnan(made.estimate):
             return ""
-        limits = f" [{number(made.low)}, {number(made.high)}]" if math.isfinite(made.low) else ""
-        return f"AUROC of confidence {number(made.estimate)}{limits}."
+        limits = (
+            f" [{record.number(made.low)}, {record.number(made.high)}]"
+            if math.isfinite(made.low)
+            else ""
+        )
+        return f"AUROC of confidence {record.number(made.estimate)}{limits}."
 
     def _more(self) -> str:
         """How many labels would certify half of what seems possible."""
@@ -224,21 +214,27 @@ class Automation(Routed):
         return f"About {step.if_true:,} more labels would certify half of what seems possible."
 
 
-def _part_text(part: ClassPart | Automation) -> str:
+def _auroc_text(made: Bounded) -> str:
+    limits = f" [{record.number(made.low)}, {record.number(made.high)}]"
+    return record.number(made.estimate) + (limits if math.isfinite(made.low) else "")
+
+
+def _part_text(part: ClassPart | Automation, source: record.Source) -> str:
     """Threshold and errors of what is decided."""
-    shown = number(part.threshold, 3) if abs(part.threshold) <= 1 else plain_number(part.threshold)
-    top = f"confidence >= {shown}; " if math.isfinite(part.threshold) else ""
+    top = ""
+    if math.isfinite(part.threshold):
+        top = f"confidence >= {record.confidence_text(part.threshold, source)}; "
     if isinstance(part, Automation) and part.loss != "error":
-        mean = plain_number(part.wrong / part.decided * part.unit)
+        mean = record.plain_number(part.wrong / part.decided * part.unit)
         return f"{top}mean {'error' if part.loss == 'score' else 'cost'} {mean} of {part.decided}"
     return f"{top}{part.wrong} wrong of {part.decided}"
 
 
-def _class_text(name: str, part: ClassPart, error: float) -> str:
+def _class_text(name: str, part: ClassPart, error: float, source: record.Source) -> str:
     many = {"pass": "passes", "fail": "fails"}[name]
     if part.certified:
-        return f"{percent(part.share)} of {many} ({_part_text(part)})."
-    shown = f"{part.n_labels:,} labelled {many} do not show false {many} <= {percent(error)}"
+        return f"{record.percent(part.share)} of {many} ({_part_text(part, source)})."
+    shown = f"{part.n_labels:,} labelled {many} do not show false {many} <= {record.percent(error)}"
     return f"No {many} ({shown})."
 
 
@@ -253,7 +249,7 @@ def automation_certificate(
     level: float = 0.95,
     labels_drawn: str = "",
     tuned: bool = False,
-    source: Source = "mapped",
+    source: record.Source = "mapped",
     human_disagreement: float | None = None,
     subject: str = "",
     thresholds: ArrayLike | None = None,
@@ -342,27 +338,27 @@ def automation_certificate(
     allowed = error / unit if loss == "cost" else error
     if loss == "cost" and allowed >= 1:
         raise InputError(f"{where}: no cost exceeds {unit:g}. Use a smaller --error.")
-    check_level(where, error=allowed, level=level)
+    record.check_level(where, error=allowed, level=level)
     is_scored = loss == "score"
-    judged = labelled(labels, cluster, where=where, is_scored=is_scored)
+    judged = record.labelled(labels, cluster, where=where, is_scored=is_scored)
     n = judged.human.size
-    every = verdict_values(verdicts, where=where, name="verdicts") if not is_scored else aligned(
-        verdicts, n, where=where, name="verdicts")  # fmt: skip
-    votes = aligned(every, n, where=where, name="verdicts")
+    every = verdicts if is_scored else verdict_values(verdicts, where=where, name="verdicts")
+    votes = record.aligned(every, n, where=where, name="verdicts")
     known: Floats = np.array([])
     if confidence is None:
-        if every.ndim != 2 or every.shape[1] < 3:
+        read = np.asarray(every, dtype=float)
+        if read.ndim != 2 or read.shape[1] < 3:
             raise InputError(f"{where}: {NO_CONFIDENCE}")
-        repeats = (~np.isnan(every)).sum(axis=1)
-        verdict, sure = vote_confidence(votes, repeats)
+        repeats = (~np.isnan(read)).sum(axis=1)
+        verdict, sure = record.vote_confidence(votes, repeats)
         source = "votes"
         if np.unique(repeats).size == 1:
             k = int(repeats[0])
             known = np.arange(k // 2 + 1, k + 1) / k
     else:
         verdict = votes if is_scored else np.where(votes == 0.5, np.nan, np.round(votes))
-        sure = aligned(confidence, n, where=where, name="confidence")
-    caveats = check_draw(where, labels_drawn, items=n)
+        sure = record.aligned(confidence, n, where=where, name="confidence")
+    caveats = record.check_draw(where, labels_drawn, items=n)
     sure = np.where(np.isnan(verdict), np.nan, sure)
     # Unparsed items are never decided alone, and are not errors.
     kept = judged.used & ~np.isnan(verdict)
@@ -380,8 +376,8 @@ def automation_certificate(
     if int((kept & ~np.isnan(sure)).sum()) < least:
         raise InputError(
             f"{where}: {int(kept.sum())} labelled items are too few. An error of at most "
-            f"{number(error)} needs at least {least}, none of them wrong. "
-            f"{label_more(300, n, int(judged.used.sum()))}"
+            f"{record.number(error)} needs at least {least}, none of them wrong. "
+            f"{record.label_more(300, n, int(judged.used.sum()))}"
         )
     counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
     apart = per_class
@@ -397,9 +393,9 @@ def automation_certificate(
                          "Add --per-class.")  # fmt: skip
     apart_share = judged.disagreement if human_disagreement is None else human_disagreement
     if loss == "error":
-        caveats = (*caveats, *people_caveat(error, apart_share))
-    made = _Test(
-        sure=sure, wrong=losses, kept=kept, verdict=verdict, judged=judged, error=allowed,
+        caveats = (*caveats, *record.people_caveat(error, apart_share))
+    made = CheckedItems(
+        sure=sure, wrong=losses, verdict=verdict, judged=judged, error=allowed,
         known=known if thresholds is None else np.asarray(thresholds, float),
     )  # fmt: skip
     auroc = UNDEFINED if is_scored else _auroc(sure, wrong, kept, judged, level)
@@ -408,14 +404,14 @@ def automation_certificate(
         n_clusters=judged.cluster_count(kept, where=where), n_ties=judged.n_ties,
         n_unparsed=int(np.isnan(votes).sum()), confidence_source=source, auroc=auroc,
         per_class={}, by_class=bool(apart), loss=loss, unit=unit,
-        caveats=(*caveats, *tuned_caveat(tuned)),
+        caveats=(*caveats, *record.tuned_caveat(tuned)),
         error_rates={} if is_scored else {
             "false_pass": _share(wrong, kept & (verdict == 1)),
             "false_fail": _share(wrong, kept & (verdict == 0)),
         },
         verdicts=tuple(verdict.tolist()), confidence=tuple(sure.tolist()), routes=("human",) * n,
         assumptions=(
-            RANDOM_LABELS,
+            record.RANDOM_LABELS,
             "Judge, system and traffic stay as they are: check with judgestats monitor --anchors.",
         ),
         method=f"{'exact' if loss == 'error' else 'betting'} tests in fixed order with three "
@@ -424,15 +420,16 @@ def automation_certificate(
     useless = auroc.low <= 0.5
     if useless:
         base = replace(base, reason=(
-            f"confidence does not separate correct from wrong verdicts (AUROC "
-            f"{number(auroc.estimate)} [{number(auroc.low)}, {number(auroc.high)}])"
+            f"confidence does not separate correct from wrong verdicts (AUROC {_auroc_text(auroc)})"
         ))  # fmt: skip
     delta = 1 - level
     if apart:
         each = joint_share(delta, 2, independent=not judged.clustered)
         return _class_certificates(base, made, each, useless)
-    whole = made.certificate(kept, delta, only_all=useless)
+    whole = made.certificate(np.ones(n, dtype=bool), delta, only_all=useless)
     found = _whole(base, made, whole)
+    if not found.certified and base.reason:
+        found = replace(found, reason=base.reason)
     if advice and not useless:
         found = replace(found, next=_advice(made, found, delta, seed))
     return found
@@ -461,39 +458,55 @@ def _share(wrong: Bools, among: Bools) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Test:
-    """Items, and what is tested on them."""
+class CheckedItems:
+    """Verdicts of one judge, how sure each is, and what labels say of them.
+
+    Attributes
+    ----------
+    sure : ndarray
+        Confidence; NaN: never decided alone.
+    wrong : ndarray of bool, or of losses
+    verdict : ndarray
+    judged : Labelled
+    error : float
+    known : ndarray
+        Thresholds fixed beforehand; empty: from items without a label.
+    """
 
     sure: Floats
     wrong: Bools | Floats
-    kept: Bools
     verdict: Floats
-    judged: Labelled
+    judged: record.Labelled
     error: float
     known: Floats
 
-    def certificate(self, among: Bools, delta: float, *, only_all: bool = False) -> Certificate:
+    @property
+    def kept(self) -> Bools:
+        """Items with a label and a verdict."""
+        return np.asarray(self.judged.used & ~np.isnan(self.verdict))
+
+    def thresholds(self, own: Bools) -> Floats:
+        """Candidates from the confidences of some items, of those without a label."""
+        pool = own & ~np.isnan(self.verdict) & ~self.judged.used
+        return candidates(self.sure[pool], self.known, self.sure)
+
+    def certificate(self, own: Bools, delta: float, *, only_all: bool = False) -> Certificate:
         """Test thresholds among some items; `only_all`: the set of all of them alone."""
-        pool = ~np.isnan(self.verdict)
-        if np.unique(self.verdict[among]).size == 1:
-            pool = self.verdict == self.verdict[among][0]
-        thresholds = candidates(self.sure[pool & ~self.judged.used], self.known, self.sure)
-        if only_all:
-            thresholds = np.array([-math.inf])
-        used = among & ~np.isnan(self.sure)
-        correlation = None
-        if self.judged.clustered:
-            correlation = clustering(
-                self.wrong[self.kept].astype(float), self.judged.codes[self.kept]
-            ).icc
+        used = own & self.kept & ~np.isnan(self.sure)
+        codes = self.judged.codes if self.judged.clustered else None
+        icc = None
+        if codes is not None:
+            icc = clustering(self.wrong[self.kept].astype(float), codes[self.kept]).icc
         return certify(
-            self.sure[used], self.wrong[used], thresholds, error=self.error, delta=delta,
-            codes=self.judged.codes[used] if self.judged.clustered else None,
-            correlation=correlation,
+            self.sure[used], self.wrong[used],
+            np.array([-math.inf]) if only_all else self.thresholds(own), error=self.error,
+            delta=delta, codes=None if codes is None else codes[used], correlation=icc,
         )  # fmt: skip
 
 
-def _auroc(sure: Floats, wrong: Bools, kept: Bools, judged: Labelled, level: float) -> Bounded:
+def _auroc(
+    sure: Floats, wrong: Bools, kept: Bools, judged: record.Labelled, level: float
+) -> Bounded:
     """AUROC of confidence; undefined where all verdicts are correct or all wrong."""
     used = kept & ~np.isnan(sure)
     return bounded(separation(
@@ -502,7 +515,7 @@ def _auroc(sure: Floats, wrong: Bools, kept: Bools, judged: Labelled, level: flo
     ))  # fmt: skip
 
 
-def _part(made: _Test, found: Certificate, own: Bools) -> ClassPart:
+def _part(made: CheckedItems, found: Certificate, own: Bools) -> ClassPart:
     """What a certificate says of the items with some verdicts."""
     base = ClassPart(candidates=found.candidates, n_labels=int((made.kept & own).sum()))
     top = found.passed
@@ -517,18 +530,18 @@ def _part(made: _Test, found: Certificate, own: Bools) -> ClassPart:
     )  # fmt: skip
 
 
-def _whole(base: Automation, made: _Test, found: Certificate) -> Automation:
+def _whole(base: Automation, made: CheckedItems, found: Certificate) -> Automation:
     part = _part(made, found, np.ones(made.sure.size, dtype=bool))
-    shown = ("certified", "threshold", "share", "decided", "wrong", "upper", "candidates")
     decided = made.sure >= part.threshold
     return replace(
-        base, reason="" if part.certified else base.reason or part.reason,
+        base, **{f.name: getattr(part, f.name) for f in fields(part)},
         routes=tuple(np.where(decided, "automatic", "human").tolist()),
-        **{name: getattr(part, name) for name in shown},
     )  # fmt: skip
 
 
-def _class_certificates(base: Automation, made: _Test, delta: float, useless: bool) -> Automation:
+def _class_certificates(
+    base: Automation, made: CheckedItems, delta: float, useless: bool
+) -> Automation:
     """Certificates of passes and of fails, each with its own threshold."""
     parts: dict[str, ClassPart] = {}
     decided = np.zeros(made.sure.size, dtype=bool)
@@ -537,7 +550,7 @@ def _class_certificates(base: Automation, made: _Test, delta: float, useless: bo
         if not (own & made.kept).any():
             parts[name] = ClassPart(reason="no labelled item has this verdict")
             continue
-        found = made.certificate(made.kept & own, delta, only_all=useless)
+        found = made.certificate(own, delta, only_all=useless)
         parts[name] = _part(made, found, own)
         if parts[name].certified:
             decided |= own & (made.sure >= parts[name].threshold)
@@ -554,7 +567,7 @@ def _class_certificates(base: Automation, made: _Test, delta: float, useless: bo
 _DRAWS, _MOST = 100, 20_000
 
 
-def _advice(made: _Test, found: Automation, delta: float, seed: int) -> tuple[NextStep, ...]:
+def _advice(made: CheckedItems, found: Automation, delta: float, seed: int) -> tuple[NextStep, ...]:
     """Labels that would certify half of what seems possible, in four of five redraws."""
     used = made.kept & ~np.isnan(made.sure)
     thresholds = np.array([c.threshold for c in found.candidates])
@@ -578,9 +591,10 @@ def _advice(made: _Test, found: Automation, delta: float, seed: int) -> tuple[Ne
         return good >= 0.8 * _DRAWS
 
     size = next((m for m in _sizes(n) if reached(m)), None)
+    more = None if size is None else size - n
     return (NextStep(
-        key="automation_share", unit="labels", have=n, if_true=None if size is None else size - n,
-        command=plan_command(200 if size is None else size - n, found.n_items, found.n_labels),
+        key="automation_share", unit="labels", have=n, if_true=more,
+        command=record.plan_command(more or 200, found.n_items, found.n_labels),
     ),)  # fmt: skip
 
 

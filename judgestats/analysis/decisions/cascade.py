@@ -12,16 +12,15 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from judgestats.analysis.decisions import record
-from judgestats.analysis.decisions.automation import Routed
-from judgestats.analysis.decisions.operating_point import Bounded
+from judgestats.analysis.decisions.automation import CheckedItems, Routed
+from judgestats.analysis.decisions.operating_point import Bounded, cost_text
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat
 from judgestats.stats.validity import sequential
-from judgestats.stats.validity.calibration import clustering, least_trials
+from judgestats.stats.validity.calibration import least_trials
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
-from judgestats.stats.validity.sequential import candidates
 
 HUMAN = "human"
 LAST, CASCADE, PEOPLE = "last judge alone", "cascade", "people alone"
@@ -106,7 +105,7 @@ class Cascade(Routed):
         last = self.last.judge if self.last else ""
         made = self.cost
         costs = (
-            f"{record.plain_number(made.estimate)} per item, {last} alone "
+            f"{cost_text(made)} per item, {last} alone "
             f"{record.plain_number(made.last_judge_alone)}, humans alone "
             f"{record.plain_number(made.people_only)}."
         )
@@ -216,29 +215,31 @@ def cascade_certificate(
             f"{record.label_more(600, n, int(judged.used.sum()))}"
         )
     groups = judged.cluster_count(judged.used, where=where)
-    judges = _Judges(
-        prices=prices, said=said, sure=sure, human=judged.human, codes=judged.codes,
-        clustered=judged.clustered, error=error,
-        fixed=None if thresholds is None else np.asarray(thresholds, float),
-    )  # fmt: skip
+    known = np.asarray([] if thresholds is None else thresholds, dtype=float)
+    tests = {
+        j: CheckedItems(
+            sure=sure[j], verdict=said[j], wrong=said[j] != judged.human, judged=judged,
+            error=error, known=known,
+        )
+        for j in order
+    }  # fmt: skip
     rest = np.ones(n, dtype=bool)
     routes = np.full(n, HUMAN, dtype=object)
     spent = np.zeros(n)
     stages = []
-    path = judges.tested_path(order, delta / 2, seed) if strict else {}
-    for judge in order:
+    path = _tested_path(tests, delta / 2, seed) if strict else {}
+    for judge, test in tests.items():
         spent += np.where(rest, prices[judge], 0.0)
-        found = None if strict else judges.certificate(judge, rest, own)
-        stage, decided = judges.stage(judge, rest, path.get(judge, math.inf), found)
+        found = path.get(judge, math.inf) if strict else test.certificate(rest, own)
+        stage, decided = _stage(judge, prices[judge], test, rest, found)
         stages.append(stage)
         routes[decided] = judge
         rest = rest & ~decided
     spent += np.where(rest, prices[HUMAN], 0.0)
     last = order[-1]
     every = np.ones(n, dtype=bool)
-    alone, decided_alone = judges.stage(
-        last, every, math.inf, judges.certificate(last, every, delta / 2)
-    )
+    found = tests[last].certificate(every, delta / 2)
+    alone, decided_alone = _stage(last, prices[last], tests[last], every, found)
     cost_alone = prices[last] + prices[HUMAN] * (1 - alone.share)
     choices = {CASCADE: float(spent.mean()), LAST: cost_alone, PEOPLE: float(prices[HUMAN])}
     possible = [PEOPLE, *([CASCADE] if any(s.decided for s in stages) else []),
@@ -259,8 +260,8 @@ def cascade_certificate(
         n_labels=int(judged.used.sum()), n_items=n, n_clusters=groups,
         n_ties=judged.n_ties, share=float(np.mean(routes != HUMAN)), stages=tuple(stages),
         last=alone, cost=replace(
-            _cost(spent, judged.codes, level), people_only=float(prices[HUMAN]),
-            last_judge_alone=cost_alone,
+            _cost(spent, judged.codes, level, (prices[order[0]], sum(prices.values()))),
+            people_only=float(prices[HUMAN]), last_judge_alone=cost_alone,
         ), recommended=best, confidence_source=source,
         caveats=(*caveats, *record.tuned_caveat(tuned)), routes=tuple(map(str, routes.tolist())),
         verdicts=tuple(float(c[0][i]) if c else math.nan for i, c in enumerate(chosen)),
@@ -291,114 +292,97 @@ _TUNED = 20
 """Policies of a path, tuned to error rates up to the one allowed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Judges:
-    """Verdicts and confidences of all judges, with the labels that certify them."""
-
-    prices: Mapping[str, float]
-    said: Mapping[str, Floats]
-    sure: Mapping[str, Floats]
-    human: Floats
-    codes: Ints
-    clustered: bool
-    error: float
-    fixed: Floats | None
-
-    def candidates(self, judge: str, reached: Bools) -> Floats:
-        """Thresholds of a judge, from items that reach it and have no label."""
-        sure = self.sure[judge]
-        found = candidates(sure[reached & np.isnan(self.human)], every=sure)
-        return found if self.fixed is None else self.fixed
-
-    def certificate(self, judge: str, reached: Bools, delta: float) -> sequential.Certificate:
-        """What is certified of a judge on the items that reach it."""
-        confidence, known = self.sure[judge], ~np.isnan(self.human)
-        wrong = self.said[judge] != self.human
-        every = known & ~np.isnan(confidence)
-        used = reached & every
-        icc = None
-        if self.clustered and used.any():
-            icc = clustering(wrong[every].astype(float), self.codes[every]).icc
-        tested = self.candidates(judge, reached)
-        return sequential.certify(
-            confidence[used], wrong[used], tested, error=self.error, delta=delta,
-            codes=self.codes[used] if self.clustered else None, correlation=icc,
-        )  # fmt: skip
-
-    def stage(
-        self, judge: str, reached: Bools, threshold: float, found: sequential.Certificate | None
-    ) -> tuple[Stage, Bools]:
-        """A stage at its certified threshold, or at one that was tuned and tested before."""
-        threshold = found.threshold if found else threshold
-        verdict = self.said[judge]
-        decided = reached & (np.nan_to_num(self.sure[judge], nan=-math.inf) >= threshold)
-        known = decided & ~np.isnan(self.human)
-        made = Stage(
-            judge=judge, price=self.prices[judge], reached=int(reached.sum()),
-            decided=int(decided.sum()), share=float(decided.mean()),
-            threshold=threshold if decided.any() else math.nan, labels=int(known.sum()),
-            wrong=int((verdict[known] != self.human[known]).sum()),
-            upper=found.upper if found else math.nan,
-            candidates=found.candidates if found else (),
-            is_partial=bool(np.isnan(verdict[reached]).sum() == 0 and np.isnan(verdict).any()),
-        )  # fmt: skip
-        return made, decided
-
-    def tested_path(self, order: Sequence[str], delta: float, seed: int) -> dict[str, float]:
-        """Thresholds of the last policy on a tuned path that passes on the other half, if any."""
-        known = ~np.isnan(self.human)
-        names = np.unique(self.codes[known])
-        drawn = np.random.default_rng(seed).permutation(names)[: names.size // 2]
-        tune = known & np.isin(self.codes, drawn)
-        test = known & ~tune
-        policies: list[dict[str, float]] = []
-        for allowed in self.error * np.arange(1, _TUNED + 1) / _TUNED:
-            rest, policy = np.ones(self.human.size, dtype=bool), {}
-            for judge in order:
-                confidence = np.nan_to_num(self.sure[judge], nan=-math.inf)
-                policy[judge] = _tuned_threshold(
-                    confidence, self.said[judge] != self.human, rest & tune,
-                    self.candidates(judge, rest), float(allowed),
-                )  # fmt: skip
-                rest = rest & (confidence < policy[judge])
-            if policy not in policies:
-                policies.append(policy)
-        repeated = np.unique(self.codes[test]).size < int(test.sum())
-        sets = []
-        for policy in policies:
-            rest, wrong = (np.full(self.human.size, v) for v in (True, False))
-            for judge in order:
-                own = rest & (np.nan_to_num(self.sure[judge], nan=-math.inf) >= policy[judge])
-                wrong |= own & (self.said[judge] != self.human)
-                rest = rest & ~own
-            held = test & ~rest
-            sets.append(sequential.set_test(
-                wrong[held], self.codes[held] if repeated else None, self.error
-            ))  # fmt: skip
-        levels = sequential.fallback_test(
-            [one.effective for one in sets], [one.p for one in sets],
-            least=least_trials(self.error, delta), delta=delta,
-        )  # fmt: skip
-        passed = [i for i, level in enumerate(levels) if level > 0 and sets[i].p <= level]
-        return policies[passed[-1]] if passed else {}
+def _stage(
+    judge: str,
+    price: float,
+    own: CheckedItems,
+    reached: Bools,
+    found: sequential.Certificate | float,
+) -> tuple[Stage, Bools]:
+    """A stage at its certified threshold, or at one that was tuned and tested before."""
+    made = found if isinstance(found, sequential.Certificate) else None
+    threshold = found if isinstance(found, float) else found.threshold
+    decided = reached & (own.sure >= threshold)
+    known = decided & own.judged.used
+    return Stage(
+        judge=judge, price=price, reached=int(reached.sum()),
+        decided=int(decided.sum()), share=float(decided.mean()),
+        threshold=threshold if decided.any() else math.nan, labels=int(known.sum()),
+        wrong=int(own.wrong[known].sum()),
+        upper=made.upper if made else math.nan,
+        candidates=made.candidates if made else (),
+        is_partial=bool(
+            np.isnan(own.verdict[reached]).sum() == 0 and np.isnan(own.verdict).any()
+        ),
+    ), decided  # fmt: skip
 
 
-def _tuned_threshold(
-    confidence: Floats, wrong: Bools, used: Bools, tested: Floats, allowed: float
-) -> float:
+def _tested_path(tests: Mapping[str, CheckedItems], delta: float, seed: int) -> dict[str, float]:
+    """Thresholds of the last policy on a tuned path that passes on the other half, if any."""
+    error, judged = next((one.error, one.judged) for one in tests.values())
+    known = judged.used
+    names = np.unique(judged.codes[known])
+    drawn = np.random.default_rng(seed).permutation(names)[: names.size // 2]
+    tune = known & np.isin(judged.codes, drawn)
+    test = known & ~tune
+    policies: list[dict[str, float]] = []
+    for allowed in error * np.arange(1, _TUNED + 1) / _TUNED:
+        rest, policy = np.ones(judged.human.size, dtype=bool), {}
+        for judge, own in tests.items():
+            policy[judge] = _tuned_threshold(own, rest & tune, rest, float(allowed))
+            rest = rest & ~(own.sure >= policy[judge])
+        if policy not in policies:
+            policies.append(policy)
+    repeated = np.unique(judged.codes[test]).size < int(test.sum())
+    sets = []
+    for policy in policies:
+        rest, wrong = (np.full(judged.human.size, v) for v in (True, False))
+        for judge, own in tests.items():
+            decided = rest & (own.sure >= policy[judge])
+            wrong |= decided & (own.wrong > 0)
+            rest = rest & ~decided
+        held = test & ~rest
+        sets.append(sequential.set_test(
+            wrong[held], judged.codes[held] if repeated else None, error
+        ))  # fmt: skip
+    levels = sequential.fallback_test(
+        [one.effective for one in sets], [one.p for one in sets],
+        least=least_trials(error, delta), delta=delta,
+    )  # fmt: skip
+    passed = [i for i, level in enumerate(levels) if level > 0 and sets[i].p <= level]
+    return policies[passed[-1]] if passed else {}
+
+
+def _tuned_threshold(own: CheckedItems, used: Bools, reached: Bools, allowed: float) -> float:
     """The least strict candidate whose smoothed error rate is at most what is allowed."""
     best = math.inf
-    for threshold in tested.tolist():
-        held = used & (confidence >= threshold)
-        if (float((wrong & held).sum()) + 0.5) / (float(held.sum()) + 1) <= allowed:
+    for threshold in own.thresholds(reached).tolist():
+        held = used & (own.sure >= threshold)
+        if (float(own.wrong[held].sum()) + 0.5) / (float(held.sum()) + 1) <= allowed:
             best = threshold
     return best
 
 
-def _cost(spent: Floats, codes: Ints, level: float) -> PolicyCost:
-    """Mean cost per item with its interval over clusters."""
-    mean = float(spent.mean())
+def _cost(spent: Floats, codes: Ints, level: float, ends: tuple[float, float]) -> PolicyCost:
+    """Mean cost per item, with limits that allow for items unlike those in the data.
+
+    The interval over clusters is widened to hold that of Agresti and Coull (1998). It adds z^2 / 2
+    items of the least cost and of the most, since humans may decide further items although they
+    decide none of these.
+    """
+    mean, (least, most) = float(spent.mean()), ends
     _, place = np.unique(codes, return_inverse=True)
+    groups, variance = int(place.max()) + 1, float(spent.var())
     error = math.sqrt(cluster_variance((spent - mean) / spent.size, place))
-    half = float(special.stdtrit(max(int(place.max()), 1), (1 + level) / 2)) * error
-    return PolicyCost(estimate=mean, low=mean - half, high=mean + half, method="t over clusters")
+    quantile = float(special.stdtrit(max(groups - 1, 1), (1 + level) / 2))
+    n = min(variance / error**2, spent.size) if error > 0 else groups
+    added = float(special.ndtri((1 + level) / 2)) ** 2 / 2
+    whole = n + 2 * added
+    centre = (n * mean + added * (least + most)) / whole
+    squares = (n * (variance + mean**2) + added * (least**2 + most**2)) / whole
+    half, wide = quantile * error, quantile * math.sqrt((squares - centre**2) / whole)
+    return PolicyCost(
+        estimate=mean, low=max(min(mean - half, centre - wide), least),
+        high=min(max(mean + half, centre + wide), most),
+        method="t over clusters, with z^2 / 2 items more at each extreme",
+    )  # fmt: skip

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from judgestats.analysis.decisions import change_data
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
 from judgestats.analysis.decisions.record import Decision, number
@@ -39,8 +41,9 @@ class Shift(Part):
     since, until : int
         Period from which a change fits best, and the last one that raises the alarm.
     change : Bounded
-        Shift in these periods. After an alarm the limits exclude 0: they invert its e-process; NaN
-        where no single change fits.
+        Mean shift in these periods. After an alarm the limits exclude 0: they invert its e-process,
+        for a change in one step; NaN where none fits. In simulations they also hold the mean of a
+        gradual change.
     """
 
     shift: Number = math.nan
@@ -189,6 +192,8 @@ def _shift_text(made: Shift, period: int) -> str:
     when = f"since period {made.since}"
     if made.until < period:
         when = f"in periods {made.since} to {made.until}"
+    if made.until > 1:
+        when = f"on average {when}"
     return f"{number(made.change.estimate)} {limits} {when}"
 
 
@@ -456,7 +461,8 @@ def _change(state: monitor_state.MonitorState) -> Change:
     )  # fmt: skip
     alpha = terms.alpha / 2 ** len(earlier)
     threshold = math.log(2 / alpha)
-    looks = [change_data.look_at(data, t) for t in range(1, len(data.n) + 1)]
+    every = np.ones(data.base.size, dtype=bool)
+    looks = [change_data.look_at(data, t, every) for t in range(1, len(data.n) + 1)]
     delays, floor = _plan(data, threshold)
     used = int(data.n.sum())
     base = Change(
@@ -468,7 +474,10 @@ def _change(state: monitor_state.MonitorState) -> Change:
         per_period=used / len(looks) if looks else math.nan, earlier=earlier,
         series=tuple((i, m.judge.log_e, m.system.log_e) for i, m in enumerate(looks, start=1)),
         n_clusters=0 if data.members is None else data.members.shape[1],
-        assumptions=("Anchors are drawn at random, and judged in mixed order with new answers.",),
+        assumptions=(
+            "Anchors are drawn at random, and judged in mixed order with new answers.",
+            "The interval of a change, not its alarm, assumes one step or a gradual change.",
+        ),
         method="mixture e-processes, summed over start periods (Robbins 1970; Shin et al. 2024)",
         reason="no change is shown",
     )  # fmt: skip
@@ -516,10 +525,10 @@ def _rate(
     data: change_data.StateData, label: float, alpha: float, terms: monitor_state.Terms
 ) -> Shift:
     """Change of the TPR (label 1) or TNR (label 0) on labelled anchors, at a quarter of alpha."""
-    looks = [change_data.class_look(data, label, t) for t in range(1, len(data.n) + 1)]
-    known = [look.judge for look in looks if look is not None]
-    if not known:
+    own = data.labels == label
+    if own.sum() < sequential.LEAST:
         return Shift()
+    known = [change_data.look_at(data, t, own).judge for t in range(1, len(data.n) + 1)]
     made = _shift(known, math.log(4 / alpha), terms.tolerance, terms.high - terms.low)
     if label:
         return made

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgestats.arrays import Floats
+from judgestats.arrays import Bools, Floats
 from judgestats.files.monitor_state import MonitorState, Terms
-from judgestats.stats.validity.sequential import LEAST, ChangeLook, change_look
+from judgestats.stats.validity.sequential import ChangeLook, change_look
 
 ANCHOR, NEW, OLD, LABEL = "anchor", "new", "old", "label"
 """Kinds of observations: re-judged anchors, new answers, old answers of the reference, and human
@@ -97,34 +97,13 @@ def state_data(state: MonitorState, terms: Terms) -> StateData:
     )  # fmt: skip
 
 
-def look_at(data: StateData, until: int) -> ChangeLook:
-    """Both e-processes after the first `until` periods."""
+def look_at(data: StateData, until: int, own: Bools) -> ChangeLook:
+    """Both e-processes after the first `until` periods, from some anchors."""
     squares = None if data.new_squares is None else data.new_squares[:until]
-    return change_look(
-        data.n[:until], data.total[:until], data.base, data.repeats, data.new_n[:until],
-        data.new_sum[:until], squares, data.old, data.members,
-    )  # fmt: skip
-
-
-def class_look(data: StateData, label: float, until: int) -> ChangeLook | None:
-    """The e-process of the judge on anchors with one label; None with fewer than 20 of them.
-
-    Parameters
-    ----------
-    data : StateData
-    label : float
-        1: human passes, 0: human fails.
-    until : int
-        Periods so far.
-    """
-    own = data.labels == label
-    if int(own.sum()) < LEAST:
-        return None
     members = None
     if data.members is not None:
         members = data.members[own][:, data.members[own].any(axis=0)]
-    none = np.zeros(until)
     return change_look(
-        data.n[:until, own], data.total[:until, own], data.base[own], data.repeats[own], none, none,
-        None, data.old, members,
+        data.n[:until, own], data.total[:until, own], data.base[own], data.repeats[own],
+        data.new_n[:until], data.new_sum[:until], squares, data.old, members,
     )  # fmt: skip

@@ -131,7 +131,7 @@ def _judge_decisions(
     except InputError:
         return
     if found is not None:
-        yield replace(found, subject=subject, about=(items.name,), routes=(), confidence=())
+        yield replace(found, subject=subject, about=(items.name,))
 
 
 def automation_of(

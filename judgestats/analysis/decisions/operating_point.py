@@ -14,6 +14,7 @@ from scipy import special
 from judgestats.analysis.decisions import record
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
+from judgestats.results.numbers import estimate_parts
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject, share_measure
 from judgestats.stats.inference.result import Estimate
@@ -171,9 +172,7 @@ class OperatingPoint(record.Decision):
             half = " of the other half of the labels" if self.is_split else ""
             at = f"at {record.plain_number(self.cost_cutoff)}"
             at = at if math.isfinite(self.cost_cutoff) else "if no item passes"
-            out.append(
-                f"Cost per item {_plain_interval(self.cost)} {at}, the cheapest cut-off{half}."
-            )
+            out.append(f"Cost per item {cost_text(self.cost)} {at}, the cheapest cut-off{half}.")
         return out
 
 
@@ -184,10 +183,11 @@ def _two_sided(rate: Rate | Bounded) -> str:
     return f"{record.number(rate.estimate, 3)} [{record.number(low, 3)}, {record.number(high, 3)}]"
 
 
-def _plain_interval(made: Bounded) -> str:
+def cost_text(made: Bounded) -> str:
+    """A cost with its interval, if it has one."""
     if math.isnan(made.low):
         return record.plain_number(made.estimate)
-    return f"{made.estimate:.3f} [{max(made.low, 0):.3f}, {made.high:.3f}]"
+    return " ".join(estimate_parts(made.estimate, max(made.low, 0), made.high))
 
 
 def operating_point(
@@ -331,10 +331,11 @@ def _check_size(
 ) -> None:
     least1, least0 = (calibration.least_trials(1 - rate, delta) for rate in (tpr, tnr))
     if n1 and n0 and (n1 < least1 or n0 < least0):
+        wanted = math.ceil((n1 + n0) * max(least1 / n1, least0 / n0)) - n1 - n0
         raise InputError(
             f"{where}: {n1} labelled passes and {n0} labelled fails are too few. TPR >= "
             f"{record.number(tpr)} needs at least {least1} passes, TNR >= {record.number(tnr)} at "
-            f"least {least0} fails. {record.label_more(200, items, n1 + n0)}"
+            f"least {least0} fails. {record.label_more(max(wanted, 200), items, n1 + n0)}"
         )
     if not (n1 or n0):
         raise InputError(f"{where}: no item has both a score and a label. Add --labels FILE.")

@@ -275,7 +275,8 @@ def effective_votes(
             else ("no shared item was judged wrongly")
         )
         return replace(base, reason=f"{what}: n_eff is not defined")
-    return _with_votes(base, errors, codes if judged.clustered else None, judges, prices, scores)
+    spread = float(max(x.var(axis=0).mean() for x in (f, errors))) if scores else None
+    return _with_votes(base, errors, codes if judged.clustered else None, judges, prices, spread)
 
 
 def _assumed(base: Panel, reason: str) -> Panel:
@@ -316,13 +317,13 @@ def _with_votes(
     codes: Ints | None,
     judges: Sequence[str],
     prices: Mapping[str, float] | None,
-    scores: bool,
+    spread: float | None,
 ) -> Panel:
+    """Effective votes, and of verdicts accuracies; `spread` is the variance of scores."""
     k = len(judges)
     estimate = panels.effective_judges(errors)
-    low, high = panels.effective_judges_limits(errors, codes, base.level)
-    if math.isnan(low):
-        return replace(base, reason="too few items differ in their errors for limits of n_eff")
+    step = 1.0 if spread is None else 2 * spread
+    low, high = panels.effective_judges_limits(errors, codes, base.level, step)
     caveats = base.caveats
     few = int((np.abs(errors) > 0).any(axis=1).sum())
     if few < FEW_ERRORS:
@@ -337,7 +338,7 @@ def _with_votes(
         mean_correlation=(k / estimate - 1) / (k - 1),
         copies=panels.near_copies(errors, list(judges)),
     )  # fmt: skip
-    if scores:
+    if spread is not None:
         return found
     places = codes if codes is not None else np.arange(len(errors))
     sizes = [_size(errors, n, places, base.level) for n in range(1, k + 1)]

@@ -17,6 +17,7 @@ from judgestats.analysis import validity
 from judgestats.analysis.agreement import passes_of_items
 from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
+from judgestats.data.readers.tables import GRADES
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Part, plain
@@ -28,7 +29,7 @@ from judgestats.stats.validity.label_draws import LABELS_DRAWN
 SCHEMA = "judgestats.decision/1"
 FEW_LABELS = 30
 WIDTH = 100
-Source = Literal["mapped", "votes", "logprob", "cutoff", "stated", ""]
+Source = Literal["mapped", "words", "votes", "logprob", "cutoff", "stated", ""]
 RANDOM_LABELS = "Labels are a random sample of the items."
 
 
@@ -152,10 +153,27 @@ def plain_number(value: float) -> str:
 
     Examples
     --------
-    >>> plain_number(5.1), plain_number(3.0), plain_number(-2.25)
-    ('5.1', '3', '−2.25')
+    >>> plain_number(5.1), plain_number(-2.25), plain_number(123456.7)
+    ('5.1', '−2.25', '123,457')
     """
-    return f"{value:.4g}".replace("-", "−")
+    return f"{value:{'.4g' if abs(value) < 10_000 else ',.0f'}}".replace("-", "−")
+
+
+def confidence_text(value: float, source: Source) -> str:
+    """A confidence as it was given: a word or a number.
+
+    Examples
+    --------
+    >>> confidence_text(3, "words"), confidence_text(2.5, "words"), confidence_text(.9, "mapped")
+    ('high', '2.5 (medium is 2, high 3)', '.900')
+    """
+    if source != "words":
+        return number(value, 3) if abs(value) <= 1 else plain_number(value)
+    words = list(GRADES)
+    low = math.floor(value)
+    if low == value:
+        return words[low]
+    return f"{plain_number(value)} ({words[low]} is {low}, {words[low + 1]} {low + 1})"
 
 
 def floored(limit: float) -> str:
@@ -385,8 +403,8 @@ def few_caveats(n_pass: int, n_fail: int) -> tuple[Caveat, ...]:
     """Classes with fewer than 30 labels."""
     return tuple(
         Caveat(
-            code="few_labels", severity="major", about=word, text=f"Only {n} labelled {word}.",
-            action="Label more answers.",
+            code="few_labels", severity="major", about=word, action="Label more answers.",
+            text=f"{f'Only {n}' if n else 'No'} labelled {word}.",
         )
         for n, word in ((n_pass, "passes"), (n_fail, "fails"))
         if n < FEW_LABELS
@@ -452,7 +470,7 @@ class ItemJudgments:
         How labels were drawn, where the data say.
     tuned : bool
         Whether the judge was tuned on these labels.
-    source : {"mapped", "votes", "logprob", "cutoff", "stated"}
+    source : {"mapped", "words", "votes", "logprob", "cutoff", "stated"}
         Where the confidence is from.
     """
 
@@ -573,6 +591,8 @@ def _stated_confidence(read: pd.DataFrame) -> tuple[pd.Series, Source]:
             column == validity.CHANCE_OF_PASSING and not of_file
         ):  # fmt: skip
             return sure, "logprob"
+        if column == "confidence_rank":
+            return sure, "words"
         return sure, "mapped" if of_file else "stated"
     return pd.Series(math.nan, index=read.index), ""
 

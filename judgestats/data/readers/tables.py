@@ -166,7 +166,7 @@ _NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out", "latency_s", "
 _OF_ROWS = frozenset({"criterion", "system", "run", "rater"})
 """Roles whose columns are under other names in the frame."""
 _CHANCES = ("confidence", "pass_probability", "logprob", "logprob_pass", "logprob_fail")
-_GRADES = {"very low": 0, "low": 1, "medium": 2, "high": 3, "very high": 4}
+GRADES = {"very low": 0, "low": 1, "medium": 2, "high": 3, "very high": 4}
 """Words for a confidence, in their order."""
 MAX_COLUMNS = 5_000
 
@@ -667,7 +667,7 @@ def _columns(
         if column in out:
             out[column] = _numbers(source, out[column], names[column])
     if "confidence" in out:
-        graded = text_column(out["confidence"]).str.strip().str.lower().map(_GRADES)
+        graded = text_column(out["confidence"]).str.strip().str.lower().map(GRADES)
         if graded.notna().any():
             out["confidence_rank"] = graded.astype(float)
     for column in _CHANCES:

@@ -201,6 +201,10 @@ def best_member(credit: Floats, codes: Ints, seed: int | None) -> Floats:
     return best
 
 
+FEW_APART = 30
+"""Clusters that set near copies apart, from which their influence alone gives limits."""
+
+
 def effective_judges(errors: Floats) -> float:
     """Mean variance of the judges' errors over the variance of their mean.
 
@@ -228,7 +232,7 @@ def effective_judges(errors: Floats) -> float:
 
 
 def effective_judges_limits(
-    errors: Floats, codes: Ints | None = None, level: float = 0.95
+    errors: Floats, codes: Ints | None = None, level: float = 0.95, step: float = 1.0
 ) -> tuple[float, float]:
     """Limits of the effective number of judges, by influence on its logarithm.
 
@@ -238,11 +242,17 @@ def effective_judges_limits(
     codes : ndarray of int, optional
         Clusters, over which influence is summed.
     level : float
+    step : float
+        Mean squared distance of two judges on an item that sets them apart. Of verdicts it is 1, of
+        scores twice their variance, as of unrelated ones.
 
     Returns
     -------
     low, high : float
-        With t of 2 G / (kurtosis - 1) degrees of freedom, at most G - 1. NaN where nothing varies.
+        With t of 2 G / (kurtosis - 1) degrees of freedom, at most G - 1. The lower limit is at
+        least 1: the mean varies no more than a judge. Where fewer than 30 clusters set the judges
+        apart, the upper limit allows for two more in which one judge is `step` away. NaN where
+        nothing varies.
 
     Examples
     --------
@@ -265,14 +275,15 @@ def effective_judges_limits(
     error = math.sqrt(g / (g - 1) * squares) / errors.shape[0]
     kurtosis = g * float(((u - u.mean()) ** 4).sum()) / max(squares**2, 1e-300)
     df = max(1.0, min(g - 1, 2 * g / max(kurtosis - 1, 1e-9)))
-    # Near copies: two clusters in which one judge alone errs, of which none may be in the sample.
-    k, is_binary = errors.shape[1], bool(np.isin(errors, (0, 1)).all())
-    fewest = math.sqrt(2) * (k - 1) / k**2 / (g * variance) * is_binary
     middle, tail = math.log(effective_judges(errors)), (1 + level) / 2
-    half = float(max(special.stdtrit(df, tail) * error, special.stdtrit(g - 1, tail) * fewest))
-    if half < 1e-9:
-        return math.nan, math.nan
-    return math.exp(middle - half), math.exp(min(middle + half, 700.0))
+    low, high = (middle + sign * float(special.stdtrit(df, tail)) * error for sign in (-1, 1))
+    apart = np.ptp(errors, axis=1) > 0
+    if (apart.sum() if codes is None else np.unique(codes[apart]).size) < FEW_APART:
+        k = errors.shape[1]
+        one = step * (k - 1) / k**2 / (g * variance)
+        far = float(special.stdtrit(g - 1, tail)) * math.hypot(error, math.sqrt(2) * one)
+        high = max(high, middle + 2 * one + far)
+    return math.exp(max(low, 0.0)), math.exp(min(high, 700.0))
 
 
 def vote_variance(votes: Floats) -> float:

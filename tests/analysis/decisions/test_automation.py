@@ -76,7 +76,23 @@ def test_reference_values_of_the_cascade():
     assert made.recommended == "last judge alone"
     assert made.last.share == 1
     assert set(made.routes) == {"dear"}
+    assert made.cost.low < made.cost.estimate < made.cost.high
     assert "Use dear alone: it decides all items" in made.screen()[-1]
+
+
+def test_the_interval_of_a_cost_allows_for_humans_where_every_item_is_decided():
+    rng = np.random.default_rng(12)
+    rows = {"cheap": rng.random(1200), "dear": rng.random(1200)}
+    label = np.where(np.arange(1200) < 600, 1.0, np.nan)
+    made = cascade_certificate(
+        {judge: np.ones(1200) for judge in rows}, rows, label, labels_drawn="random",
+        prices={"cheap": 1, "dear": 10, "human": 1000},
+    )  # fmt: skip
+    assert sum(one.share for one in made.stages) == 1
+    assert made.cost.estimate == made.cost.low == 1
+    # Rule of three: 3.7 of 1,200 further items may reach humans, each for all prices.
+    assert 1 + 3.7 * 1011 / 1200 < made.cost.high < 1 + 6 * 1011 / 1200
+    assert "routes" not in made.to_dict()
 
 
 def test_candidates_never_come_from_labelled_items():
@@ -334,7 +350,7 @@ def test_a_strict_cascade_rarely_certifies_what_errs_more():
         ),
         (lambda p, v: {"p_pass": np.where(v, p, 1 - p)}, "mapped"),
         (lambda p, v: {"probability": p}, "mapped"),
-        (lambda p, v: {"confidence": np.where(p > 0.75, "high", "low")}, "mapped"),
+        (lambda p, v: {"confidence": np.where(p > 0.75, "high", "low")}, "words"),
     ],
 )
 def test_probabilities_of_the_verdict_serve_as_confidence(tmp_path, capsys, columns, source):
@@ -355,6 +371,7 @@ def test_probabilities_of_the_verdict_serve_as_confidence(tmp_path, capsys, colu
     assert (found["certified"], found["confidence_source"]) == (True, source)
     assert found["share"] == pytest.approx(0.5, abs=0.06)
     assert found["auroc"]["estimate"] > 0.7
+    assert ("confidence >= high;" in " ".join(found["screen"])) == (source == "words")
 
 
 def scored_items(rng, n=900):

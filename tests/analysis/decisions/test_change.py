@@ -103,10 +103,10 @@ def test_an_alarm_shows_the_interval_that_decides_it(tmp_path, last):
     assert any(one.low < 0 < one.high for one in alarms)  # the mean over all periods
     if last == 20:
         assert all(one.change.low < -0.3 < one.change.high < 0 for one in alarms)
-        assert f"since period {alarms[-1].since}, on unchanged answers" in made.screen()[0]
+        assert f"on average since period {alarms[-1].since}, on" in made.screen()[0]
     else:
         assert alarms[-1].until < 20
-        assert f"in periods {made.judge.since} to {made.judge.until}, on" in made.screen()[0]
+        assert f"average in periods {made.judge.since} to {made.judge.until}" in made.screen()[0]
         assert not alarms[-1].change.low <= 0 <= alarms[-1].change.high
 
 
@@ -233,7 +233,7 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     assert codes == [0] * 13 + [1]
     out = capsys.readouterr().out
     assert out.startswith("NOT YET  No change of judge or system is detected after 1 period.")
-    assert "CHANGED  The judge changed: −.21 [−.47, −.01] since period 11, on unchanged" in out
+    assert "CHANGED  The judge changed: −.21 [−.47, −.01] on average since period 11" in out
     assert main(["monitor", str(folder / "15.csv"), *words, "--values", "pass=fail"]) == 2
     assert "--values has no effect with anchors" in capsys.readouterr().err
     assert main(["monitor", str(folder / "14.csv"), *words]) == 2
