@@ -42,7 +42,11 @@ from judgestats.results.verdict import Demand, decide, share_measure
 from judgestats.stats import repeat_pairs
 from judgestats.stats.inference.distributions import proportion_limits
 from judgestats.stats.validity.calibration import error_counts, joint_share
-from judgestats.stats.validity.panels import effective_judges, subset_credit
+from judgestats.stats.validity.panels import (
+    effective_judges,
+    effective_judges_limits,
+    subset_credit,
+)
 from judgestats.stats.validity.sequential import certify, change_look
 
 ROWS: list[dict[str, object]] = []
@@ -293,6 +297,54 @@ def cascade(reps: int) -> None:
                     ">=.76" if n == 1000 else ">=.81")  # fmt: skip
 
     crossed(reps)
+    costs(reps)
+
+
+def costs(reps: int) -> None:
+    """Cost of the policy, where humans decide many items, few, or none of those seen."""
+
+    def draw(
+        rng: np.random.Generator, codes: np.ndarray, hard: Sequence[float], levels: int
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        z = rng.normal(size=codes.size)
+        if codes.max() + 1 < codes.size:
+            shared = rng.normal(size=codes.max() + 1)[codes]
+            z = math.sqrt(0.4) * shared + math.sqrt(0.6) * z
+        sure, wrong = [], []
+        for a in hard:
+            wrong.append(rng.random(codes.size) < special.expit(1.8 * z - a))
+            c = special.expit(np.abs(a - 1.8 * z + 0.8 * rng.normal(size=codes.size)))
+            sure.append(np.ceil(levels * c) / levels if levels else c)
+        return sure, wrong
+
+    for name, hard, human, levels, size in (
+        ("many to humans", (2.4, 4.0), 100.0, 0, 1), ("few", (2.4, 6.0), 100.0, 0, 1),
+        ("few", (2.4, 6.0), 1000.0, 0, 1), ("nearly none", (4.5, 6.0), 1000.0, 0, 1),
+        ("few, 6 values", (2.4, 6.0), 100.0, 6, 1), ("many to humans", (2.4, 4.0), 100.0, 0, 5),
+        ("few", (2.4, 6.0), 100.0, 0, 5), ("few", (2.4, 6.0), 1000.0, 0, 5),
+    ):  # fmt: skip
+        every = np.repeat(np.arange(200_000 // size), size)
+        sure, _ = draw(np.random.default_rng(52), every, hard, levels)
+        codes = np.repeat(np.arange(1500 // size), size)
+        label = np.where(np.arange(1500) < 500, 0.0, math.nan)
+        rng = np.random.default_rng([53, int(human), size])
+        hits, zero = [], []
+        for _ in range(reps):
+            c, x = draw(rng, codes, hard, levels)
+            made = cascade_certificate(
+                {"cheap": x[0], "dear": x[1]}, {"cheap": c[0], "dear": c[1]}, label,
+                prices={"cheap": 1, "dear": 10, "human": human}, cluster=codes, error=0.1,
+                labels_drawn="random",
+            )  # fmt: skip
+            at = [np.nan_to_num(one.threshold, nan=math.inf) for one in made.stages]
+            late = sure[0] < at[0]
+            truth = 1 + 10 * late.mean() + human * (late & (sure[1] < at[1])).mean()
+            hits.append(made.cost.low <= truth <= made.cost.high)
+            zero.append(sum(one.share for one in made.stages) == 1)
+        cell = f"{name}, price of humans {human:g}, n = 500"
+        cell += f", clusters of {size}" if size > 1 else ""
+        cell += f"; all decided in {np.mean(zero):.2f}"
+        add_share("cascade", cell, "interval holds the cost", hits, ">=.93")
 
 
 def crossed(reps: int) -> None:
@@ -381,6 +433,7 @@ def panel(reps: int) -> None:
                 add_share("panel", f"{name}, {n} labels", "a limit of loss too low", low, "<=.05")
             if rare and n < 300:
                 add_share("panel", f"{name}, {n} labels", "few_errors raised", few, ">=.95")
+    copies(reps)
     parts = np.sqrt([0.35, 0.25, 0.4])
 
     def clustered(rng: np.random.Generator, q: int) -> tuple[np.ndarray, np.ndarray]:
@@ -401,6 +454,39 @@ def panel(reps: int) -> None:
                 hits.append(made.n_eff.low <= truth <= made.n_eff.high)
         bound = ">=.92" if q == 50 else ">=.90"
         add_share("panel", f"5 judges, {q} clusters of 4", "coverage", hits, bound)
+
+
+def copies(reps: int) -> None:
+    """Coverage of effective votes of judges whose scores rarely differ."""
+
+    def draw(rng: np.random.Generator, n: int, k: int, rate: float, how: str) -> np.ndarray:
+        label = rng.integers(1, 11, n).astype(float)[:, None]
+        shared = np.clip(np.round(label + 1.5 * rng.normal(size=(n, 1))), 1, 10)
+        own = {
+            "a point": np.clip(shared + rng.choice([-1, 1], (n, k)), 1, 10),
+            "a new score": np.clip(np.round(label + 1.5 * rng.normal(size=(n, k))), 1, 10),
+            "an unrelated score": rng.integers(1, 11, (n, k)).astype(float),
+            "a little": shared + 0.05 * rng.normal(size=(n, k)),
+        }[how]
+        return np.column_stack([label, np.where(rng.random((n, k)) < rate, own, shared)])
+
+    for how, rate in (
+        ("a point", 0.01), ("a new score", 0.01), ("a new score", 0.003),
+        ("an unrelated score", 0.01), ("an unrelated score", 0.003), ("a little", 1.0),
+    ):  # fmt: skip
+        for k in (2, 5):
+            every = draw(np.random.default_rng(54), 400_000, k, rate, how)
+            truth = effective_judges(every[:, 1:] - every[:, :1])
+            for n in (60, 100, 300):
+                rng = np.random.default_rng([55, n, k])
+                hits = []
+                for _ in range(reps):
+                    x = draw(rng, n, k, rate, how)
+                    errors, step = x[:, 1:] - x[:, :1], 2 * float(x[:, 1:].var(axis=0).mean())
+                    low, high = effective_judges_limits(errors, step=step)
+                    hits.append(low <= truth <= high)
+                cell = f"{k} copies of scores, {how} apart on {rate:.1%}, {n} labels"
+                add_share("panel", cell, "coverage", hits, ">=.92")
 
 
 def change(reps: int) -> None:
@@ -457,6 +543,32 @@ def change(reps: int) -> None:
         if judge or system:
             add_share("change", cell, "interval at the alarm holds the change", covers, ">=.95")
             add_share("change", cell, "interval at the alarm holds 0", holds_zero, "<=.0")
+
+    gradual(reps, level)
+
+
+def gradual(reps: int, level: float) -> None:
+    """Interval of a judge's change by -.2 that takes several periods, at one look after it."""
+    share = np.random.default_rng(51).beta(0.9, 0.35, 200_000)
+    for ramp, periods in ((10, 20), (10, 30), (30, 40)):
+        sizes = 0.2 * np.clip((np.arange(periods) - 9) / ramp, 0, 1)
+        moved = np.array([(np.clip(share - one, 0, 1) - share).mean() for one in sizes])
+        rng = np.random.default_rng([56, ramp, periods])
+        wrong, raised = [], []
+        for _ in range(reps):
+            p = rng.beta(0.9, 0.35, 200)
+            n = np.array([rng.permutation(200) < 20 for _ in range(periods)], dtype=float)
+            total = n * (rng.random(n.shape) < np.clip(p - sizes[:, None], 0, 1))
+            none = np.zeros(periods)
+            base = rng.binomial(3, p) / 3
+            look = change_look(n, total, base, np.full(200, 3.0), none, none, None, (0.7, 1e-4))
+            _, low, high = look.judge.step(level)
+            mean = moved[look.judge.since - 1 :].mean()
+            raised.append(look.judge.log_e >= level)
+            wrong.append(raised[-1] and not low <= mean <= high)
+        cell = f"judge -.2 within {ramp} periods; look after {periods} periods"
+        cell += f", alarms in {np.mean(raised):.2f}"
+        add_share("change", cell, "its interval lacks the mean change", wrong, "<=.025")
 
 
 def labels(reps: int, folder: Path | None) -> None:
