@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.analysis.coefficients import ranked
+from judgestats.analysis.records import NamedResult
 from judgestats.errors import InputError
 from judgestats.files.text import decode_json
 from judgestats.stats.agreement.kappa import krippendorff_alpha
@@ -23,22 +24,31 @@ from judgestats.studies.claims import (
     Finding,
     Options,
     Study,
-    each,
     interval_cells,
+    listed,
     now,
     table_of,
 )
 
-SETS: Mapping[str, tuple[str, float, bool]] = {
-    "summeval": ("SummEval", 0.2, True),
-    "mtbench": ("MT-Bench pairs", 0.2, False),
-    "cebab_aspects": ("CEBaB aspects", 0.1, False),
-    "cebab_stars": ("CEBaB stars", 0.1, True),
-    "framing": ("Narrative framing", 0.15, False),
+
+class Kind(NamedTuple):
+    """A set as the study tested it: its name, the margin, whether labels are numbers."""
+
+    title: str
+    epsilon: float
+    numeric: bool
+
+
+SETS: Mapping[str, Kind] = {
+    "summeval": Kind("SummEval", 0.2, True),
+    "mtbench": Kind("MT-Bench pairs", 0.2, False),
+    "cebab_aspects": Kind("CEBaB aspects", 0.1, False),
+    "cebab_stars": Kind("CEBaB stars", 0.1, True),
+    "framing": Kind("Narrative framing", 0.15, False),
 }
-"""Name, the margin that the study used, whether labels are numbers."""
 _DRAWN, _DRAWS = 50, 200
 Tests = Mapping[tuple[str, str], AlternativeAnnotator]
+"""By the set's title and the annotator."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +61,9 @@ class LabelledSet:
     group: NDArray[np.int64] | None
 
     @property
-    def title(self) -> str:
-        """What the set is called."""
-        return SETS[self.key][0]
-
-    @property
-    def epsilon(self) -> float:
-        """The margin that the study used for it."""
-        return SETS[self.key][1]
-
-    @property
-    def numeric(self) -> bool:
-        """Whether labels are numbers."""
-        return SETS[self.key][2]
+    def kind(self) -> Kind:
+        """How the study tested it."""
+        return SETS[self.key]
 
     @property
     def texts(self) -> int:
@@ -71,7 +71,7 @@ class LabelledSet:
         return 0 if self.group is None else len(set(self.group.tolist()))
 
     def test(
-        self, who: int, *, epsilon: float, cluster: bool = False, rows: Any = slice(None)
+        self, who: int, *, margin: bool = True, cluster: bool = False, rows: Any = slice(None)
     ) -> AlternativeAnnotator:
         """Test an annotator against the others, as if it were the judge."""
         labels = self.labels[rows]
@@ -80,8 +80,8 @@ class LabelledSet:
             labels[:, who],
             labels[:, others],
             annotators=[self.annotators[k] for k in others],
-            scoring="neg_rmse" if self.numeric else "accuracy",
-            epsilon=epsilon,
+            scoring="neg_rmse" if self.kind.numeric else "accuracy",
+            epsilon=self.kind.epsilon if margin else 0.0,
             cluster=self.group if cluster else None,
             n_resamples=0,
         )
@@ -89,7 +89,7 @@ class LabelledSet:
     def alpha(self) -> Estimate:
         """Agreement of the annotators."""
         return krippendorff_alpha(
-            self.labels, metric="interval" if self.numeric else "nominal", cluster=self.group
+            self.labels, metric="interval" if self.kind.numeric else "nominal", cluster=self.group
         )
 
 
@@ -145,7 +145,7 @@ def _authors_labels(path: Path) -> pd.DataFrame:
 
 
 def _set(key: str, human: pd.DataFrame, about: pd.DataFrame | None) -> LabelledSet:
-    numeric = SETS[key][2]
+    numeric = SETS[key].numeric
     if human.duplicated(["item", "annotator"]).any():
         raise InputError(f"replicate: {key}: an annotator labels an item twice.")
     if numeric and pd.to_numeric(human["label"], errors="coerce").isna().any():
@@ -164,7 +164,7 @@ def _set(key: str, human: pd.DataFrame, about: pd.DataFrame | None) -> LabelledS
 def _tests(sets: Sequence[LabelledSet], *, margin: bool = True, cluster: bool = False) -> Tests:
     """Every annotator who can be tested against at least two others."""
     tests = {
-        (own.title, who): own.test(k, epsilon=own.epsilon if margin else 0.0, cluster=cluster)
+        (own.kind.title, who): own.test(k, margin=margin, cluster=cluster)
         for own in sets
         for k, who in enumerate(own.annotators)
     }
@@ -178,8 +178,9 @@ def _passing(tests: Tests) -> dict[str, tuple[int, int]]:
     return {title: (passed[title], n) for title, n in tested.items()}
 
 
-def _labelled_tests(tests: Tests) -> dict[str, AlternativeAnnotator]:
-    return {f"{title}.{who}": out for (title, who), out in tests.items()}
+def _results(title: str, tests: Tests, *, primary: bool = False) -> list[NamedResult]:
+    found = {".".join(key): out for key, out in tests.items()}
+    return now(title, found, primary=primary)
 
 
 def _people(data: Sets, _: Options) -> Finding:
@@ -192,9 +193,7 @@ def _people(data: Sets, _: Options) -> Finding:
         + ", ".join(f"{title} {a} of {m}" for title, (a, m) in counts.items())
         + f". The set {worst} requires more of a judge than of its annotators, who fail "
         "most often.",
-        results=each(
-            now, "people.now", "Annotator as judge", _labelled_tests(data.advised), primary=True
-        ),
+        results=_results("Annotator as judge", data.advised, primary=True),
     )
 
 
@@ -205,7 +204,7 @@ def _margin(data: Sets, _: Options) -> Finding:
         because=f"With the recommended margins {a} of {len(data.advised)} annotators pass, without "
         f"a margin {b}. So the margin decides most verdicts. Report the winning rate at several "
         "margins, as judgestats does.",
-        results=each(now, "margin.now", "Margin 0", _labelled_tests(data.bare)),
+        results=_results("Margin 0", data.bare),
     )
 
 
@@ -215,12 +214,12 @@ def _clusters(data: Sets, _: Options) -> Finding | str:
     if not again:
         return "which items share a text is not in the folder"
     changed = sum(bool(t.passed) != bool(data.advised[k].passed) for k, t in again.items())
-    sizes = ", ".join(f"{s.title} {len(s.labels)} in {s.texts}" for s in grouped)
+    sizes = ", ".join(f"{s.kind.title} {len(s.labels)} in {s.texts}" for s in grouped)
     return Finding(
         verdict="stands in part" if changed else "stands",
         because=f"With texts as clusters, {changed} of {len(again)} verdicts on annotators change. "
         f"Items share texts ({sizes}). The margin is wider than what clustering adds to the error.",
-        results=each(now, "clusters.now", "Over texts", _labelled_tests(again)),
+        results=_results("Over texts", again),
     )
 
 
@@ -234,17 +233,18 @@ def _modest(data: Sets, options: Options) -> Finding | str:
         if len(whole) < 4 * _DRAWN:
             continue
         for k, who in enumerate(own.annotators):
-            if (own.title, who) in data.advised:
-                verdict = bool(data.advised[own.title, who].passed)
+            if (own.kind.title, who) in data.advised:
+                verdict = bool(data.advised[own.kind.title, who].passed)
                 rows = (rng.choice(whole, _DRAWN, replace=False) for _ in range(draws))
-                again = [bool(own.test(k, epsilon=own.epsilon, rows=r).passed) for r in rows]
-                shares.setdefault(own.title, []).append(float(np.mean(np.equal(again, verdict))))
+                again = [bool(own.test(k, rows=r).passed) for r in rows]
+                share = float(np.mean(np.equal(again, verdict)))
+                shares.setdefault(own.kind.title, []).append(share)
     if not shares:
         return "no set has enough items that every annotator labelled"
     least = min(map(min, shares.values()))
     found = "stands in part" if least >= 0.5 else "does not stand"
-    each_set = "; ".join(
-        f"{t} {', '.join(f'{100 * x:.0f}%' for x in v)}" for t, v in shares.items()
+    each_set = listed(
+        {title: ", ".join(f"{100 * x:.0f}%" for x in of) for title, of in shares.items()}
     )
     return Finding(
         test_now=f"{draws} draws of {_DRAWN} items that all annotators labelled: share of draws "
@@ -256,26 +256,25 @@ def _modest(data: Sets, options: Options) -> Finding | str:
 
 
 def _conditions(data: Sets, _: Options) -> pd.DataFrame:
-    passing = {
-        name: _passing(tests)
-        for name, tests in (("people_who_pass", data.advised), ("pass_without_margin", data.bare))
-    }
+    advised, bare = _passing(data.advised), _passing(data.bare)
     return pd.DataFrame(
         {
-            "condition": own.title,
+            "condition": own.kind.title,
             "factor_set": own.key,
             "n_items": len(own.labels),
             "annotators": len(own.annotators),
-            "epsilon": own.epsilon,
-        }
-        | {
-            name: passed / n if n else np.nan
-            for name, counts in passing.items()
-            for passed, n in [counts.get(own.title, (0, 0))]
+            "epsilon": own.kind.epsilon,
+            "people_who_pass": _passing_share(advised, own.kind.title),
+            "pass_without_margin": _passing_share(bare, own.kind.title),
         }
         | interval_cells("krippendorff_alpha", own.alpha())
         for own in data.sets
     )
+
+
+def _passing_share(counts: Mapping[str, tuple[int, int]], title: str) -> float:
+    passed, n = counts.get(title, (0, 0))
+    return passed / n if n else np.nan
 
 
 ALT_TEST = Study(
@@ -319,9 +318,9 @@ ALT_TEST = Study(
     limitations=lambda data: (
         "No model's labels are examined: only human labels are available under a licence.",
         *(
-            f"{s.title}: too few items have three labels, so no annotator can be tested."
+            f"{s.kind.title}: too few items have three labels, so no annotator can be tested."
             for s in data.sets
-            if s.title not in _passing(data.advised)
+            if s.kind.title not in _passing(data.advised)
         ),
     ),
 )  # fmt: skip

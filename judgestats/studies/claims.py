@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from judgestats.analysis.families import AnalysisPlan, Hypothesis
-from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
 from judgestats.errors import InputError
 from judgestats.items.tables import Row, read_source
 from judgestats.results import About, Drawing, Headline, apa_number, apa_p, with_bounds
 from judgestats.results import Claim as ClaimKind
 from judgestats.results.change_screen import claim_outcome
+from judgestats.results.numbers import bounds_of
+from judgestats.results.records import Role
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Result
 
+T = TypeVar("T")
 VERDICTS = ("stands", "stands in part", "open", "does not stand", "not examined")
 """``open``: the data show neither the claim nor its contrary."""
 
@@ -46,6 +50,7 @@ class Finding:
     ----------
     verdict, because, reproduced : str
     results : iterable of NamedResult
+        By `then` and `now`; the claim puts its id before theirs.
     test_now : str
         Overrides the declared one, where it names a number of the options.
     """
@@ -104,9 +109,6 @@ class Claim:
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise InputError(f"Claim: verdict must be one of {VERDICTS}, got {self.verdict!r}.")
-        wrong = [r.id for r in self.results if not r.id.startswith(f"{self.id}.")]
-        if wrong:
-            raise InputError(f"Claim {self.id}: the result {wrong[0]!r} does not bear its id.")
 
     def examined(self, data: Any, options: Options) -> Claim:
         """The claim with what the data say of it."""
@@ -118,7 +120,7 @@ class Claim:
             verdict=found.verdict,
             because=found.because,
             reproduced=found.reproduced,
-            results=tuple(found.results),
+            results=tuple(replace(r, id=f"{self.id}.{r.id}") for r in found.results),
             test_now=found.test_now or self.test_now,
         )
 
@@ -137,27 +139,24 @@ class Claim:
         return {name: getattr(self, name) for name in told}
 
 
-def then(identity: str, title: str, result: Result) -> NamedResult:
-    """A result of the study's own test."""
-    return NamedResult(id=identity, title=title, role="replicated", result=result)
+Found = Result | Mapping[str, Result]
 
 
-def now(identity: str, title: str, result: Result, *, primary: bool = False) -> NamedResult:
-    """A result of a test that the question calls for."""
-    return NamedResult(
-        id=identity, title=title, role="primary" if primary else "secondary", result=result
-    )
+def then(title: str, found: Found, at: str = "") -> list[NamedResult]:
+    """Results of the study's own test, ``then.AT``; of a mapping ``title, NAME`` each."""
+    return _titled("replicated", "then", title, found, at)
 
 
-def each(
-    kind: Callable[..., NamedResult],
-    prefix: str,
-    title: str,
-    found: Mapping[str, Result],
-    **how: bool,
-) -> list[NamedResult]:
-    """A result per name: ``prefix.NAME``, titled ``title, NAME``."""
-    return [kind(f"{prefix}.{name}", f"{title}, {name}", r, **how) for name, r in found.items()]
+def now(title: str, found: Found, at: str = "", *, primary: bool = False) -> list[NamedResult]:
+    """Results of a test that the question calls for, ``now.AT``, as of `then`."""
+    return _titled("primary" if primary else "secondary", "now", title, found, at)
+
+
+def _titled(role: Role, whose: str, title: str, found: Found, at: str) -> list[NamedResult]:
+    identity = f"{whose}.{at}" if at else whose
+    if isinstance(found, Mapping):
+        return results_by_subject(identity, title, role, found)
+    return [NamedResult(identity, title, role, found)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,8 +381,15 @@ def records_of(path: Path, needed: Sequence[str]) -> tuple[Row, ...]:
     return rows
 
 
-def table_of(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+def table_of(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pd.DataFrame:
     """A file as a frame of text, with the columns that are needed; nothing is empty text.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str
+    numbers : sequence of str
+        Those of numbers; NaN where a text is none.
 
     Raises
     ------
@@ -391,9 +397,10 @@ def table_of(path: Path, columns: Sequence[str]) -> pd.DataFrame:
         As `records_of`.
     """
     rows = records_of(path, columns)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         [{c: _text(row.values[c]) for c in columns} for row in rows], columns=list(columns)
     )
+    return frame.assign(**{c: pd.to_numeric(frame[c], errors="coerce") for c in numbers})
 
 
 def _text(value: Any) -> str:
@@ -409,6 +416,17 @@ def bounded(value: float, *, digits: int = 3) -> str:
     '.814'
     """
     return apa_number(value, digits=digits, bounded=True)
+
+
+def five_numbers(counts: ArrayLike) -> list[float]:
+    """Least, quartiles, most: numbers of the data, as the paper prints them.
+
+    Examples
+    --------
+    >>> five_numbers([0, 0, 1, 1, 2])
+    [0.0, 0.0, 1.0, 1.0, 2.0]
+    """
+    return [float(v) for v in np.quantile(np.asarray(counts, dtype=float), np.linspace(0, 1, 5))]
 
 
 def format_percent(value: float) -> str:
@@ -430,23 +448,37 @@ def hundredths(estimate: Estimate) -> str:
     return f"{number}%{space}{interval}"
 
 
-def shifted(row: Comparison, *, adjusted: bool = True) -> str:
-    """A difference of shares in points of a hundred, with its interval and p."""
-    p = row.p_adjusted if adjusted else row.p_value
-    sign = "+" if row.estimate > 0 else ""
-    return f"{sign}{row.with_bounds(digits=1, times=100)} points, {apa_p(p)}"
-
-
-def signed(row: Comparison, *, digits: int, unit: str = "") -> str:
+def signed(row: Comparison, *, digits: int, times: float = 1, unit: str = "") -> str:
     """A difference with its sign, interval, and p, adjusted where the family adjusts it."""
     p = row.p_value if np.isnan(row.p_adjusted) else row.p_adjusted
-    return f"{'+' if row.estimate > 0 else ''}{row.with_bounds(digits=digits)}{unit}, {apa_p(p)}"
+    difference = row.with_bounds(digits=digits, times=times)
+    return f"{'+' if row.estimate > 0 else ''}{difference}{unit}, {apa_p(p)}"
+
+
+def shifted(row: Comparison) -> str:
+    """A difference of shares in points of a hundred, with its interval and p."""
+    return signed(row, digits=1, times=100, unit=" points")
+
+
+def listed(values: Mapping[str, T], show: Callable[[T], str] = str, between: str = "; ") -> str:
+    """Names with their values.
+
+    Examples
+    --------
+    >>> listed({"a": 0.5, "b": 1.0}, bounded, ", ")
+    'a .500, b 1.000'
+    """
+    return between.join(f"{name} {show(value)}" for name, value in values.items())
+
+
+def levels_of(shift: Comparisons) -> dict[str, Comparison]:
+    """The differences from one reference, by the level that is compared with it."""
+    return {str(row.a): row for row in shift.rows}
 
 
 def low_high(of: Estimate | Comparison) -> tuple[float, float]:
     """The limits of an interval; NaN where there is none."""
-    at = of.interval
-    return (at.low, at.high) if at else (np.nan, np.nan)
+    return bounds_of(of.interval)
 
 
 def interval_cells(name: str, estimate: Estimate) -> dict[str, float]:

@@ -21,14 +21,14 @@ from judgestats.stats.dispersion.dispersion_test import SpreadResult
 from judgestats.stats.dispersion.equivalence import equivalence_of_spread
 from judgestats.stats.dispersion.ratios import variance_ratio
 from judgestats.stats.inference.multiplicity import Family, adjust_family
-from judgestats.stats.inference.result import Comparison, Estimate, TestResult
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, TestResult
 from judgestats.studies.claims import (
     Claim,
     Finding,
     Options,
     Study,
-    each,
     joint_verdict,
+    listed,
     low_high,
     now,
     then,
@@ -47,7 +47,7 @@ from judgestats.studies.llmasjudge_reasoning import (
     WITHIN,
     alignment_methods,
     alignment_temperature,
-    listed,
+    listed_tests,
     more_trials,
     paired_spread,
     reasoning,
@@ -68,6 +68,10 @@ def _grows(tests: Mapping[str, TestResult], family: Family) -> list[bool]:
     ]
 
 
+def _page(pairing: SpreadResult) -> TestResult:
+    return next(t for t in pairing.trend if "page" in t.name)
+
+
 def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
     """Spread grows with temperature."""
     if not data.plain:
@@ -75,40 +79,34 @@ def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
     old: dict[str, TestResult] = {}
     new: dict[str, TestResult] = {}
     above: dict[str, TestResult] = {}
+    ratios: dict[str, Comparisons] = {}
     results: list[NamedResult] = []
-    ratios: list[str] = []
     for judge in data.judges:
-        cells = {t: v for (t, j), v in sorted(data.plain.items()) if j == judge}
+        cells = data.by_temperature(NONE, judge)
         at = np.concatenate([np.full(v.size, t) for t, v in cells.items()])
         old[judge] = spearman_correlation(at, np.concatenate(list(cells.values())))
-        names, table = data.complete({f"T={t:g}": v for t, v in cells.items()})
-        values = np.array([t for t, v in cells.items() if v.size == data.n_items])
-        if values.size < 3:
+        values, table = data.complete(cells)
+        if len(values) < 3:
             continue
-        pairing = paired_spread(table, names, options, at=values.tolist())
+        pairing = paired_spread(table, values, options)
         new[judge] = _page(pairing)
         for test in (*pairing.trend, pairing.blocked_f):
-            prefix = f"temperature.now.{test.name}"
-            results += each(now, prefix, "Trend of spread", {judge: test})
-        warm = values > 0
-        if 2 < warm.sum() < values.size:
-            some = [n for n, w in zip(names, warm, strict=True) if w]
-            above[judge] = _page(
-                paired_spread(table[:, warm], some, options, at=values[warm].tolist())
-            )
+            results += now("Trend of spread", {judge: test}, test.name)
+        warm = [t for t in values if t > 0]
+        if 2 < len(warm) < len(values):
+            above[judge] = _page(paired_spread(table[:, np.array(values) > 0], warm, options))
         varied = np.flatnonzero(table.mean(axis=0) > 0)
         if varied.size > 1:
             ends = varied[[0, -1]]
-            ratio = variance_ratio(table[:, ends], conditions=[names[i] for i in ends])
-            results += each(now, "temperature.now.ratio", "Ratio of variances", {judge: ratio})
-            row = ratio.rows[0]
-            ratios.append(f"{judge} {row.a} / {row.b} = {row.with_bounds()}")
-    results += each(now, "temperature.now.above_0", "Trend of spread above T = 0", above)
-    results += each(then, "temperature.then", "Variance and temperature", old)
+            ends_named = [f"T={values[i]:g}" for i in ends]
+            ratios[judge] = variance_ratio(table[:, ends], conditions=ends_named)
+            results += now("Ratio of variances", {judge: ratios[judge]}, "ratio")
+    results += now("Trend of spread above T = 0", above, "above_0")
+    results += then("Variance and temperature", old)
     if not new:
         return Finding(
             verdict="open",
-            reproduced=listed(old),
+            reproduced=listed_tests(old),
             because="No judge has complete arrays at three temperatures, so none can be paired.",
             results=results,
         )
@@ -118,17 +116,18 @@ def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
         sampled = adjust_family(above, family="trend of spread above T = 0, per judge")
         stands += _grows(above, sampled)
         text += f" Above T = 0: {_adjusted(sampled)}."
-    first = now("temperature.now", "Trend of spread, adjusted", family, primary=True)
+    first = now("Trend of spread, adjusted", family, primary=True)
+    ends_text = listed({j: r.rows[0] for j, r in ratios.items()}, _ratio)
     return Finding(
         verdict=joint_verdict(stands),
-        reproduced=listed(old),
-        because=f"{text} Variance ratios: {'; '.join(ratios) or 'none is defined'}.",
-        results=[first, *results],
+        reproduced=listed_tests(old),
+        because=f"{text} Variance ratios: {ends_text or 'none is defined'}.",
+        results=[*first, *results],
     )
 
 
-def _page(pairing: SpreadResult) -> TestResult:
-    return next(t for t in pairing.trend if "page" in t.name)
+def _ratio(row: Comparison) -> str:
+    return f"{row.a} / {row.b} = {row.with_bounds()}"
 
 
 def _distribution(data: LLMasJudgeData, _: Options) -> Finding | str:
@@ -148,20 +147,17 @@ def _distribution(data: LLMasJudgeData, _: Options) -> Finding | str:
         if len(own) > 1 and own[0].shape[0] == own[-1].shape[0]:
             changes[judge] = kurtosis_change(own[0], own[-1])
     flatter = [low_high(c)[1] < 0 for c in changes.values()]
-    moved = "; ".join(f"{j} {c.short()}" for j, c in changes.items()) or "not pairable"
+    moved = listed(changes, Estimate.short) or "not pairable"
     return Finding(
         verdict=joint_verdict([*normal, *flatter], otherwise="does not stand"),
         reproduced="no number was published",
         because=f"Normality is rejected in {normal.count(False)} of {len(normal)} cells (scores "
         "are whole numbers on few points). The shape is significantly flatter at the highest "
         f"temperature for {flatter.count(True)} of {len(flatter)} judges. Change of excess "
-        f"kurtosis: {moved}. Excess kurtosis: "
-        f"{'; '.join(f'{k} {v.effects[0].short()}' for k, v in tests.items())}.",
-        results=[
-            now("distribution.now", "Normality of scores, adjusted", family, primary=True),
-            *each(now, "distribution.now", "Shape of scores", tests),
-            *each(now, "distribution.now.change", "Change of excess kurtosis", changes),
-        ],
+        f"kurtosis: {moved}. Excess kurtosis: {listed(tests, lambda v: v.effects[0].short())}.",
+        results=now("Normality of scores, adjusted", family, primary=True)
+        + now("Shape of scores", tests)
+        + now("Change of excess kurtosis", changes, "change"),
     )
 
 
@@ -182,8 +178,8 @@ def _judges(data: LLMasJudgeData, options: Options) -> Finding | str:
             groups, judges = list(cells.values()), list(cells)
             old[label] = kruskal_test(groups, names=judges, ties="exact")
             pairs = pairwise_mann_whitney(groups, names=judges, adjust="none")
-            results += each(then, "judges.then.kruskal", "Variances of judges", {label: old[label]})
-            results += each(then, "judges.then.pairs", "Variances of pairs", {label: pairs})
+            results += then("Variances of judges", {label: old[label]}, "kruskal")
+            results += then("Variances of pairs", {label: pairs}, "pairs")
             against_mini = [_pair(r) for r in pairs.rows if MINI in {r.a, r.b}]
             printed.append(f"{label}: {', '.join(against_mini)}")
         names, table = data.complete(cells)
@@ -203,21 +199,20 @@ def _judges(data: LLMasJudgeData, options: Options) -> Finding | str:
             if k != mini
         }
         holm = adjust_family(against, family=f"gpt-4o-mini against each judge, {label}")
-        results += each(now, "judges.now.f", "Spread of judges", {label: blocked_f})
-        results += each(now, "judges.now.pairs", "Variances against gpt-4o-mini's", {label: holm})
-        results += each(now, "judges.now.ratio", "Variances over gpt-4o-mini's", {label: ratios})
+        results += now("Spread of judges", {label: blocked_f}, "f")
+        results += now("Variances against gpt-4o-mini's", {label: holm}, "pairs")
+        results += now("Variances over gpt-4o-mini's", {label: ratios}, "ratio")
         if t in _CLAIMED:
             less[label] = all(_grows(against, holm))
             rows = (
-                f"{r.a} / {r.b} = {r.with_bounds()}, Wilcoxon adjusted p "
-                f"{format_p(holm.p_adjusted[r.a])}"
+                f"{_ratio(r)}, Wilcoxon adjusted p {format_p(holm.p_adjusted[r.a])}"
                 for r in ratios.rows
             )
             why.append(f"{label}: {', '.join(rows)}")
     verdict, decided = "open", "no temperature of the claim can be paired by item"
     if new:
         family = adjust_family(new, family="spread of judges, one test per temperature")
-        results.insert(0, now("judges.now", "Spread of judges, adjusted", family, primary=True))
+        results = now("Spread of judges, adjusted", family, primary=True) + results
         stands = [less[k] and family.p_adjusted[k] < 0.05 for k in less]
         if stands:
             decided, verdict = _adjusted(family), joint_verdict(stands)
@@ -226,7 +221,7 @@ def _judges(data: LLMasJudgeData, options: Options) -> Finding | str:
     mann_whitney = f"; Mann-Whitney at {'; at '.join(printed)}" if printed else ""
     return Finding(
         verdict=verdict,
-        reproduced=f"{listed(old)}{mann_whitney}",
+        reproduced=f"{listed_tests(old)}{mann_whitney}",
         because=f"{decided}. {'; '.join(why)}.",
         results=results,
     )
@@ -258,7 +253,7 @@ def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
         cells = {level: c[t, judge] for level, c in levels.items() if (t, judge) in c}
         if judge == MINI and len(cells) > 1:
             old[where] = kruskal_test(list(cells.values()), names=list(cells), ties="exact")
-            results += each(then, "guidelines.then", "Variances by guideline", {where: old[where]})
+            results += then("Variances by guideline", {where: old[where]})
         sent = {level: cell for level, cell in cells.items() if level not in NOT_SENT}
         names, table = data.complete(sent)
         lost += [f"{n} ({where})" for n in sent if n not in names]
@@ -269,16 +264,16 @@ def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
         equal = equivalence_of_spread(table, margin=SPREAD_MARGIN, conditions=names)
         shown.append(equal.all_shown)
         for key, found in (("f", new[where]), ("equivalence", equal), ("ratio", pairing.ratios)):
-            results += each(now, f"guidelines.now.{key}", "Spread by guideline", {where: found})
+            results += now("Spread by guideline", {where: found}, key)
     if not new:
         return Finding(
             verdict="open",
-            reproduced=listed(old),
+            reproduced=listed_tests(old),
             because=f"No temperature has complete arrays for pairing: {', '.join(lost)}.{floor}",
             results=results,
         )
     family = adjust_family(new, family="spread by guideline, one test per judge and temperature")
-    first = now("guidelines.now", "Spread by guideline, adjusted", family, primary=True)
+    first = now("Spread by guideline, adjusted", family, primary=True)
     differ = [name for name, p in family.p_adjusted.items() if p < 0.05]
     why = f"All pairs are equivalent in {sum(shown)} of {len(shown)} comparisons."
     if differ:
@@ -286,9 +281,9 @@ def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
     out = f" Not pairable, left out: {', '.join(lost)}." if lost else ""
     return Finding(
         verdict="stands" if all(shown) else "does not stand" if differ else "open",
-        reproduced=listed(old),
+        reproduced=listed_tests(old),
         because=f"{why} Tests of difference: {_adjusted(family)}.{out}{floor}",
-        results=[first, *results],
+        results=first + results,
     )
 
 
@@ -324,7 +319,7 @@ def _small_variance(data: LLMasJudgeData, _: Options) -> Finding | str:
     label = "Share of variances below .4"
     shares = {}
     for judge in data.judges:
-        cells = {str(t): v for (t, j), v in data.plain.items() if j == judge and t > 0}
+        cells = {t: v for t, v in data.by_temperature(NONE, judge).items() if t > 0}
         table = data.complete(cells)[1]
         if table.size:
             shares[judge] = mean_share(np.mean(table < 0.4, axis=1), label=label)
@@ -334,9 +329,8 @@ def _small_variance(data: LLMasJudgeData, _: Options) -> Finding | str:
     return Finding(
         verdict=joint_verdict(stands, otherwise="does not stand"),
         reproduced="no number was published",
-        because=f"{label}, temperatures above 0: "
-        f"{'; '.join(f'{j} {s.short()}' for j, s in shares.items())}.",
-        results=each(now, "small_variance.now", label, shares, primary=True),
+        because=f"{label}, temperatures above 0: {listed(shares, Estimate.short)}.",
+        results=now(label, shares, primary=True),
     )
 
 
@@ -344,21 +338,20 @@ def _conditions(data: LLMasJudgeData, _: Options) -> pd.DataFrame:
     """One row per cell of the study: how many variances, their mean."""
     rows = []
     for level, cells in data.arms.items():
-        named = f"reasoning={level}" if level in REASONING else f"guideline={level}"
-        for (t, judge), values in cells.items():
-            rows.append(
-                {
-                    "condition": ", ".join(
-                        [judge, f"T={t:g}", *([named] if level != NONE else [])]
-                    ),
-                    "judge": judge,
-                    "temperature": t,
-                    "factor_guideline": NONE if level in REASONING else level,
-                    "factor_reasoning": level if level in REASONING else NONE,
-                    "n_items": int(np.sum(~np.isnan(values))),
-                    "within_variance": float(np.nanmean(values)),
-                }
-            )
+        guideline, reasoning = (NONE, level) if level in REASONING else (level, NONE)
+        name = f", {'reasoning' if level in REASONING else 'guideline'}={level}"
+        rows += [
+            {
+                "condition": f"{judge}, T={t:g}{'' if level == NONE else name}",
+                "judge": judge,
+                "temperature": t,
+                "factor_guideline": guideline,
+                "factor_reasoning": reasoning,
+                "n_items": int(np.sum(~np.isnan(values))),
+                "within_variance": float(np.nanmean(values)),
+            }
+            for (t, judge), values in cells.items()
+        ]
     return pd.DataFrame(rows)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from judgestats.errors import InputError
 from judgestats.files.tables import read_csv
 from judgestats.files.text import decode_json
 
+T = TypeVar("T")
 Cell = tuple[float, str]
 """Temperature and judge."""
 Cells = Mapping[Cell, Floats]
@@ -27,13 +28,13 @@ NOT_SENT = ("paragraphs", "subscores")
 _GUIDELINES = {"basic": "anchors", "full_scale": "words", "detailed": "paragraphs"}
 """The study's names of its guidelines in tables, and what judgestats calls them."""
 _ARMS = {
-    "exp1b": NONE,
-    "exp3b": "anchors",
-    "exp3c": "words",
-    "exp3d": "paragraphs",
-    "exp3e": "subscores",
-    "exp2a": "before",
-    "exp2b": "after",
+    NONE: "exp1b",
+    "anchors": "exp3b",
+    "words": "exp3c",
+    "paragraphs": "exp3d",
+    "subscores": "exp3e",
+    "before": "exp2a",
+    "after": "exp2b",
 }
 _METHODS = {
     "pairwise_baseline": "pairwise, reasoning",
@@ -101,7 +102,12 @@ class LLMasJudgeData:
         """Number of items behind a complete array of variances."""
         return max((v.size for cells in self.arms.values() for v in cells.values()), default=0)
 
-    def complete(self, columns: Mapping[str, Floats]) -> tuple[list[str], Floats]:
+    def by_temperature(self, level: str, judge: str) -> dict[float, Floats]:
+        """Variances of a judge, the coldest first."""
+        cells = sorted(self.arms.get(level, {}).items(), key=lambda cell: cell[0])
+        return {t: values for (t, own), values in cells if own == judge}
+
+    def complete(self, columns: Mapping[T, Floats]) -> tuple[list[T], Floats]:
         """The arrays that hold every item, side by side: only these can be aligned by index."""
         kept = {k: v for k, v in columns.items() if v.size == self.n_items}
         empty = np.empty((self.n_items, 0))
@@ -144,36 +150,37 @@ def read_llmasjudge(folder: Path) -> LLMasJudgeData:
 
 
 def _tables(folder: Path) -> LLMasJudgeData:
-    found = {name: _csv(folder, name) for name in _TABLES}
     arms: dict[str, Cells] = {}
-    if (plain := found["temperature_variances"]) is not None:
-        arms[NONE] = _split_cells(plain)
-    if (guided := found["guideline_variances"]) is not None:
-        for name, own in guided.groupby("guideline", sort=False):
-            arms[_GUIDELINES.get(str(name), str(name))] = _split_cells(own)
     raw: dict[str, Cells] = {}
-    if (scores := found["repeated_scores"]) is not None:
-        raw[NONE] = {
-            (float(str(t)), str(j)): own.pivot_table(
-                index="item", columns="replicate", values="score"
-            ).to_numpy(dtype=float)
-            for (t, j), own in scores.groupby(["temperature", "judge"], sort=False)
-        }
+    for name, columns in _TABLES.items():
+        frame = _csv(folder, name, columns)
+        if name == "temperature_variances" and len(frame):
+            arms[NONE] = _split_cells(frame)
+        elif name == "guideline_variances":
+            for guideline, own in frame.groupby("guideline", sort=False):
+                arms[_GUIDELINES.get(str(guideline), str(guideline))] = _split_cells(own)
+        elif len(frame):
+            raw[NONE] = {
+                (float(str(t)), str(j)): own.pivot_table(
+                    index="item", columns="replicate", values="score"
+                ).to_numpy(dtype=float)
+                for (t, j), own in frame.groupby(["temperature", "judge"], sort=False)
+            }
     return LLMasJudgeData(arms=arms, raw=raw, source="the study's tables")
 
 
-def _csv(folder: Path, name: str) -> pd.DataFrame | None:
-    files = sorted(folder.glob(f"{name}.csv*"))
-    if not files:
-        return None
-    try:
-        frame = read_csv(files[0])
-    except (OSError, ValueError) as error:
-        raise InputError(f"replicate: {files[0].name} cannot be read ({error}).") from error
-    missing = [c for c in _TABLES[name] if c not in frame]
-    if missing:
-        raise InputError(f"replicate: {files[0].name} lacks the column {missing[0]!r}.")
-    return frame
+def _csv(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    """A table of the folder; without rows where it is not there."""
+    for path in sorted(folder.glob(f"{name}.csv*"))[:1]:
+        try:
+            frame = read_csv(path)
+        except (OSError, ValueError) as error:
+            raise InputError(f"replicate: {path.name} cannot be read ({error}).") from error
+        missing = [c for c in columns if c not in frame]
+        if missing:
+            raise InputError(f"replicate: {path.name} lacks the column {missing[0]!r}.")
+        return frame
+    return pd.DataFrame(columns=list(columns))
 
 
 def _split_cells(frame: pd.DataFrame) -> dict[Cell, Floats]:
@@ -186,18 +193,18 @@ def _split_cells(frame: pd.DataFrame) -> dict[Cell, Floats]:
 
 def _authors(folder: Path) -> LLMasJudgeData:
     left_out: list[str] = []
-    read = {
-        level: _cells(folder / name, "individual_variances", "variances", left_out)
-        for name, level in _ARMS.items()
-    }
-    raw = {
-        level: _cells(folder / name, "raw_scores", "raw scores", left_out)
-        for level, name in ((NONE, "exp1c"), ("before", "exp1c_reasoning"))
-    }
+    arms, raw = (
+        {level: cells for level, name in folders.items()
+         if (cells := _cells(folder / name, key, what, left_out))}
+        for folders, key, what in (
+            (_ARMS, "individual_variances", "variances"),
+            ({NONE: "exp1c", "before": "exp1c_reasoning"}, "raw_scores", "raw scores"),
+        )
+    )  # fmt: skip
     alignment, by_temperature = _alignment(folder / "exp4a", left_out)
     return LLMasJudgeData(
-        arms={level: cells for level, cells in read.items() if cells},
-        raw={level: cells for level, cells in raw.items() if cells},
+        arms=arms,
+        raw=raw,
         alignment=alignment,
         alignment_temperatures=by_temperature,
         source="the authors' result folder",
@@ -223,17 +230,20 @@ def _json(folder: Path) -> dict[str, Any]:
 
 def _experiment_results(content: Mapping[str, Any]) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
     """``results[T][judge]``, or ``results[T]`` where an experiment had one judge."""
-    results = content.get("results")
-    for temperature, inside in results.items() if isinstance(results, dict) else ():
+    for temperature, inside in _object(content.get("results")).items():
         try:
             t = float(temperature)
         except ValueError:
             continue  # not a temperature: a summary beside the cells
-        if isinstance(inside, dict):
-            single = "individual_variances" in inside or "raw_scores" in inside
-            for judge, cell in ({MINI: inside} if single else inside).items():
-                if isinstance(cell, dict):
-                    yield (t, str(judge)), cell
+        single = isinstance(inside, dict) and {"individual_variances", "raw_scores"} & set(inside)
+        for judge, cell in _object({MINI: inside} if single else inside).items():
+            if isinstance(cell, dict):
+                yield (t, str(judge)), cell
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """A JSON object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _cells(folder: Path, key: str, what: str, left_out: list[str]) -> dict[Cell, Floats]:
@@ -247,14 +257,19 @@ def _cells(folder: Path, key: str, what: str, left_out: list[str]) -> dict[Cell,
         if not isinstance(rows, list) or not rows or (nested and not of_lists):
             left_out.append(f"{where} has no {what}")
             continue
-        try:
-            trials = list(zip_longest(*rows)) if nested else rows
-            table = np.array(trials, dtype=float).T
-        except (TypeError, ValueError):
+        table = _numbers(list(zip_longest(*rows)) if nested else rows)
+        if table is None:
             left_out.append(f"{where} holds something else than numbers")
-            continue
-        cells[t, judge] = table
+        else:
+            cells[t, judge] = table.T
     return cells
+
+
+def _numbers(values: Any) -> Floats | None:
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        return None
 
 
 def _alignment(
@@ -265,8 +280,7 @@ def _alignment(
     if not isinstance(given, dict):
         left_out += [f"{folder.name}: no intermediate_scores"] if content else []
         return {}, {}
-    more = given.get("additional_methods")
-    flat = {**given, **(more if isinstance(more, dict) else {})}
+    flat = {**given, **_object(given.get("additional_methods"))}
     methods = {
         name: credit
         for key, name in _METHODS.items()
@@ -274,17 +288,14 @@ def _alignment(
     }
     by_temperature: dict[str, Mapping[float, Floats]] = {}
     for level, key in ((NONE, "no_reasoning_temps"), ("before", "with_reasoning_temps")):
-        series = given.get(key)
         cells: dict[float, Floats] = {}
-        for t, values in series.items() if isinstance(series, dict) else ():
+        for t, values in _object(given.get(key)).items():
             where = f"{folder.name}: {key}, {t}"
-            try:
-                temperature = round(float(str(t).removeprefix("temp_")), 6)
-            except ValueError:
+            temperature = _numbers(str(t).removeprefix("temp_"))
+            if temperature is None:
                 left_out.append(f"{where} is no temperature")
-                continue
-            if (credit := _credit(values, where, left_out)) is not None:
-                cells[temperature] = credit
+            elif (credit := _credit(values, where, left_out)) is not None:
+                cells[round(float(temperature), 6)] = credit
         by_temperature[level] = cells
     return methods, by_temperature
 
@@ -293,12 +304,13 @@ def _credit(values: Any, where: str, left_out: list[str]) -> Floats | None:
     """Credit by pair, 0 to 1, NaN where there is none; None, and said so, for anything else."""
     if values is None:
         return None
-    try:
-        credit = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        credit = np.empty(0)
-    present = credit[~np.isnan(credit)]
-    if credit.ndim != 1 or not present.size or present.min() < 0 or present.max() > 1:
+    credit = _numbers(values)
+    present = np.empty(0) if credit is None else credit[~np.isnan(credit)]
+    if credit is None or credit.ndim != 1 or not present.size or not _are_shares(present):
         left_out.append(f"{where} holds something else than scores of 0 to 1")
         return None
     return credit
+
+
+def _are_shares(values: Floats) -> bool:
+    return bool(values.min() >= 0 and values.max() <= 1)

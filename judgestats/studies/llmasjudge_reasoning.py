@@ -9,7 +9,7 @@ import numpy as np
 
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Floats
-from judgestats.results.numbers import bounds_of, format_p, with_bounds
+from judgestats.results.numbers import format_p, with_bounds
 from judgestats.stats.comparison.groups import kruskal_test, mann_whitney_test
 from judgestats.stats.comparison.matched import FriedmanResult, friedman_test
 from judgestats.stats.dispersion.dispersion_test import SpreadResult, spread_test
@@ -26,8 +26,8 @@ from judgestats.studies.claims import (
     Finding,
     Options,
     bounded,
-    each,
     joint_verdict,
+    listed,
     low_high,
     now,
     paired_shift,
@@ -41,6 +41,8 @@ WITHIN = f"1/{SPREAD_MARGIN} to {SPREAD_MARGIN}"
 MEAN_MARGIN = 0.05
 """Declared margin: a difference of alignment scores below five points in a hundred."""
 _BASELINES = ("always tie", "random")
+_REASONED = (("pointwise, before", "pointwise"), ("pairwise, reasoning", "pairwise"))
+"""Methods that reason, and the same without."""
 _UNCLUSTERED = Note(
     code="no_clusters",
     message="The file does not say which pairs belong to one question; pairs of a question share "
@@ -49,66 +51,63 @@ _UNCLUSTERED = Note(
 
 
 def paired_spread(
-    table: Floats, names: Sequence[str], options: Options, *, at: Sequence[float] | None = None
+    table: Floats, levels: Sequence[str] | Sequence[float], options: Options
 ) -> SpreadResult:
-    """The comparison of spread within items."""
+    """The comparison of spread within items; levels that are numbers are ordered temperatures."""
+    at = [level for level in levels if not isinstance(level, str)]
     return spread_test(
         table,
-        conditions=names,
-        ordered=False if at is None else at,
+        conditions=[f"T={t:g}" for t in at] or levels,
+        ordered=at or False,
         n_permutations=options.n_resamples,
         n_resamples=options.n_resamples,
         seed=options.seed,
     )
 
 
-def listed(tests: Mapping[str, TestResult]) -> str:
+def listed_tests(tests: Mapping[str, TestResult]) -> str:
     """Statistic, p and effect of every test."""
     return "; ".join(f"{name}: {test.apa()}" for name, test in tests.items())
 
 
 def reasoning(level: str) -> Evaluator:
     """Reasoning before the score raises the spread; reasoning after it does not."""
-    identity = f"reasoning_{level}"
 
     def evaluate(data: LLMasJudgeData, options: Options) -> Finding | str:
-        cells = {t: v for (t, j), v in data.arms.get(level, {}).items() if j == MINI}
-        plain = {t: v for (t, j), v in sorted(data.plain.items()) if j == MINI and t in cells}
-        if not plain:
+        arms = [data.by_temperature(arm, MINI) for arm in (NONE, level)]
+        at = [t for t in arms[0] if t in arms[1]]
+        if not at:
             return f"no variances with reasoning {level}"
         names = [NONE, level]
-        old = levene_of_variances(
-            [np.concatenate([of[t] for t in plain]) for of in (plain, cells)], conditions=names
-        )
-        results = [then(f"{identity}.then", f"Variances, {level} against none", old)]
-        kept = [t for t in plain if plain[t].size == cells[t].size == data.n_items]
+        pooled = [np.concatenate([of[t] for t in at]) for of in arms]
+        old = levene_of_variances(pooled, conditions=names)
+        results = then(f"Variances, {level} against none", old)
+        kept = [t for t in at if all(of[t].size == data.n_items for of in arms)]
         if not kept:
             return Finding(
                 verdict="open",
-                reproduced=listed({level: old}),
+                reproduced=listed_tests({level: old}),
                 because="No temperature has complete arrays under both conditions.",
                 results=results,
             )
-        table = np.column_stack([np.mean([of[t] for t in kept], axis=0) for of in (plain, cells)])
+        table = np.column_stack([np.mean([of[t] for t in kept], axis=0) for of in arms])
         test = paired_spread(table, names, options).rank_test
         ratio = variance_ratio(table, conditions=names)
         equal = equivalence_of_spread(table, margin=SPREAD_MARGIN, conditions=names)
         row, differ = ratio.rows[0], test.p_value < 0.05
         # The declared test decides, the ratio says in which direction and how far.
         raised = ("stands" if row.estimate > 1 else "does not stand") if differ else "open"
-        at = ", ".join(f"{t:g}" for t in kept)
         return Finding(
             verdict=raised if level == "before" else no_difference(equal, differ=differ),
-            reproduced=listed({level: old}),
+            reproduced=listed_tests({level: old}),
             because=f"{test.method}: p {format_p(test.p_value)}; ratio of variances "
-            f"{row.with_bounds()}, p {format_p(row.p_value)} (T = {at}); within {WITHIN}: "
+            f"{row.with_bounds()}, p {format_p(row.p_value)} "
+            f"(T = {', '.join(f'{t:g}' for t in kept)}); within {WITHIN}: "
             f"{equivalence_word(equal)}.",
-            results=[
-                *results,
-                now(f"{identity}.now", f"Spread, {level} against none", test, primary=True),
-                now(f"{identity}.now.ratio", f"Ratio of variances, {level} over none", ratio),
-                now(f"{identity}.now.equivalence", f"Equivalence, {level} and none", equal),
-            ],
+            results=results
+            + now(f"Spread, {level} against none", test, primary=True)
+            + now(f"Ratio of variances, {level} over none", ratio, "ratio")
+            + now(f"Equivalence, {level} and none", equal, "equivalence"),
         )
 
     return evaluate
@@ -116,8 +115,8 @@ def reasoning(level: str) -> Evaluator:
 
 def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
     """Reasoning affects the judges differently at T = 1."""
-    reasoned, plain = data.raw.get("before", {}), data.raw.get(NONE, {})
-    shared = sorted(set(reasoned) & set(plain))
+    arms = [data.raw.get(level, {}) for level in ("before", NONE)]
+    shared = sorted(set(arms[0]) & set(arms[1]))
     if not shared:
         return "no raw scores with reasoning"
     old: dict[str, TestResult] = {}
@@ -129,25 +128,19 @@ def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
     why: list[str] = []
     for t in sorted({t for t, _ in shared}):
         label, names = f"T={t:g}", [j for at, j in shared if at == t]
-        sizes = {x.shape[0] for j in names for x in (reasoned[t, j], plain[t, j])}
-        if len(names) < 2 or len(sizes) > 1:
+        if len(names) < 2 or len({of[t, j].shape[0] for of in arms for j in names}) > 1:
             why.append(f"{label}: not pairable, the judges' item counts differ")
             continue
-        treated, control = (_stacked([of[t, j] for j in names]) for of in (reasoned, plain))
+        treated, control = (_stacked([of[t, j] for j in names]) for of in arms)
         v1, v0 = (np.nanvar(x, axis=2) for x in (treated, control))  # as the study: population
-        groups = [v1[v0[:, k] > 0, k] / v0[v0[:, k] > 0, k] for k in range(len(names))]
-        if min(g.size for g in groups) > 1:
-            old[label] = kruskal_test(groups, names=names, ties="exact")
-            results += each(then, "reasoning_judges.then", "Item-wise ratios", {label: old[label]})
+        groups = {j: v1[v0[:, k] > 0, k] / v0[v0[:, k] > 0, k] for k, j in enumerate(names)}
+        if min(g.size for g in groups.values()) > 1:
+            old[label] = kruskal_test(list(groups.values()), names=names, ties="exact")
+            results += then("Item-wise ratios", {label: old[label]})
             if MINI in names:
-                mini = groups[names.index(MINI)]
-                against = {
-                    j: mann_whitney_test(mini, g)
-                    for j, g in zip(names, groups, strict=True)
-                    if j != MINI
-                }
-                title = f"Item-wise ratios, {label}, {MINI} against"
-                results += each(then, f"reasoning_judges.then.{label}", title, against)
+                mini = groups.pop(MINI)
+                against = {j: mann_whitney_test(mini, g) for j, g in groups.items()}
+                results += then(f"Item-wise ratios, {label}, {MINI} against", against, label)
                 each_p = (f"{j} p {format_p(x.p_value)}" for j, x in against.items())
                 printed.append(f"{label} {', '.join(each_p)}")
         ratios = ratio_of_ratios(treated, control, groups=names)
@@ -156,8 +149,7 @@ def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
         most[t] = sum(_sign(r) for r in ratios.rows)
         bounds = [low_high(r) for r in narrow]
         alike[t] = all(low > 1 / SPREAD_MARGIN and high < SPREAD_MARGIN for low, high in bounds)
-        results += each(now, "reasoning_judges.now", "Ratios of variance ratios", {label: ratios},
-                        primary=True)  # fmt: skip
+        results += now("Ratios of variance ratios", {label: ratios}, primary=True)
         rows = (f"{r.a} / {r.b} = {r.with_bounds()}" for r in ratios.rows)
         why.append(f"{label}: {', '.join(rows)}")
     # Three parts: gpt-4o-mini most at T = 1 (against both others), something at .5, nothing at .3.
@@ -174,7 +166,7 @@ def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
     pairs = f"; Mann-Whitney, {MINI} against the others: {'; '.join(printed)}" if printed else ""
     return Finding(
         verdict=joint_verdict(stands, otherwise=otherwise) if parts else "open",
-        reproduced=f"{listed(old)}{pairs}",
+        reproduced=f"{listed_tests(old)}{pairs}",
         because=f"{'; '.join(why)}.",
         results=results,
     )
@@ -200,7 +192,7 @@ def _part(shown: bool, *, against: bool) -> str:
 
 def no_difference(equal: EquivalenceResult, *, differ: bool) -> str:
     """Inside the declared margin, or not; a smaller, certain difference contradicts nothing."""
-    return "stands" if equal.all_shown else "does not stand" if differ else "open"
+    return _part(equal.all_shown, against=differ)
 
 
 def equivalence_word(equal: EquivalenceResult) -> str:
@@ -208,15 +200,15 @@ def equivalence_word(equal: EquivalenceResult) -> str:
     return "shown" if equal.all_shown else "not shown"
 
 
-def _scores(named: Mapping[str, float]) -> str:
-    return ", ".join(f"{n} {bounded(float(v))}" for n, v in named.items())
-
-
 def _friedman(columns: Mapping[str, Floats], options: Options) -> tuple[FriedmanResult, ...]:
     """Friedman's test as the study ran it; and with the note on what it does not know."""
     table = np.column_stack(list(columns.values()))
     old = friedman_test(table, names=list(columns), seed=options.seed)
     return old, dataclasses.replace(old, notes=(*old.notes, _UNCLUSTERED))
+
+
+def _means(columns: Mapping[str, Floats]) -> str:
+    return listed(columns, lambda v: bounded(float(np.nanmean(v))), ", ")
 
 
 def alignment_methods(data: LLMasJudgeData, options: Options) -> Finding | str:
@@ -233,46 +225,39 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Finding | str:
     old, noted = _friedman(kept, options)
     nemenyi, pairs = old.nemenyi(), paired_shift(kept)
     # Each row as method minus other, whichever of them the family names first.
-    shift = {(r.a, r.b): (r.estimate, r.p_adjusted, *bounds_of(r.interval)) for r in pairs.rows}
+    shift = {(r.a, r.b): (r.estimate, r.p_adjusted, *low_high(r)) for r in pairs.rows}
     shift |= {(b, a): (-e, p, -high, -low) for (a, b), (e, p, low, high) in list(shift.items())}
-    against = [shift[m, base] for m in kept if m not in _BASELINES for base in bases]
-    beaten = [e > 0 and p < 0.05 for e, p, *_ in against]
-    lost = any(e < 0 and p < 0.05 for e, p, *_ in against)
-    reasoned = [
-        (one, two)
-        for one, two in (("pointwise, before", "pointwise"), ("pairwise, reasoning", "pairwise"))
-        if one in kept and two in kept
-    ]
-    worse = bool(reasoned) and all(shift[r][0] < 0 and shift[r][1] < 0.05 for r in reasoned)
-    better = any(shift[r][0] > 0 and shift[r][1] < 0.05 for r in reasoned)
-    contradicted = "does not stand" if lost or better else "open"
+    better = {pair for pair, (e, p, *_) in shift.items() if e > 0 and p < 0.05}
+    against = [(m, base) for m in kept if m not in _BASELINES for base in bases]
+    reasoned = [pair for pair in _REASONED if {*pair} <= set(kept)]
+    beaten = [pair in better for pair in against]
+    worse = bool(reasoned) and all((b, a) in better for a, b in reasoned)
+    contrary = {(b, a) for a, b in against} | set(reasoned)
     p_then = {frozenset((r.a, r.b)): r.p_value for r in nemenyi.rows}
-    printed = "; ".join(f"{a} against {b} p {format_p(p_then[frozenset((a, b))])}"
-                        for a, b in reasoned)  # fmt: skip
+    printed = {f"{a} against {b}": p_then[frozenset((a, b))] for a, b in reasoned}
     differences = "; ".join(
         f"{a} minus {b} = {with_bounds(e, *bounds, bounded=True)}, adjusted p {format_p(p)}"
         for a, b in reasoned
         for e, p, *bounds in [shift[a, b]]
     )
-    means = _scores({n: float(np.nanmean(v)) for n, v in kept.items()})
     out = f" Of another length, not comparable by pair: {', '.join(left)}." if left else ""
     return Finding(
-        verdict=joint_verdict([all(beaten), worse], otherwise=contradicted),
-        reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}; Nemenyi: {printed}",
+        verdict=joint_verdict(
+            [all(beaten), worse], otherwise="does not stand" if contrary & better else "open"
+        ),
+        reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}; Nemenyi: "
+        f"{listed(printed, lambda p: f'p {format_p(p)}')}",
         because=f"{sum(beaten)} of {len(beaten)} comparisons with the baselines hold. "
-        f"Differences: {differences}. Scores: {means}.{out}",
-        results=[
-            then("alignment_methods.then", "Alignment of methods, Friedman", old),
-            then("alignment_methods.then.nemenyi", "Pairs of methods, Nemenyi", nemenyi),
-            now("alignment_methods.now", "Differences of alignment scores", pairs, primary=True),
-            now("alignment_methods.now.friedman", "Alignment of methods", noted),
-        ],
+        f"Differences: {differences}. Scores: {_means(kept)}.{out}",
+        results=then("Alignment of methods, Friedman", old)
+        + then("Pairs of methods, Nemenyi", nemenyi, "nemenyi")
+        + now("Differences of alignment scores", pairs, primary=True)
+        + now("Alignment of methods", noted, "friedman"),
     )
 
 
 def alignment_temperature(level: str) -> Evaluator:
     """Temperature matters with reasoning, not without."""
-    identity = f"alignment_temperature_{level}"
 
     def evaluate(data: LLMasJudgeData, options: Options) -> Finding | str:
         cells = data.alignment_temperatures.get(level, {})
@@ -281,26 +266,27 @@ def alignment_temperature(level: str) -> Evaluator:
         if len(cells) < 2 or len({v.size for v in cells.values()}) > 1:
             return "arrays of unequal length"
         columns = {f"T={t:g}": cells[t] for t in sorted(cells)}
-        table = np.column_stack(list(columns.values()))
         old, noted = _friedman(columns, options)
-        equal = equivalence_of_means(table, margin=MEAN_MARGIN, conditions=list(columns))
+        equal = _equal_means(columns)
         differ = old.p_value < 0.05
         changes = "stands" if differ else "open"
-        means = dict(zip(columns, np.nanmean(table, axis=0), strict=True))
         return Finding(
             verdict=changes if level == "before" else no_difference(equal, differ=differ),
             reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}",
             because=f"Friedman p {format_p(old.p_value)}; all differences within {MEAN_MARGIN}: "
-            f"{equivalence_word(equal)}. Scores: {_scores(means)}.",
-            results=[
-                then(f"{identity}.then", "Alignment by temperature, Friedman", old),
-                now(f"{identity}.now", "Alignment by temperature", noted, primary=True),
-                now(f"{identity}.now.pairs", "Alignment scores", paired_shift(columns)),
-                now(f"{identity}.now.equivalence", "Equivalence of alignment scores", equal),
-            ],
+            f"{equivalence_word(equal)}. Scores: {_means(columns)}.",
+            results=then("Alignment by temperature, Friedman", old)
+            + now("Alignment by temperature", noted, primary=True)
+            + now("Alignment scores", paired_shift(columns), "pairs")
+            + now("Equivalence of alignment scores", equal, "equivalence"),
         )
 
     return evaluate
+
+
+def _equal_means(columns: Mapping[str, Floats]) -> EquivalenceResult:
+    table = np.column_stack(list(columns.values()))
+    return equivalence_of_means(table, margin=MEAN_MARGIN, conditions=list(columns))
 
 
 def more_trials(data: LLMasJudgeData, _: Options) -> Finding | str:
@@ -309,18 +295,13 @@ def more_trials(data: LLMasJudgeData, _: Options) -> Finding | str:
     if one is None or ten is None or one.size != ten.size:
         return "no alignment scores of ten trials"
     columns = {"one trial": one, "mean of 10": ten}
-    shift = paired_shift(columns)
-    equal = equivalence_of_means(
-        np.column_stack([one, ten]), margin=MEAN_MARGIN, conditions=list(columns)
-    )
+    shift, equal = paired_shift(columns), _equal_means(columns)
     row = shift.rows[0]
     return Finding(
         verdict=no_difference(equal, differ=row.p_value < 0.05 and row.estimate > 0),
         reproduced="no number was published",
         because=f"Mean of 10 minus one trial = {row.with_bounds(bounded=True)}, "
         f"p {format_p(row.p_value)}; difference within {MEAN_MARGIN}: {equivalence_word(equal)}.",
-        results=[
-            now("more_trials.now", "Ten trials against one", shift, primary=True),
-            now("more_trials.now.equivalence", "Equivalence of ten trials and one", equal),
-        ],
+        results=now("Ten trials against one", shift, primary=True)
+        + now("Equivalence of ten trials and one", equal, "equivalence"),
     )

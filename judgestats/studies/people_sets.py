@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgestats.analysis.coefficients import ranked
+from judgestats.arrays import Floats, Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
 from judgestats.stats.agreement.human import accuracy
@@ -26,16 +28,15 @@ from judgestats.studies.claims import (
     Options,
     Study,
     bounded,
-    each,
     file_of,
     format_percent,
     hundredths,
     interval_cells,
     joint_verdict,
+    listed,
     low_high,
     now,
     paired_shift,
-    records_of,
     shifted,
     table_of,
     then,
@@ -46,6 +47,7 @@ _CREDIT = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 _PICKS = {"A": "model_a", "B": "model_b"}
 _RATERS = {"people": "human raters", "the judge": "judge"}
 _LABELS, _DRAWS = 100, 400
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +56,8 @@ class Pairs:
 
     system: str
     other: str
-    human: tuple[str | None, ...]
-    judge: tuple[str | None, ...]
-    first: tuple[bool, ...]
+    outcomes: Mapping[str, Objects]
+    first: Flags
     """Whether the system was shown first."""
 
     @property
@@ -64,12 +65,11 @@ class Pairs:
         """The two systems."""
         return f"{self.system} against {self.other}"
 
-    def credit(self, whose: str) -> np.ndarray:
+    def credit(self, whose: str) -> Floats:
         """1, .5 or 0 of each pair; NaN where the judge picked none."""
-        verdicts = self.human if whose == "people" else self.judge
-        return np.array([np.nan if t is None else _CREDIT[t] for t in verdicts])
+        return np.array([_CREDIT.get(t, np.nan) for t in self.outcomes[whose]])
 
-    def both(self, *, of_first: bool = False) -> dict[str, np.ndarray]:
+    def both(self, *, of_first: bool = False) -> dict[str, Floats]:
         """Credit by human raters and by the judge; `of_first`: of the answer shown first."""
         credit = {w: self.credit(w) for w in _RATERS}
         return {w: np.where(self.first, c, 1 - c) if of_first else c for w, c in credit.items()}
@@ -77,13 +77,6 @@ class Pairs:
     def rate(self, whose: str) -> Estimate:
         """The system's win rate."""
         return mean_share(self.credit(whose), name="win_rate", label=f"Win rate, {_RATERS[whose]}")
-
-
-def _outcome(winner: object, first: bool) -> str:
-    text = str(winner)
-    if text not in {"model_a", "model_b"}:
-        return "tie"
-    return "win" if (text == "model_a") == first else "loss"
 
 
 def read_pairs(folder: Path, _: Options) -> list[Pairs]:
@@ -99,71 +92,67 @@ def read_pairs(folder: Path, _: Options) -> list[Pairs]:
         raise InputError(f"replicate: {str(folder)!r} holds no JSON files of arena pairs.")
     sets = []
     for path in files:
-        rows = [r.values for r in records_of(path, _FIELDS)]
-        systems = sorted({str(r[k]) for r in rows for k in ("model_a", "model_b")})
+        frame = table_of(path, _FIELDS)
+        systems = sorted({*frame["model_a"], *frame["model_b"]})
         if len(systems) != 2:
             raise InputError(f"replicate: {path.name}: expected pairs of the same two models.")
-        strange = {str(r["judge_pick"]) for r in rows} - {"A", "B", "None", "nan", ""}
+        strange = set(frame["judge_pick"]) - {*_PICKS, "None", "nan", ""}
         if strange:
             raise InputError(f"replicate: {path.name}: judge_pick {min(strange)!r} is not A or B.")
-        first = tuple(str(r["model_a"]) == systems[0] for r in rows)
-        picks = [_PICKS.get(str(r["judge_pick"])) for r in rows]
-        sets.append(
-            Pairs(
-                system=systems[0],
-                other=systems[1],
-                human=tuple(
-                    _outcome(r["human_winner"], f) for r, f in zip(rows, first, strict=True)
-                ),
-                judge=tuple(
-                    None if p is None else _outcome(p, f) for p, f in zip(picks, first, strict=True)
-                ),
-                first=first,
-            )
-        )
+        first = frame["model_a"].eq(systems[0]).to_numpy()
+        winners = {"people": frame["human_winner"], "the judge": frame["judge_pick"].map(_PICKS)}
+        outcomes = {whose: _outcomes(own, first) for whose, own in winners.items()}
+        sets.append(Pairs(system=systems[0], other=systems[1], outcomes=outcomes, first=first))
     return sets
+
+
+def _outcomes(winners: pd.Series, first: Flags) -> Objects:
+    """The system's outcomes, by the place of each winner."""
+    place = winners.map({"model_a": True, "model_b": False})
+    won = place.eq(pd.Series(first)).map({True: "win", False: "loss"}).where(place.notna(), "tie")
+    outcomes: Objects = won.astype(object).where(winners.notna(), None).to_numpy()
+    return outcomes
 
 
 def _same(sets: Sequence[Pairs], _: Options) -> Finding:
     tests = {p.name: paired_shift(p.both()) for p in sets}
     rows = {name: t.rows[0] for name, t in tests.items()}
     off = [r.p_value < 0.05 / len(rows) for r in rows.values()]
+    rates = {p.name: {w: p.rate(w) for w in _RATERS} for p in sets}
     return Finding(
         reproduced="; ".join(
-            f"{p.name}: human {hundredths(p.rate('people'))}, judge "
-            f"{hundredths(p.rate('the judge'))}"
-            for p in sets
+            f"{name}: human {hundredths(of['people'])}, judge {hundredths(of['the judge'])}"
+            for name, of in rates.items()
         ),
         verdict="does not stand" if all(off) else joint_verdict(off),
-        because="Judge minus human win rate: "
-        + "; ".join(f"{n} {shifted(r, adjusted=False)}" for n, r in rows.items())
-        + f". The difference is significant in {sum(off)} of {len(rows)} files.",
+        because=f"Judge minus human win rate: {listed(rows, shifted)}. "
+        f"The difference is significant in {sum(off)} of {len(rows)} files.",
         results=[
-            *(then(f"same.then.{p.name}.{w}", f"{p.name}, {_RATERS[w]}", p.rate(w))
-              for p in sets for w in _RATERS),
-            *each(now, "same.now", "Judge minus human win rate", tests, primary=True),
+            *(result for name, of in rates.items() for w, rate in of.items()
+              for result in then(f"{name}, {_RATERS[w]}", rate, f"{name}.{w}")),
+            *now("Judge minus human win rate", tests, primary=True),
         ],
     )  # fmt: skip
 
 
 def _ranking(sets: Sequence[Pairs], _: Options) -> Finding:
     side = [[np.nanmean(c) - 0.5 for c in p.both().values()] for p in sets]
-    same = [h * j > 0 for h, j in side]
+    same = [bool(h * j > 0) for h, j in side]
     wider = sum(abs(j) > abs(h) for h, j in side)
     right = {p.name: _agreement(p) for p in sets}
     return Finding(
         verdict=joint_verdict(same, otherwise="does not stand"),
         because=f"Humans and judge prefer the same system in {sum(same)} of {len(sets)} files. "
         f"The judge shows the larger gap in {wider}. Agreement on single pairs is only "
-        + ", ".join(hundredths(e) for e in right.values())
-        + ". The judge shows which system wins, but not by how much.",
-        results=each(now, "ranking.now", "Accuracy", right),
+        f"{', '.join(map(hundredths, right.values()))}. The judge shows which system wins, but not "
+        "by how much.",
+        results=now("Accuracy", right),
     )
 
 
 def _agreement(p: Pairs) -> Estimate:
     code = {"win": "a", "loss": "b", "tie": "tie", None: None}
-    judge, human = (np.array([code[o] for o in t], dtype=object) for t in (p.judge, p.human))
+    human, judge = (np.array([code[o] for o in p.outcomes[w]], dtype=object) for w in _RATERS)
     return accuracy(judge, human, ties="half")
 
 
@@ -175,7 +164,7 @@ def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
     examples: dict[str, Estimate] = {}
     for p in sets:
         truth = float(np.nanmean(p.credit("people")))
-        judge, human = (np.array(t, dtype=object) for t in (p.judge, p.human))
+        human, judge = p.outcomes.values()
         naive += _holds(p.rate("the judge"), truth)
         for _ in range(draws):
             drawn = np.isin(np.arange(len(human)), rng.choice(len(human), _LABELS, replace=False))
@@ -192,8 +181,8 @@ def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
         verdict="stands" if share >= 0.93 else "does not stand",
         because=f"The corrected interval holds the human win rate in {format_percent(share)} of "
         "draws. Labels are drawn from a finite file, so more than 95% are expected. One draw "
-        "each: " + "; ".join(f"{n} {hundredths(e)}" for n, e in examples.items()) + ".",
-        results=each(now, "mended.now", "Corrected win rate, one draw", examples, primary=True),
+        f"each: {listed(examples, hundredths)}.",
+        results=now("Corrected win rate, one draw", examples, primary=True),
     )
 
 
@@ -213,19 +202,8 @@ def _first(sets: Sequence[Pairs], _: Options) -> Finding:
         because=f"The judge picks the first position in {hundredths(share)} of the pairs. Judge "
         f"minus human raters, same pairs: {shifted(test.rows[0])}. Random positions keep this "
         "preference from favouring a system. It still costs accuracy, which one order cannot show.",
-        results=[
-            now("first.now.share", label, share),
-            now("first.now", "First position: judge minus human raters", test, primary=True),
-        ],
-    )
-
-
-def _win_rates(sets: Sequence[Pairs], _: Options) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"condition": p.other, "n_items": len(p.human)}
-        | interval_cells("win_rate_people", p.rate("people"))
-        | interval_cells("win_rate_judge", p.rate("the judge"))
-        for p in sets
+        results=now(label, share, "share")
+        + now("First position: judge minus human raters", test, primary=True),
     )
 
 
@@ -256,7 +234,12 @@ ARENA_PAIRS = Study(
             test_now="share of picks for the first position, and its difference from the human "
                 "share on the same pairs", evaluate=_first),
     ),
-    conditions=_win_rates,
+    conditions=lambda sets, _: pd.DataFrame(
+        {"condition": p.other, "n_items": len(p.first)}
+        | interval_cells("win_rate_people", p.rate("people"))
+        | interval_cells("win_rate_judge", p.rate("the judge"))
+        for p in sets
+    ),
     drawing=lambda sets: ranked(
         "win_rate_people",
         "win_rate_judge",
@@ -273,6 +256,7 @@ ARENA_PAIRS = Study(
 _PANDALM, _GPT = "PandaLM-7B", "GPT-3.5"
 _PEOPLE = ("annotator1", "annotator2", "annotator3")
 _OUTCOMES = ("0", "1", "2")
+_CODES = {"1": "1", "2": "2", "0": "0", "tie": "0"}
 _PRINTED_RATIO = 0.9375
 _EPSILON = 0.1
 """The smallest margin that the test's authors recommend: for annotators of a crowd."""
@@ -282,26 +266,30 @@ _EPSILON = 0.1
 class Labels:
     """Labels of humans and two judges, and whose pairs share an instruction; empty: unparsed."""
 
-    people: np.ndarray
-    judges: Mapping[str, np.ndarray]
-    question: np.ndarray | None
+    people: Objects
+    judges: Mapping[str, Objects]
+    question: Ints | None
 
-    @property
-    def gold(self) -> np.ndarray:
+    @cached_property
+    def gold(self) -> Objects:
         """The majority of the three labels; a tie where all three differ."""
         votes = np.stack([(self.people == o).sum(axis=1) for o in _OUTCOMES], axis=1)
         most = np.array(_OUTCOMES)[votes.argmax(axis=1)]
         return np.where(votes.max(axis=1) >= 2, most, "0")
 
-    def hits(self, judge: str) -> np.ndarray:
+    def hits(self, judge: str) -> Floats:
         """1 where a judge's verdict is the majority label."""
-        right: np.ndarray = np.equal(self.judges[judge], self.gold)
+        right: Objects = np.equal(self.judges[judge], self.gold)
         return right.astype(float)
 
     def accuracy(self, judge: str) -> Estimate:
         """Accuracy against the majority."""
         label = f"Accuracy, {judge}"
         return mean_share(self.hits(judge), cluster=self.question, name="accuracy", label=label)
+
+    def kappa(self, one: Objects, other: Objects) -> Estimate:
+        """Cohen's kappa of two raters."""
+        return cohen_kappa(one, other, cluster=self.question)
 
     def replaced_by(self, judge: str, epsilon: float) -> AlternativeAnnotator:
         """The alternative annotator test of a judge."""
@@ -326,12 +314,11 @@ def read_labels(folder: Path, _: Options) -> Labels:
     items = sorted(folder.glob("testset-v1.json*")) if folder.is_dir() else []
     question = None
     if items:
-        asked = records_of(items[0], ("idx", "instruction", "input", *_PEOPLE))
-        texts = [f"{r.values['instruction']}\n{r.values['input']}" for r in asked]
-        question = pd.factorize(pd.Series(texts))[0]
+        asked = table_of(items[0], ("idx", "instruction", "input", *_PEOPLE))
+        question = pd.factorize(asked["instruction"] + "\n" + asked["input"])[0]
     if sorted(folder.glob("labels.csv*")):
-        columns = (*_PEOPLE, "gpt35", "pandalm7b")
-        table = table_of(file_of(folder, "labels.csv", study="PandaLM"), columns)
+        path = file_of(folder, "labels.csv", study="PandaLM")
+        table = table_of(path, (*_PEOPLE, "gpt35", "pandalm7b"))
     else:
         path = file_of(folder, "testset-v1.json", study="PandaLM")
         table = table_of(path, ("idx", *_PEOPLE)).set_index("idx")
@@ -345,16 +332,11 @@ def read_labels(folder: Path, _: Options) -> Labels:
         raise InputError(
             "replicate: testset-v1.json and the labels differ in their number of pairs."
         )
-    codes = {"1": "1", "2": "2", "0": "0", "tie": "0"}
-    coded = table.apply(lambda c: c.astype(str).str.lower().map(codes).fillna(""))
-    people = coded[list(_PEOPLE)].to_numpy(dtype=object)
-    if (people == "").any():
+    coded = table.apply(lambda c: c.astype(str).str.lower().map(_CODES).fillna("")).astype(object)
+    if coded[list(_PEOPLE)].eq("").any(axis=None):
         raise InputError("replicate: PandaLM: an annotator's label is none of 0, 1, 2.")
-    judges = {
-        name: coded[column].to_numpy(dtype=object)
-        for name, column in ((_PANDALM, "pandalm7b"), (_GPT, "gpt35"))
-    }
-    return Labels(people=people, judges=judges, question=question)
+    judges = {_PANDALM: coded["pandalm7b"].to_numpy(), _GPT: coded["gpt35"].to_numpy()}
+    return Labels(people=coded[list(_PEOPLE)].to_numpy(), judges=judges, question=question)
 
 
 def macro_f1(gold: ArrayLike, judged: ArrayLike) -> float:
@@ -365,7 +347,7 @@ def macro_f1(gold: ArrayLike, judged: ArrayLike) -> float:
     >>> round(macro_f1(list("012"), list("011")), 3)
     0.556
     """
-    y, x = np.asarray(gold, dtype=object), np.asarray(judged, dtype=object)
+    y, x = (np.asarray(of, dtype=object) for of in (gold, judged))
     parts = []
     for outcome in _OUTCOMES:
         both = float(np.sum((y == outcome) & (x == outcome)))
@@ -378,42 +360,35 @@ def _ratio(labels: Labels, _: Options) -> Finding:
     gold, judges = labels.gold, labels.judges
     as_ties = {j: macro_f1(gold, np.where(x == "", "0", x)) for j, x in judges.items()}
     as_errors = {j: macro_f1(gold, x) for j, x in judges.items()}
-    ratio = as_ties[_PANDALM] / as_ties[_GPT]
+    ratio, other = (of[_PANDALM] / of[_GPT] for of in (as_ties, as_errors))
     return Finding(
         reproduced=f"{100 * ratio:.1f}% ({bounded(as_ties[_PANDALM])} / {bounded(as_ties[_GPT])})",
         verdict="stands" if abs(ratio - _PRINTED_RATIO) < 5e-4 else "does not stand",
         because="The authors' public judgments do not reproduce the printed ratio. "
         f"It is {100 * ratio:.1f}% where GPT-3.5's {int(np.sum(judges[_GPT] == ''))} unparsed "
-        "replies count as ties and "
-        f"{100 * as_errors[_PANDALM] / as_errors[_GPT]:.1f}% where they count as errors. A third "
+        f"replies count as ties and {100 * other:.1f}% where they count as errors. A third "
         f"of a macro F1 is the rare tie ({100 * np.mean(gold == '0'):.1f}% of the pairs).",
-        results=each(then, "ratio.then", "Accuracy", {j: labels.accuracy(j) for j in judges}),
+        results=then("Accuracy", {j: labels.accuracy(j) for j in judges}),
     )
 
 
 def _pandalm_shift(labels: Labels, _: Options) -> Finding:
     names = (_GPT, _PANDALM)
     shift = paired_shift({j: labels.hits(j) for j in names}, cluster=labels.question)
+    accuracies = {j: labels.accuracy(j) for j in names}
     return Finding(
-        reproduced="accuracy " + ", ".join(f"{j} {hundredths(labels.accuracy(j))}" for j in names),
+        reproduced=f"accuracy {listed(accuracies, hundredths, ', ')}",
         verdict="stands" if low_high(shift.rows[0])[1] < 0 else "open",
         because=f"PandaLM-7B minus GPT-3.5: {shifted(shift.rows[0])}. An unparsed reply counts as "
         "wrong here.",
-        results=[now("below.now", "Accuracy: PandaLM-7B minus GPT-3.5", shift, primary=True)],
+        results=now("Accuracy: PandaLM-7B minus GPT-3.5", shift, primary=True),
     )
 
 
 def _people(labels: Labels, _: Options) -> Finding:
-    kappas = [
-        cohen_kappa(labels.people[:, a], labels.people[:, b], cluster=labels.question)
-        for a, b in combinations(range(3), 2)
-    ]
+    kappas = [labels.kappa(*pair) for pair in combinations(labels.people.T, 2)]
     values = [e.estimate for e in kappas]
-    judged = [
-        cohen_kappa(x, labels.gold, cluster=labels.question).estimate
-        for x in labels.judges.values()
-    ]
-    by_number = {str(i): e for i, e in enumerate(kappas)}
+    judged = [labels.kappa(x, labels.gold).estimate for x in labels.judges.values()]
     return Finding(
         reproduced=", ".join(map(bounded, values)),
         verdict="stands in part",
@@ -421,7 +396,7 @@ def _people(labels: Labels, _: Options) -> Finding:
         "dropped pairs with much disagreement until this was so, and kept 1,000 of 2,500. "
         "So the human ceiling and every judge's accuracy are those of easy pairs. The kappas of "
         f"the judges are {bounded(min(judged))} and {bounded(max(judged))}.",
-        results=each(then, "people.then", "Cohen's kappa of two annotators", by_number),
+        results=then("Cohen's kappa of two annotators", {str(i): e for i, e in enumerate(kappas)}),
     )
 
 
@@ -430,18 +405,19 @@ def _replaces(labels: Labels, _: Options) -> Finding:
     lenient = labels.replaced_by(_PANDALM, 0.2)
     own = tests[_PANDALM]
     closest = float(np.mean([t.annotator_share for t in own.annotators]))
+    rates = {j: f"{t.winning_rate:.2g}" for j, t in tests.items()}
     return Finding(
         verdict="stands" if own.winning_rate >= 0.5 else "does not stand",
-        because="Winning rate at a margin of "
-        f"{bounded(_EPSILON, digits=1)}: "
-        + ", ".join(f"{j} {t.winning_rate:.2g}" for j, t in tests.items())
-        + f". At .2, the margin for experts, that of PandaLM-7B is {lenient.winning_rate:.2g} "
+        because=f"Winning rate at a margin of {bounded(_EPSILON, digits=1)}: "
+        f"{listed(rates, between=', ')}"
+        f". At .2, the margin for experts, that of PandaLM-7B is {lenient.winning_rate:.2g} "
         f"(least {apa_p(min(t.p_value for t in lenient.annotators))}). PandaLM-7B agrees with the "
         f"others as well as an annotator in {100 * own.advantage:.0f}% of the pairs. An annotator "
         f"does so in {100 * closest:.0f}%.",
         results=[
-            now(f"replaces.now.{j}", f"Alternative annotator test, {j}", t, primary=j == _PANDALM)
+            result
             for j, t in tests.items()
+            for result in now("Alternative annotator test", {j: t}, primary=j == _PANDALM)
         ],
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from math import comb
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from judgestats.analysis.coefficients import ranked
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
 from judgestats.stats.agreement.grade_score import chance_grade_score
-from judgestats.stats.inference.result import Comparisons
 from judgestats.studies.claims import (
     Claim,
     Finding,
@@ -23,6 +22,8 @@ from judgestats.studies.claims import (
     bounded,
     file_of,
     joint_verdict,
+    levels_of,
+    listed,
     low_high,
     now,
     paired_shift,
@@ -46,6 +47,7 @@ _BY_JUDGE = (
     "difference of the printed scores with its interval, paired by judge, judges as the sample"
 )
 _READ_OFF = "values of Tables 1-3; no test"
+_in_thousandths = partial(signed, digits=3)
 
 
 def read_cells(folder: Path, _: Options) -> pd.DataFrame:
@@ -56,9 +58,8 @@ def read_cells(folder: Path, _: Options) -> pd.DataFrame:
     InputError
         If the table is not there, or damaged.
     """
-    frame = table_of(file_of(folder, *_GRADE_FILES, study="Grade Score"), _GRADES)
-    for column in ("value", "prompt"):
-        frame[column] = pd.to_numeric(frame[column], errors="coerce")
+    path = file_of(folder, *_GRADE_FILES, study="Grade Score")
+    frame = table_of(path, _GRADES, numbers=("value", "prompt"))
     frame["random_option"] = frame["random_option"].map({"True": True, "False": False})
     twice = frame.duplicated(["metric", "prompt", "random_option", "judge"]).any()
     if frame.isna().any(axis=None) or twice or frame["value"].between(0, 1).eq(False).any():
@@ -80,68 +81,67 @@ def _wide(cells: pd.DataFrame, what: str = "grade_score") -> Any:
 
 
 def _option(cells: pd.DataFrame, _: Options) -> Finding:
-    shifts: dict[str, Comparisons] = {}
-    raised: dict[str, Any] = {}
-    for what in ("grade_score", "llm_score", "choice_score"):
-        wide = _wide(cells, what)
-        with_it, without = (wide.xs(r, axis=1, level="random_option") for r in (True, False))
-        raised[what] = with_it - without
-        shifts[what] = paired_shift({"without": without.mean(axis=1), "with": with_it.mean(axis=1)})
-    grade, entropy, choice = (f.rows[0] for f in shifts.values())
-    up = raised["grade_score"] > 0
-    count, n_up = up.size, int(up.to_numpy().sum())
-    chances = [chance_grade_score(n) for n in (2, 3)]
-    rises = low_high(grade)[0] > 0
+    sides = {
+        what: [_wide(cells, what).xs(r, axis=1, level="random_option") for r in (False, True)]
+        for what in ("grade_score", "llm_score", "choice_score")
+    }
+    shifts = {
+        what: paired_shift({"without": old.mean(axis=1), "with": new.mean(axis=1)})
+        for what, (old, new) in sides.items()
+    }
+    grade, entropy, choice = (_in_thousandths(f.rows[0]) for f in shifts.values())
+    without, with_it = sides["grade_score"]
+    up = with_it > without
+    n_up = int(up.to_numpy().sum())
+    chances = [bounded(chance_grade_score(n)) for n in (2, 3)]
+    rises = low_high(shifts["grade_score"].rows[0])[0] > 0
     return Finding(
-        reproduced=f"higher in {n_up} of {count} cells",
-        verdict="stands" if rises and n_up == count else "stands in part" if rises else "open",
-        because=f"On average {signed(grade, digits=3)} ({len(up)} judges), and under all prompts "
+        reproduced=f"higher in {n_up} of {up.size} cells",
+        verdict="stands" if rises and n_up == up.size else "stands in part" if rises else "open",
+        because=f"On average {grade} ({len(up)} judges), and under all prompts "
         f"for {int(up.all(axis=1).sum())} of them. The position entropy rises "
-        f"(LLM score {signed(entropy, digits=3)}). The choice of the same option does not (choice "
-        f"score {signed(choice, digits=3)}). A third option raises the score of a random judge "
-        f"from {bounded(chances[0])} to {bounded(chances[1])}. The printed scores are not "
+        f"(LLM score {entropy}). The choice of the same option does not (choice "
+        f"score {choice}). A third option raises the score of a random judge "
+        f"from {' to '.join(chances)}. The printed scores are not "
         "corrected for that, and the numbers of options are not printed.",
         results=[
-            now(f"option.now.{what}", f"{what.replace('_', ' ')}, with and without", f,
-                primary=what == "grade_score")
-            for what, f in shifts.items()
+            result
+            for what, shift in shifts.items()
+            for result in now(f"{what.replace('_', ' ')}, with and without", shift, what,
+                              primary=what == "grade_score")
         ],
     )  # fmt: skip
 
 
 def _prompts(cells: pd.DataFrame, _: Options) -> Finding:
-    wide = _wide(cells).T.groupby(level="prompt").mean().T
-    wide.columns = [f"prompt {p}" for p in wide.columns]
-    names = list(wide.columns)
-    shift = paired_shift(wide, reference=names[-1])
-    first = [r.p_adjusted < 0.05 and r.estimate > 0 for r in shift.rows if r.a in names[:2]]
+    wide = _wide(cells).T.groupby(level="prompt").mean().T.rename(columns="prompt {}".format)
+    shift = paired_shift(wide, reference=wide.columns[-1])
+    levels = levels_of(shift)
+    first = [levels[p].p_adjusted < 0.05 and levels[p].estimate > 0 for p in wide.columns[:2]]
     moved = float((wide.max(axis=1) - wide.min(axis=1)).max())
     return Finding(
-        reproduced=", ".join(f"{n} {bounded(float(wide[n].mean()))}" for n in names),
+        reproduced=listed(wide.mean(), bounded, ", "),
         verdict=joint_verdict(first),
-        because=f"Against {names[-1]}: "
-        + "; ".join(f"{r.a} {signed(r, digits=3)}" for r in shift.rows)
-        + f" ({len(wide)} judges). Single judges differ by up to {bounded(moved)} between prompts, "
+        because=f"Against {wide.columns[-1]}: {listed(levels, _in_thousandths)} "
+        f"({len(wide)} judges). Single judges differ by up to {bounded(moved)} between prompts, "
         "in different directions.",
-        results=[now("prompts.now", "Grade Score by prompt", shift, primary=True)],
+        results=now("Grade Score by prompt", shift, primary=True),
     )
 
 
 def _best(cells: pd.DataFrame, _: Options) -> Finding:
     wide, choice = _wide(cells), _wide(cells, "choice_score")
-    mean: Mapping[str, float] = wide.mean(axis=1).sort_values(ascending=False).to_dict()
-    best, second = list(mean)[:2]
-    first, most = (int((scores.idxmax() == best).sum()) for scores in (wide, choice))
-    gap = mean[best] - mean[second]
-    leads = gap > _REPEATS[1]
+    (best, most), (second, next_most) = wide.mean(axis=1).nlargest(2).items()
+    first, chosen = (int((scores.idxmax() == best).sum()) for scores in (wide, choice))
+    leads = most - next_most > _REPEATS[1]
     return Finding(
-        reproduced=f"{best} first in {first} of {wide.shape[1]} columns by Grade Score, in {most} "
-        "by choice score",
+        reproduced=f"{best} first in {first} of {wide.shape[1]} columns by Grade Score, in "
+        f"{chosen} by choice score",
         verdict="does not stand" if "opus" not in best else "stands" if leads else "open",
-        because=f"{best} averages {bounded(mean[best])} and {second} {bounded(mean[second])}. The "
-        f"lead of {bounded(gap)} is {'larger' if leads else 'smaller'} than the difference that "
-        "the study reports between repeats of a run. Columns share items and judge, so they are "
-        "not independent.",
+        because=f"{best} averages {bounded(most)} and {second} {bounded(next_most)}. The "
+        f"lead of {bounded(most - next_most)} is {'larger' if leads else 'smaller'} than the "
+        "difference that the study reports between repeats of a run. Columns share items and "
+        "judge, so they are not independent.",
     )
 
 
@@ -163,7 +163,7 @@ def _repeats(cells: pd.DataFrame, _: Options) -> Finding:
 def _bound(cells: pd.DataFrame, _: Options) -> Finding:
     bad = cells[cells["impossible"]]
     worst = (bad["grade_score"] - bad["harmonic_of_means"]).max() if len(bad) else 0.0
-    listed = "; ".join(
+    which = "; ".join(
         f"{r['judge']}, prompt {r['prompt']:g}, {'with' if r['random_option'] else 'without'} the "
         f"option: {r['grade_score']:.4f} printed, at most {r['harmonic_of_means']:.4f}"
         for r in bad.to_dict("records")
@@ -172,7 +172,7 @@ def _bound(cells: pd.DataFrame, _: Options) -> Finding:
         reproduced=f"possible in {len(cells) - len(bad)} of {len(cells)} cells",
         verdict="stands" if bad.empty else "stands in part",
         because=f"{len(bad)} of {len(cells)} cells exceed it, by up to {bounded(worst)}."
-        + (f" Cells: {listed}. {_SCRIPT}" if listed else ""),
+        + (f" Cells: {which}. {_SCRIPT}" if which else ""),
     )
 
 
@@ -234,6 +234,7 @@ _GPT, _CCE, _VANILLA = "GPT-4o", "CCE@16", "Vanilla"
 _BY_SET = (
     "difference of the printed accuracies with its interval, paired by set, sets as the sample"
 )
+_PRICED = {n: n for n in (_CCE, "Maj@16", "Agg@16", "16-Criteria", "CCE-random@16")}
 _SELECTIONS = {
     "random": "Random-Selection",
     "praising": "Praising-Selection",
@@ -242,6 +243,11 @@ _SELECTIONS = {
     "random, verdicts removed": "Outcome-Removal Random-Selection",
     "criticising, verdicts removed": "Outcome-Removal Criticizing-Selection",
 }
+_HELPFUL = ("criticising", "random, verdicts removed", "criticising, verdicts removed")
+_ONE_DIGIT, _SIGNED = "{:.1f}".format, "{:+.1f}".format
+_in_points = partial(signed, digits=1, unit=" points")
+Outcome = Callable[[Mapping[str, bool]], str]
+"""The verdict, of whether each method clearly differs as the claim says."""
 
 
 def read_accuracies(folder: Path, _: Options) -> pd.DataFrame:
@@ -253,9 +259,7 @@ def read_accuracies(folder: Path, _: Options) -> pd.DataFrame:
         If the file is not there, or damaged.
     """
     path = file_of(folder, *_CROWD_FILES, study="crowd comparative evaluation")
-    frame = table_of(path, _ACCURACIES)
-    for column in ("table", "value", "samples"):
-        frame[column] = pd.to_numeric(frame[column], errors="coerce")
+    frame = table_of(path, _ACCURACIES, numbers=("table", "value", "samples"))
     frame["samples"] = frame["samples"].fillna(0).astype(int)
     frame["method"] = frame["method"].str.replace(r"\s*\(Sota\)", "", regex=True)
     keys = list(_ACCURACIES[:-1])
@@ -277,90 +281,69 @@ def _table(printed: pd.DataFrame, number: int, *, average: bool = False) -> Any:
     return rows if average else rows.drop(columns="average", errors="ignore")
 
 
-def _compare_methods(
-    identity: str,
-    title: str,
-    columns: Mapping[str, Any],
-    note: str,
-    *,
-    reproduced: str,
-    verdict: Callable[[Sequence[bool]], str] = joint_verdict,
-    rises: bool = True,
-) -> Finding:
+def _all_clear(clear: Mapping[str, bool], otherwise: str = "open") -> str:
+    return joint_verdict(list(clear.values()), otherwise=otherwise)
+
+
+def _mostly(difference: Any, least: float) -> Outcome:
+    """Verdict in part where no interval shows it, but more than a share of cells is above 0."""
+    otherwise = "stands in part" if _share_above(difference) > least else "open"
+    return partial(_all_clear, otherwise=otherwise)
+
+
+def _compared(
+    title: str, columns: Mapping[str, Any], note: str, *, reproduced: str = "",
+    verdict: Outcome = _all_clear, rises: bool = True,
+) -> Finding:  # fmt: skip
     """Each method minus the first, on the same sets; `rises`: where the claim says it is above."""
     reference, *_ = columns
-    shift = paired_shift(columns, reference=reference)
-    clear = [r.p_adjusted < 0.05 and (r.estimate > 0) == rises for r in shift.rows]
-    if len(clear) == 1:
-        clear = [low_high(shift.rows[0])[0] > 0]
+    levels = levels_of(shift := paired_shift(columns, reference=reference))
+    clear = {m: r.p_adjusted < 0.05 and (r.estimate > 0) == rises for m, r in levels.items()}
+    if len(levels) == 1:
+        clear = {m: low_high(r)[0] > 0 for m, r in levels.items()}
+    means = {name: of.mean() for name, of in columns.items()}
     return Finding(
-        reproduced=reproduced,
+        reproduced=reproduced or listed(means, _ONE_DIGIT, ", "),
         verdict=verdict(clear),
-        because=f"Against {reference}: "
-        + "; ".join(f"{r.a} {signed(r, digits=1, unit=' points')}" for r in shift.rows)
-        + f" ({len(columns[reference])} sets). {note}",
-        results=[now(f"{identity}.now", title, shift, primary=True)],
+        because=f"Against {reference}: {listed(levels, _in_points)} "
+        f"({len(columns[reference])} sets). {note}",
+        results=now(title, shift, primary=True),
     )
 
 
-def _mostly(difference: Any, least: float) -> Callable[[Sequence[bool]], str]:
-    """Verdict in part where no interval shows it, but more than a share of cells is above 0."""
-    otherwise = "stands in part" if (difference > 0).to_numpy().mean() > least else "open"
-    return lambda clear: joint_verdict(clear, otherwise=otherwise)
+def _share_above(difference: Any) -> float:
+    """Share of the cells of a table that are above 0."""
+    return float((difference > 0).to_numpy().mean())
+
+
+def _above(difference: Any) -> str:
+    """Number of the cells of a table that are above 0, among all."""
+    return f"{int((difference > 0).to_numpy().sum())} of {difference.size} cells"
+
+
+def _of_gpt(printed: pd.DataFrame, methods: Mapping[str, str]) -> dict[str, Any]:
+    """Accuracies of GPT-4o by set, of methods by the names that are shown."""
+    wide = pd.concat([_table(printed, n).loc[_GPT] for n in (1, 4)]).groupby("method").mean()
+    return {name: wide.loc[method] for name, method in methods.items()}
 
 
 def _gain(printed: pd.DataFrame, _: Options) -> Finding:
     wide = _table(printed, 1).droplevel("samples")
     cce, vanilla = (wide.xs(method, level="method") for method in (_CCE, _VANILLA))
-    judges = list(cce.index)
-    gains = cce - vanilla.loc[judges]
+    vanilla = vanilla.loc[cce.index]
+    gains = cce - vanilla
     of_sets = gains.mean()
     most = of_sets.idxmax()
-    each_judge = ", ".join(f"{j} {v:+.1f}" for j, v in gains.mean(axis=1).items())
-    return _compare_methods(
-        "gain",
+    return _compared(
         "CCE@16 against vanilla, judges averaged",
-        {_VANILLA: vanilla.loc[judges].mean(), _CCE: cce.mean()},
-        f"{len(judges)} judges are averaged. The smallest possible p of an exchange within sets is "
+        {_VANILLA: vanilla.mean(), _CCE: cce.mean()},
+        f"{len(cce)} judges are averaged. The smallest possible p of an exchange within sets is "
         f"{bounded(2 / 2 ** len(of_sets), digits=4)}. The gain is {of_sets[most]:.1f} points on "
         f"{most} and {gains.drop(columns=most).mean().mean():.1f} on average without it. By set: "
-        + ", ".join(f"{s} {v:+.1f}" for s, v in of_sets.items())
-        + ". The 6.7 is one judge's.",
-        reproduced=f"{each_judge}; above the vanilla judge in {int((gains > 0).to_numpy().sum())} "
-        f"of {gains.size} cells",
+        f"{listed(of_sets, _SIGNED, ', ')}. The 6.7 is one judge's.",
+        reproduced=f"{listed(gains.mean(axis=1), _SIGNED, ', ')}; above the vanilla judge in "
+        f"{_above(gains)}",
         verdict=_mostly(gains, 0.9),
-    )
-
-
-def _price(printed: pd.DataFrame, _: Options) -> Finding:
-    wide = _table(printed, 1).droplevel("samples").loc[_GPT]
-    names = [_CCE, "Maj@16", "Agg@16", "16-Criteria", "CCE-random@16"]
-    return _compare_methods(
-        "price",
-        "GPT-4o: strategies against CCE@16",
-        {n: wide.loc[n] for n in names},
-        "The number of judgments is equal, the number of calls is not. 16 votes take 16 calls. "
-        "16 crowd judgments take 33 longer calls, removals included, and the crowd's answers.",
-        reproduced=", ".join(f"{n} {wide.loc[n].mean():.1f}" for n in names),
-        rises=False,
-    )
-
-
-def _selection(printed: pd.DataFrame, _: Options) -> Finding:
-    wide = _table(printed, 4).loc[_GPT].groupby(level="method").mean()
-    columns = {n: wide.loc[m] for n, m in _SELECTIONS.items()}
-    helps = (False, True, False, True, True)
-
-    def verdict(clear: Sequence[bool]) -> str:
-        return joint_verdict([c for c, h in zip(clear, helps, strict=True) if h])
-
-    return _compare_methods(
-        "selection",
-        "Selections against a random one",
-        columns,
-        "Selections of 8 and 16 judgments are averaged.",
-        reproduced=", ".join(f"{n} {of.mean():.1f}" for n, of in columns.items()),
-        verdict=verdict,
     )
 
 
@@ -368,16 +351,13 @@ def _scaling(printed: pd.DataFrame, _: Options) -> Finding:
     wide = _table(printed, 4).loc[_GPT]
     sizes = sorted(set(wide.index.get_level_values("samples")))
     few, many = (wide.xs(k, level="samples") for k in (sizes[0], sizes[-1]))
-    change = many - few
-    return _compare_methods(
-        "scaling",
+    return _compared(
         f"{sizes[-1]} against {sizes[0]} judgments",
         {f"k={sizes[0]}": few.mean(), f"k={sizes[-1]}": many.mean()},
         "GPT-4o only. A value is the mean of three samples of judgments, whose spread is not "
         "printed.",
-        reproduced=f"higher at {sizes[-1]} than at {sizes[0]} in "
-        f"{int((change > 0).to_numpy().sum())} of {change.size} cells of Table 4",
-        verdict=_mostly(change, 0.5),
+        reproduced=f"higher at {sizes[-1]} than at {sizes[0]} in {_above(many - few)} of Table 4",
+        verdict=_mostly(many - few, 0.5),
     )
 
 
@@ -390,39 +370,40 @@ def _distilled(printed: pd.DataFrame, _: Options) -> Finding:
     )
     difference, both = cce - vanilla, pd.concat([cce, vanilla])
     sizes = sorted(set(both.index.get_level_values("samples")))
-    falls = sum(
-        of.xs(sizes[-1], level="samples") < of.xs(sizes[0], level="samples")
-        for of in (cce, vanilla)
+    few, many = (
+        pd.concat({k: of.xs(n, level="samples") for k, of in (("CCE", cce), (_VANILLA, vanilla))})
+        for n in (sizes[0], sizes[-1])
     )
-    worse, coin = falls.sum(), (both < 50).sum()
+    worse, coin = (many < few).sum(), (both < 50).sum()
     partly = _mostly(difference, 0.5)
-    return _compare_methods(
-        "distilled",
+    by_base = {f"{base} {n:,}": of.mean() for (base, n), of in difference.iterrows()}
+    return _compared(
         "Trained on either kind of judgments",
         {_VANILLA: vanilla.mean(), "CCE": cce.mean()},
         f"From {sizes[0]:,} to {sizes[-1]:,} examples accuracy falls on "
-        + ", ".join(f"{s} in {n} of {2 * len(falls)}" for s, n in worse.items() if n)
+        + ", ".join(f"{s} in {n} of {len(few)}" for s, n in worse.items() if n)
         + ". Below 50% (chance) are "
         + ", ".join(f"{n} of {len(both)} on {s}" for s, n in coin.items() if n)
         + ". Each value is one training run, so the effect of the seed is unknown. The mixed judge "
         "has twice the examples, so size and mixture are confounded.",
-        reproduced=f"above vanilla in {int((difference > 0).to_numpy().sum())} of "
-        f"{difference.size} cells, "
-        + ", ".join(f"{b} {n:,}: {v.mean():+.1f}" for (b, n), v in difference.iterrows()),
-        verdict=lambda clear: partly([c and not worse.any() for c in clear]),
+        reproduced=f"above vanilla in {_above(difference)}, "
+        + ", ".join(f"{name}: {mean:+.1f}" for name, mean in by_base.items()),
+        verdict=lambda clear: partly({m: c and not worse.any() for m, c in clear.items()}),
     )
 
 
 def _rejection(printed: pd.DataFrame, _: Options) -> Finding:
+    from scipy.stats import binomtest
+
     own = printed[printed["table"] == 3]
     wide = own.pivot(index=["judge_or_base", "set"], columns="method", values="value")
     names = [f"{how} Sampling" for how in ("Crowd Rejection", "Vanilla Rejection", "Random")]
     crowd, vanilla, chance = (wide[n] for n in names)
     above = crowd > vanilla
     whole = above.groupby(level="judge_or_base").all()
-    p = _sign(int(whole.sum()), len(whole))
+    p = float(binomtest(int(whole.sum()), len(whole)).pvalue)
     return Finding(
-        reproduced=f"crowd above vanilla in {int(above.sum())} of {len(wide)} cells, "
+        reproduced=f"crowd above vanilla in {_above(crowd - vanilla)}, "
         f"vanilla above random in {int((vanilla > chance).sum())}",
         verdict="stands" if p < 0.05 else "stands in part" if above.mean() > 0.5 else "open",
         because=f"In {int(whole.sum())} of {len(whole)} pairs all three scores are higher "
@@ -432,18 +413,6 @@ def _rejection(printed: pd.DataFrame, _: Options) -> Finding:
         "Vanilla rejection sampling falls below random choice in "
         f"{int((vanilla < chance).sum())} of {len(wide)} cells.",
     )
-
-
-def _sign(wins: int, n: int) -> float:
-    """Two-sided sign test.
-
-    Examples
-    --------
-    >>> _sign(4, 4), _sign(3, 4)
-    (0.125, 0.625)
-    """
-    most = max(wins, n - wins)
-    return min(1.0, sum(comb(n, k) for k in range(most, n + 1)) / 2.0 ** (n - 1))
 
 
 def _averages(printed: pd.DataFrame, _: Options) -> Finding:
@@ -468,13 +437,6 @@ def _averages(printed: pd.DataFrame, _: Options) -> Finding:
         + f"{sum(agree)} of {len(agree)} rows that are in two tables are equal. CCE@16 is Table "
         "4's criticising selection with verdicts removed. CCE-random@16 is its random selection "
         "without removal, so the two differ in two factors.",
-    )
-
-
-def _points(*_: object) -> str:
-    return (
-        "figures only; `judgestats run crowd` counts key points and `python -m "
-        "judgestats.training coverage` measures coverage on your run"
     )
 
 
@@ -506,13 +468,22 @@ CROWD_COMPARATIVE = Study(
             "public", evaluate=_gain),
         Claim("price", "With equal numbers of judgments it beats majority and aggregated votes.",
             published="GPT-4o: CCE@16 80.3, Agg@16 76.9, Maj@16 76.7, 16 criteria 75.9",
-            test_then="averages side by side", test_now=f"{_BY_SET}, Holm", evaluate=_price),
+            test_then="averages side by side", test_now=f"{_BY_SET}, Holm",
+            evaluate=lambda printed, _: _compared(
+                "GPT-4o: strategies against CCE@16", _of_gpt(printed, _PRICED),
+                "The number of judgments is equal, the number of calls is not. 16 votes take 16 "
+                "calls. 16 crowd judgments take 33 longer calls, removals included, and the "
+                "crowd's answers.", rises=False)),
         Claim("selection",
             "Criticising judgments help, praising ones hurt, and removing verdicts helps.",
             published="Table 4 (GPT-4o): praising 75.4 and 76.5, random 78.1 and 78.6, criticising "
                 "78.3 and 79.2, criticising with verdicts removed 78.8 and 80.3",
             test_then="averages side by side",
-            test_now=f"{_BY_SET}, 8 and 16 judgments averaged, Holm", evaluate=_selection),
+            test_now=f"{_BY_SET}, 8 and 16 judgments averaged, Holm",
+            evaluate=lambda printed, _: _compared(
+                "Selections against a random one", _of_gpt(printed, _SELECTIONS),
+                "Selections of 8 and 16 judgments are averaged.",
+                verdict=lambda clear: joint_verdict([clear[m] for m in _HELPFUL]))),
         Claim("scaling", "Accuracy improves with the number of crowd judgments.",
             published="a figure; only its 8 and 16 judgments are in a table", test_then="a curve",
             test_now=f"{_BY_SET}, selections averaged", evaluate=_scaling),
@@ -536,7 +507,9 @@ CROWD_COMPARATIVE = Study(
             "Explanations after a crowd name more key points and cover more of the responses.",
             published="figures", test_then="means side by side",
             test_now="key points and coverage paired by pair, with the length of the explanation "
-                "and coverage by explanations of other questions", evaluate=_points),
+                "and coverage by explanations of other questions",
+            evaluate=lambda *_: "figures only; `judgestats run crowd` counts key points and "
+                "`python -m judgestats.training coverage` measures coverage on your run"),
     ),
     conditions=_accuracies,
     drawing=ranked("accuracy", caption="Average of five printed accuracies (Table 1)."),

@@ -8,24 +8,26 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from judgestats.analysis.coefficients import factor_curve
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import Comparisons, Estimate
+from judgestats.stats.inference.result import Estimate
 from judgestats.studies.claims import (
     Claim,
     Evaluator,
     Finding,
     Options,
     Study,
-    each,
     file_of,
     format_percent,
     interval_cells,
     joint_verdict,
+    levels_of,
+    listed,
     low_high,
     now,
     paired_shift,
@@ -35,7 +37,9 @@ from judgestats.studies.claims import (
 )
 
 FULL, MINI, NANO = "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano"
-_SCORES: Mapping[tuple[str, float], tuple[str, str]] = {
+Cell = tuple[str, float]
+"""A model and a temperature."""
+_SCORES: Mapping[Cell, tuple[str, str]] = {
     (FULL, 1.0): ("base_both_k8.jsonl", "full_scores"),
     (MINI, 1.0): ("base_both_k8.jsonl", "mini_scores"),
     (NANO, 1.0): ("base_nano_k8.jsonl", "nano_scores"),
@@ -67,11 +71,7 @@ class JudgeScores:
         nothing for a tie. With them, the mean over successive sets of k repeats.
         """
         starts = range(0, self.most - k + 1, k) if ties else [0]
-        parts = [self._earned(self.scores[:, :, s : s + k], ties=ties) for s in starts]
-        read = ~np.isnan(parts)
-        counts = read.sum(axis=0)
-        total = np.where(read, parts, 0.0).sum(axis=0)
-        return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+        return _mean([self._earned(self.scores[:, :, i : i + k], ties=ties) for i in starts], 0)
 
     def question_credit(self, k: int) -> pd.Series:
         """Credit with ties shared, by question."""
@@ -88,9 +88,7 @@ class JudgeScores:
         return mean_share(self.credit(k, ties=False), name="accuracy", label=label)
 
     def _earned(self, some: Floats, *, ties: bool) -> Floats:
-        read = ~np.isnan(some)
-        counts = read.sum(axis=2)
-        means = np.where(read, some, 0.0).sum(axis=2) / np.where(counts > 0, counts, np.nan)
+        means = _mean(some, 2)
         means = np.round(means, 9)  # 1/8ths of sums in another order are the same mean
         best = means == means.max(axis=1, keepdims=True)
         shared = best[:, 0] / np.maximum(best.sum(axis=1), 1)
@@ -98,7 +96,15 @@ class JudgeScores:
         return np.where(np.isnan(means).any(axis=1), np.nan, earned)
 
 
-Cells = Mapping[tuple[str, float], JudgeScores]
+def _mean(of: ArrayLike, axis: int) -> Floats:
+    """The mean of what was read; NaN where nothing was."""
+    values = np.asarray(of, dtype=float)
+    counts = (~np.isnan(values)).sum(axis=axis)
+    means: Floats = np.nansum(values, axis=axis) / np.where(counts > 0, counts, np.nan)
+    return means
+
+
+Cells = Mapping[Cell, JudgeScores]
 
 
 def read_scores(folder: Path, _: Options) -> Cells:
@@ -127,34 +133,37 @@ def read_scores(folder: Path, _: Options) -> Cells:
     return data
 
 
-def _needs(*cells: tuple[str, float]) -> Callable[[Evaluator], Evaluator]:
-    """An evaluator of cells that the folder must hold."""
+def _points(value: float) -> str:
+    return f"{100 * value:.1f}"
 
-    def wrap(evaluate: Evaluator) -> Evaluator:
-        def checked(data: Cells, options: Options) -> Finding | str:
+
+def _needs(*cells: Cell) -> Callable[[Callable[..., Finding]], Evaluator]:
+    """An evaluator of the scores of cells that the folder must hold."""
+
+    def wrap(evaluate: Callable[..., Finding]) -> Evaluator:
+        def checked(data: Cells, _: Options) -> Finding | str:
             lacking = [f"no file of {j} at T = {t:g}" for j, t in cells if (j, t) not in data]
-            return lacking[0] if lacking else evaluate(data, options)
+            return lacking[0] if lacking else evaluate(*(data[cell] for cell in cells))
 
         return checked
 
     return wrap
 
 
-def _repeats(identity: str, judge: str, t: float) -> Evaluator:
+def _repeats(judge: str, t: float) -> Evaluator:
     """One against all repeats: as the study counts, and with ties shared."""
 
     @_needs((judge, t))
-    def evaluate(data: Cells, _: Options) -> Finding:
-        asked = data[judge, t]
-        most = asked.most
+    def evaluate(asked: JudgeScores) -> Finding:
+        most, where = asked.most, f"{judge}, T={t:g}"
         one, all_ = (asked.strict_accuracy(k) for k in (1, most))
-        fair = paired_shift({"k = 1": asked.credit(1), f"k = {most}": asked.credit(most)})
+        fair = paired_shift({f"k = {k}": asked.credit(k) for k in (1, most)})
         gain = all_.estimate - one.estimate
         left = fair.rows[0].estimate / gain
         kept = "stands in part" if left < 0.8 else "stands"
         return Finding(
             reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} "
-            f"at k = {most}: +{100 * gain:.1f} points",
+            f"at k = {most}: +{_points(gain)} points",
             verdict=kept if low_high(fair.rows[0])[0] > 0 else "does not stand",
             because="The correct answer ties for the highest score in "
             f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
@@ -163,12 +172,11 @@ def _repeats(identity: str, judge: str, t: float) -> Evaluator:
             f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
             f"{shifted(fair.rows[0])}: {100 * left:.0f}% of what was printed.",
             results=[
-                then(f"{identity}.then.one", f"{judge}, T={t:g}, one score, ties as errors", one),
-                then(f"{identity}.then.all", f"{judge}, T={t:g}, all scores, ties as errors", all_),
-                now(f"{identity}.now", f"{judge}, T={t:g}: mean of {most} minus one score, ties "
-                    "shared", fair, primary=True),
+                *then(f"{where}, one score, ties as errors", one, "one"),
+                *then(f"{where}, all scores, ties as errors", all_, "all"),
+                *now(f"{where}: mean of {most} minus one score, ties shared", fair, primary=True),
             ],
-        )  # fmt: skip
+        )
 
     return evaluate
 
@@ -180,38 +188,29 @@ def _smaller(data: Cells, _: Options) -> Finding | str:
         return "the folder lacks a file of the models"
     gains = {j: of.question_credit(of.most) - of.question_credit(1) for j, of in there.items()}
     shift = paired_shift(gains, reference=FULL)
-    counted = {
-        f"{j}.{k}": there[j].strict_accuracy(n)
-        for j in there
-        for k, n in (("one", 1), ("all", there[j].most))
+    shared = pd.DataFrame(gains).dropna()
+    means = {judge: float(shared[judge].mean()) for judge in gains}
+    counted = {j: [of.strict_accuracy(k) for k in (1, of.most)] for j, of in there.items()}
+    named = {
+        f"{j}.{k}": e for j, of in counted.items() for k, e in zip(("one", "all"), of, strict=True)
     }
     return Finding(
-        reproduced="; ".join(
-            f"{j} {format_percent(counted[f'{j}.one'].estimate)} to "
-            f"{format_percent(counted[f'{j}.all'].estimate)}"
-            for j in there
-        ),
+        reproduced=listed(counted, lambda of: " to ".join(format_percent(e.estimate) for e in of)),
         verdict="stands" if all(low_high(row)[0] > 0 for row in shift.rows) else "open",
         because="With ties shared the gains in points are "
-        + ", ".join(f"{j} {100 * g:.1f}" for j, g in pd.DataFrame(gains).dropna().mean().items())
-        + f". Minus the gain of {FULL}: "
-        + "; ".join(f"{row.a} {shifted(row)}" for row in shift.rows)
-        + ".",
-        results=[
-            *each(then, "smaller.then", "Ties as errors", counted),
-            now("smaller.now", "Gains by repeats, ties shared", shift, primary=True),
-        ],
+        f"{listed(means, _points, ', ')}. Minus the gain of {FULL}: "
+        f"{listed(levels_of(shift), shifted)}.",
+        results=then("Ties as errors", named)
+        + now("Gains by repeats, ties shared", shift, primary=True),
     )
 
 
 @_needs((FULL, 1.0), (NANO, 1.0))
-def _nano(data: Cells, _: Options) -> Finding:
+def _nano(full: JudgeScores, nano: JudgeScores) -> Finding:
     """Whether eight scores of the smallest model reach one of the largest."""
-    full, nano = data[FULL, 1.0], data[NANO, 1.0]
     counted = {"full": full.strict_accuracy(1), "nano": nano.strict_accuracy(nano.most)}
-    names = (f"{FULL}, one score", f"{NANO}, mean of {nano.most}")
-    columns = (full.question_credit(1), nano.question_credit(nano.most))
-    fair = paired_shift(dict(zip(names, columns, strict=True)))
+    one, mean = f"{FULL}, one score", f"{NANO}, mean of {nano.most}"
+    fair = paired_shift({one: full.question_credit(1), mean: nano.question_credit(nano.most)})
     low, high = low_high(fair.rows[0])
     return Finding(
         reproduced=" against ".join(format_percent(counted[k].estimate) for k in ("nano", "full")),
@@ -219,34 +218,31 @@ def _nano(data: Cells, _: Options) -> Finding:
         because=f"With ties shared the difference is {shifted(fair.rows[0])}, and the declared "
         f"margin is {100 * _MARGIN:.0f} points. The printed accuracies are close because the "
         f"single score of the full model ties in {format_percent(full.tied(1))} of the questions.",
-        results=[
-            *each(then, "nano.then", "Ties as errors", counted),
-            now("nano.now", f"{names[1]}, minus {names[0]}", fair, primary=True),
-        ],
+        results=then("Ties as errors", counted) + now(f"{mean}, minus {one}", fair, primary=True),
     )
 
 
 @_needs((FULL, 1.0))
-def _three(data: Cells, _: Options) -> Finding:
+def _three(asked: JudgeScores) -> Finding:
     """Share of the gain that three repeats have."""
-    asked = data[FULL, 1.0]
-    most = asked.most
-    one, three, all_ = (asked.strict_accuracy(k) for k in (1, 3, most))
-    counted = (three.estimate - one.estimate) / (all_.estimate - one.estimate)
-    means = [float(np.nanmean(asked.credit(k))) for k in (1, 3, most)]
-    share = (means[1] - means[0]) / (means[2] - means[0])
-    more = paired_shift({"k = 3": asked.credit(3), f"k = {most}": asked.credit(most)})
+    ks = (1, 3, asked.most)
+    counted = [asked.strict_accuracy(k) for k in ks]
+    printed, share = (
+        (three - one) / (all_ - one)
+        for one, three, all_ in (
+            [e.estimate for e in counted],
+            [float(np.nanmean(asked.credit(k))) for k in ks],
+        )
+    )
+    more = paired_shift({f"k = {k}": asked.credit(k) for k in ks[1:]})
+    title = f"Mean of {asked.most} minus mean of three, ties shared"
     return Finding(
-        reproduced=f"{100 * counted:.0f}% of the gain",
+        reproduced=f"{100 * printed:.0f}% of the gain",
         verdict="stands" if share >= 0.6 else "does not stand",
         because=f"With ties shared three scores have {100 * share:.0f}% of the gain. The other "
-        f"{most - 3} scores add {shifted(more.rows[0])}.",
-        results=[
-            then("three.then", "Mean of three scores, ties as errors", three),
-            now(
-                "three.now", f"Mean of {most} minus mean of three, ties shared", more, primary=True
-            ),
-        ],
+        f"{asked.most - 3} scores add {shifted(more.rows[0])}.",
+        results=then("Mean of three scores, ties as errors", counted[1])
+        + now(title, more, primary=True),
     )
 
 
@@ -270,39 +266,33 @@ def _stable_at(data: Cells, _: Options) -> Finding | str:
         ),
         verdict="stands" if inside else "does not stand" if outside else "open",
         because="Against T = 0: "
-        + "; ".join(f"{p.rows[0].a} {shifted(p.rows[0])}" for p in pairs.values())
+        + listed({p.rows[0].a: p.rows[0] for p in pairs.values()}, shifted)
         + (". Every interval is inside the margin." if inside else "."),
-        results=[
-            *each(then, "temperature.then", "One score, T", counted),
-            *each(now, "temperature.now", "One score minus that at T = 0, T", pairs, primary=True),
-        ],
+        results=then("One score, T", counted)
+        + now("One score minus that at T = 0, T", pairs, primary=True),
     )
 
 
 @_needs((FULL, 1.0))
-def _subset_gains(data: Cells, _: Options) -> Finding:
+def _subset_gains(asked: JudgeScores) -> Finding:
     """Gain of repeats by subset."""
-    asked = data[FULL, 1.0]
     ks = (1, asked.most)
     subsets = np.array([s for s, _ in asked.questions])
-    own: dict[str, Comparisons] = {}
-    printed = []
-    for s in map(str, dict.fromkeys(subsets)):
-        inside = subsets == s
-        own[s] = paired_shift({f"k = {k}": asked.credit(k)[inside] for k in ks})
-        means = [float(np.nanmean(asked.credit(k, ties=False)[inside])) for k in ks]
-        printed.append(f"{s} {' to '.join(map(format_percent, means))}")
+    inside = {str(s): subsets == s for s in dict.fromkeys(subsets)}
+    own = {s: paired_shift({f"k = {k}": asked.credit(k)[i] for k in ks}) for s, i in inside.items()}
+    counted = {
+        s: " to ".join(format_percent(np.nanmean(asked.credit(k, ties=False)[i])) for k in ks)
+        for s, i in inside.items()
+    }
+    gains = {s: f"{c.rows[0].with_bounds(digits=1, times=100)} points" for s, c in own.items()}
     p = p_adjust([c.rows[0].p_value for c in own.values()], method="holm")
     shown = [s for s, adjusted in zip(own, p, strict=True) if adjusted < 0.05]
     return Finding(
-        reproduced=", ".join(printed),
+        reproduced=listed(counted, between=", "),
         verdict=joint_verdict([s in shown for s in own]),
-        because="With ties shared: "
-        + "; ".join(
-            f"{s} {c.rows[0].with_bounds(digits=1, times=100)} points" for s, c in own.items()
-        )
-        + f". Significant after Holm: {', '.join(shown) or 'none'}.",
-        results=each(now, "where.now", f"Mean of {asked.most} minus one score, ties shared", own),
+        because=f"With ties shared: {listed(gains)}. "
+        f"Significant after Holm: {', '.join(shown) or 'none'}.",
+        results=now(f"Mean of {asked.most} minus one score, ties shared", own),
     )
 
 
@@ -336,7 +326,7 @@ REWARDBENCH2 = Study(
         Claim("full",
             "The mean of eight scores raises the full model's accuracy by 9.8 points.",
             published="71.7 to 81.5%", test_then=_WIN, test_now=_SHARED,
-            evaluate=_repeats("full", FULL, 1.0)),
+            evaluate=_repeats(FULL, 1.0)),
         Claim("smaller", "Smaller models gain more from repeats.",
             published="k = 1 to k = 8: nano 52.3 to 71.4% (+19.1 points), mini to 79.2%, full 71.7 "
                 "to 81.5% (+9.8)", test_then=_WIN,
@@ -344,7 +334,7 @@ REWARDBENCH2 = Study(
             evaluate=_smaller),
         Claim("at_zero", "Even at T = 0 eight scores raise its accuracy by 4.6 points.",
             published="72.5 to 77.1%, intervals not overlapping", test_then=_WIN, test_now=_SHARED,
-            evaluate=_repeats("at_zero", FULL, 0.0)),
+            evaluate=_repeats(FULL, 0.0)),
         Claim("nano", "Eight nano scores are nearly as accurate as one score of the full model.",
             published="71.4% against 71.7%", test_then=_WIN, test_now=_SHARED, evaluate=_nano),
         Claim("three", "Three scores capture about 70% of what eight gain.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ from judgestats.studies.claims import (
     Options,
     Study,
     bounded,
-    each,
+    listed,
     low_high,
     now,
     then,
@@ -46,12 +47,12 @@ from judgestats.studies.schroeder2024_data import (
     printed_rows,
     read_verdicts,
     short_name,
-    three_digits,
 )
 
 _SHUFFLINGS = 99
 """Of the published omega, which refits a factor model each time."""
 _HALF_DIGIT = 5e-4 + 1e-9
+_CELL = ("judge", "temperature", "benchmark")
 _SIZES = {"BBH": (27, 100), "SQuAD": (20, 100), "MT-Bench": (8, 100)}
 """Questions and replications of a cell of the paper."""
 _JUDGES = (
@@ -104,6 +105,39 @@ class Cell:
         rows = [self.items.index(i) for i in items or self.items]
         return disagreement(_categories(self.verdicts)[rows])
 
+    def row(self) -> dict[str, Any]:
+        """Printed and computed omega, its null, and reliabilities."""
+        unread = self.read == ""
+        row: dict[str, Any] = {
+            "condition": self.name,
+            "judge": self.judge,
+            "temperature": self.temperature,
+            "factor_benchmark": self.benchmark,
+            "n_items": len(self.verdicts),
+            "n_replications": self.verdicts.shape[1],
+            "n": self.verdicts.size,
+            "n_ok": int((~unread).sum()),
+            "unread_share": float(unread.mean()),
+            "printed_omega": self.printed,
+            "published_omega": self.omega.estimate,
+            "published_omega_null_mean": _null(self.omega, "mean"),
+            "published_omega_null_q95": _null(self.omega, "q95"),
+            "published_alpha": self.omega.alpha,
+            "matches": self.matches,
+            "ac1": gwet_ac1(self.read, categories=list("ABCDE")).estimate,
+        }
+        for key, estimate in (
+            ("vote_share", self.one),
+            ("vote_share_all", self.many),
+            ("vote_share_unread_missing", self.unread_missing),
+        ):
+            row[key] = estimate.estimate
+            if estimate.interval:
+                row[f"{key}_low"], row[f"{key}_high"] = low_high(estimate)
+            if estimate.null:
+                row[f"{key}_null_q95"] = estimate.null.q95
+        return row
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts:
@@ -119,19 +153,11 @@ class Verdicts:
         """The cells in which something was drawn."""
         return [c for c in self.cells if c.temperature > 0]
 
-    def table(self, judge: str, temperature: float, benchmark: str) -> pd.DataFrame:
-        """Verdicts of a cell, questions x replications; empty text where there is none."""
-        f = self.frame
-        at = (f["judge"] == judge) & (f["temperature"] == temperature)
-        own = f[at & (f["benchmark"] == benchmark)]
-        wide = own.pivot(index="item", columns="replicate", values="verdict")
-        return wide.sort_index().fillna("")
-
     def strata(self) -> dict[tuple[str, str], dict[float, Cell]]:
         """Judge and benchmark to temperature above 0 to cell."""
-        out: dict[tuple[str, str], dict[float, Cell]] = {}
+        out: dict[tuple[str, str], dict[float, Cell]] = defaultdict(dict)
         for c in sorted(self.warm, key=lambda c: c.temperature):
-            out.setdefault((c.judge, c.benchmark), {})[c.temperature] = c
+            out[c.judge, c.benchmark][c.temperature] = c
         return out
 
 
@@ -154,29 +180,33 @@ def read_schroeder2024(folder: Path, options: Options) -> Verdicts:
         As `read_verdicts`.
     """
     frame, source = read_verdicts(Path(folder))
-    data = Verdicts(folder=Path(folder), frame=frame, source=source, cells=())
-    present = set(frame[["judge", "temperature", "benchmark"]].itertuples(index=False, name=None))
-    cells = [
-        _measured(data, judge, temperature, benchmark, options)
-        for judge in dict.fromkeys(frame["judge"])
-        for temperature in sorted(set(frame["temperature"]), reverse=True)
-        for benchmark in BENCHMARKS.values()
-        if (judge, temperature, benchmark) in present
-    ]
-    return Verdicts(folder=Path(folder), frame=frame, source=source, cells=tuple(cells))
+    judges, benchmarks = list(dict.fromkeys(frame["judge"])), list(BENCHMARKS.values())
+    own = {
+        (str(judge), float(str(temperature)), str(benchmark)): rows
+        for (judge, temperature, benchmark), rows in frame.groupby(list(_CELL))
+    }
+    order = sorted(own, key=lambda c: (judges.index(c[0]), -c[1], benchmarks.index(c[2])))
+    cells = tuple(_measured(*cell, own[cell], options) for cell in order)
+    return Verdicts(folder=Path(folder), frame=frame, source=source, cells=cells)
+
+
+def _table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts of a cell, questions x replications; empty text where there is none."""
+    wide = rows.pivot(index="item", columns="replicate", values="verdict")
+    return wide.sort_index().fillna("")
 
 
 def _measured(
-    data: Verdicts, judge: str, temperature: float, benchmark: str, options: Options
+    judge: str, temperature: float, benchmark: str, rows: pd.DataFrame, options: Options
 ) -> Cell:
-    wide = data.table(judge, temperature, benchmark)
+    wide = _table(rows)
     verdicts = wide.to_numpy(object)
     category = _categories(verdicts)
     printed = printed_rows(2, judge=judge, temperature=temperature, benchmark=benchmark)["value"]
     shuffled = min(_SHUFFLINGS, options.n_resamples)
     return Cell(
-        judge=str(judge),
-        temperature=float(temperature),
+        judge=judge,
+        temperature=temperature,
         benchmark=benchmark,
         items=tuple(wide.index),
         verdicts=verdicts,
@@ -192,41 +222,21 @@ def _null(estimate: Estimate | PublishedOmega, part: str) -> float:
     return math.nan if estimate.null is None else float(getattr(estimate.null, part))
 
 
-def _conditions(data: Verdicts, _: Options) -> pd.DataFrame:
-    """One row per cell: printed and computed omega, its null, and reliabilities."""
-    rows = []
-    for c in data.cells:
-        unread = c.read == ""
-        row: dict[str, Any] = {
-            "condition": c.name,
-            "judge": c.judge,
-            "temperature": c.temperature,
-            "factor_benchmark": c.benchmark,
-            "n_items": len(c.verdicts),
-            "n_replications": c.verdicts.shape[1],
-            "n": c.verdicts.size,
-            "n_ok": int((~unread).sum()),
-            "unread_share": float(unread.mean()),
-            "printed_omega": c.printed,
-            "published_omega": c.omega.estimate,
-            "published_omega_null_mean": _null(c.omega, "mean"),
-            "published_omega_null_q95": _null(c.omega, "q95"),
-            "published_alpha": c.omega.alpha,
-            "matches": c.matches,
-            "ac1": gwet_ac1(c.read, categories=list("ABCDE")).estimate,
-        }
-        for key, estimate in (
-            ("vote_share", c.one),
-            ("vote_share_all", c.many),
-            ("vote_share_unread_missing", c.unread_missing),
-        ):
-            row[key] = estimate.estimate
-            if estimate.interval:
-                row[f"{key}_low"], row[f"{key}_high"] = low_high(estimate)
-            if estimate.null:
-                row[f"{key}_null_q95"] = estimate.null.q95
-        rows.append(row)
-    return pd.DataFrame(rows)
+_PRINTED_COLUMNS = {
+    "judge": "judge",
+    "temperature": "temperature",
+    "factor_benchmark": "benchmark",
+    "printed_omega": "printed",
+    "published_omega": "computed",
+    "matches": "matches",
+    "published_omega_null_mean": "null_mean",
+    "published_omega_null_q95": "null_q95",
+    "p_value": "p_value",
+    "vote_share": "one_verdict",
+    "vote_share_null_q95": "one_verdict_null_q95",
+    "vote_share_all": "all_votes",
+    "vote_share_unread_missing": "one_verdict_unread_missing",
+}
 
 
 def _table_2(data: Verdicts, _: Options) -> Finding:
@@ -235,12 +245,6 @@ def _table_2(data: Verdicts, _: Options) -> Finding:
     wrong = [c for c in usable if not c.matches]
     text = "; ".join(_mismatch(c, usable) for c in wrong)
     verdict, because = _null_verdict(data.warm)
-    by_name = {c.name: c for c in data.cells}
-    one, many, missing = (
-        {name: getattr(c, part) for name, c in by_name.items()}
-        for part in ("one", "many", "unread_missing")
-    )
-    omegas = {name: c.omega for name, c in by_name.items()}
     found = (
         f"{len(usable) - len(wrong)} of {len(usable)} printed cells of the judges in this folder "
         f"to the printed digits{f'; not: {text}' if wrong else ''}"
@@ -248,44 +252,29 @@ def _table_2(data: Verdicts, _: Options) -> Finding:
         else "no cell of the folder is one of Table 2: its judges or temperatures are others"
     )
     end = f"Cells that do not match: {text}." if text else "Every printed cell matches."
+    rows = pd.DataFrame(c.row() | {"p_value": _null(c.omega, "p_value")} for c in data.cells)
+    table = PaperTable(
+        source="arXiv 2412.12509, Table 2",
+        table=rows.reindex(columns=list(_PRINTED_COLUMNS)).rename(columns=_PRINTED_COLUMNS),
+        caption="Printed and computed omegas, the null of the same procedure (shuffled "
+        "replications), and vote-share reliabilities of the same verdicts. "
+        f"{end if usable else 'None of these cells is printed in the paper.'}",
+    )
+
+    def of(part: str) -> dict[str, Any]:
+        return {c.name: getattr(c, part) for c in data.cells}
+
     return Finding(
         reproduced=found,
         verdict=verdict,
         because=because,
         results=[
-            then("table2.then.cells", "Table 2, cell by cell", PaperTable(
-                source="arXiv 2412.12509, Table 2",
-                table=_cell_table(data.cells),
-                caption="Printed and computed omegas, the null of the same procedure (shuffled "
-                "replications), and vote-share reliabilities of the same verdicts. "
-                f"{end if usable else 'None of these cells is printed in the paper.'}",
-            )),
-            *each(then, "table2.then", "Published omega", omegas),
-            *each(now, "table2.now", "Vote-share reliability", one, primary=True),
-            *each(now, "table2.now.all", "Vote-share reliability of all repeats", many),
-            *each(now, "table2.now.missing", "Unparsed left out", missing),
+            *then("Table 2, cell by cell", table, "cells"),
+            *then("Published omega", of("omega")),
+            *now("Vote-share reliability", of("one"), primary=True),
+            *now("Vote-share reliability of all repeats", of("many"), "all"),
+            *now("Unparsed left out", of("unread_missing"), "missing"),
         ],
-    )  # fmt: skip
-
-
-def _cell_table(cells: Sequence[Cell]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "judge": c.judge,
-            "temperature": c.temperature,
-            "benchmark": c.benchmark,
-            "printed": c.printed,
-            "computed": c.omega.estimate,
-            "matches": c.matches,
-            "null_mean": _null(c.omega, "mean"),
-            "null_q95": _null(c.omega, "q95"),
-            "p_value": _null(c.omega, "p_value"),
-            "one_verdict": c.one.estimate,
-            "one_verdict_null_q95": _null(c.one, "q95"),
-            "all_votes": c.many.estimate,
-            "one_verdict_unread_missing": c.unread_missing.estimate,
-        }
-        for c in cells
     )
 
 
@@ -336,10 +325,10 @@ def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
     )
     ones = [c.one.estimate for c in warm if math.isfinite(c.one.estimate)]
     nulls = [c.one.null.q95 for c in warm if c.one.null is not None]
-    limit = f" Null 95th percentile: at most {three_digits(max(nulls))}." if nulls else ""
+    limit = f" Null 95th percentile: at most {bounded(max(nulls))}." if nulls else ""
     label_free = (
         "The vote-share reliability, which ignores the order of letters, is "
-        f"{three_digits(min(ones))} to {three_digits(max(ones))}.{limit}"
+        f"{bounded(min(ones))} to {bounded(max(ones))}.{limit}"
         if ones
         else "The vote-share reliability is undefined: no two questions differ."
     )
@@ -360,17 +349,16 @@ def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
     if not cold:
         return "no verdicts at T = 0"
     flips = {c.name: flip_rate(c.verdicts) for c in cold}
-    shares = [float(f.estimate) for f in flips.values() if math.isfinite(f.estimate)]
-    if not shares:
+    worst = max((f.estimate for f in flips.values() if math.isfinite(f.estimate)), default=None)
+    if worst is None:
         return "nothing was repeated at T = 0"
-    worst = max(shares)
     omegas = [c.omega.estimate for c in cold if math.isfinite(c.omega.estimate)]
-    ends = dict.fromkeys(three_digits(v) for v in (min(omegas), max(omegas))) if omegas else ()
+    ends = dict.fromkeys(bounded(of(omegas)) for of in (min, max) if omegas)
+    share = f"{100 * worst:.3g}% of pairs"
     still = (
-        "No two repetitions differ."
-        if worst == 0
-        else f"Repetitions differ in at most {100 * worst:.3g}% of pairs, so the verdicts hardly "
-        "vary."
+        f"Repetitions differ in at most {share}, so the verdicts hardly vary."
+        if worst
+        else "No two repetitions differ."
     )
     return Finding(
         reproduced=f"omega {' to '.join(ends) or 'undefined'} in {len(cold)} cells",
@@ -378,8 +366,8 @@ def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
         because=f"{still} At T = 0 sampling is off, so every repeat is the same draw. This shows "
         "neither agreement under another wording nor accuracy."
         if worst <= _STILL
-        else f"Repetitions at T = 0 differ in up to {100 * worst:.3g}% of pairs.",
-        results=each(now, "at_zero.now", "Repetitions that differ", flips, primary=True),
+        else f"Repetitions at T = 0 differ in up to {share}.",
+        results=now("Repetitions that differ", flips, primary=True),
     )
 
 
@@ -388,10 +376,10 @@ def _best_temperature(data: Verdicts, options: Options) -> Finding | str:
     strata = {k: v for k, v in data.strata().items() if len(v) >= _FEWEST}
     if not strata:
         return "fewer than three temperatures above 0"
-    results: list[NamedResult] = []
+    tests: dict[str, Any] = {}
     tops: list[str] = []
     shown: set[float] = set()
-    coldest = differ = 0
+    coldest = 0
     for (judge, benchmark), at in strata.items():
         table = np.column_stack([c.disagreement() for c in at.values()])
         test = friedman_test(
@@ -400,17 +388,14 @@ def _best_temperature(data: Verdicts, options: Options) -> Finding | str:
             n_permutations=options.n_resamples,
             seed=options.seed,
         )
-        name = f"{short_name(judge)}, {benchmark}"
-        results += each(now, "temperature.now", "Disagreement by temperature", {name: test})
+        tests[f"{short_name(judge)}, {benchmark}"] = test
         least = list(at)[int(np.argmin(np.nanmean(table, axis=0)))]
         coldest += least == min(at)
-        if test.p_value < 0.05:
-            differ += 1
-            shown.add(least)
+        shown |= {least} if test.p_value < 0.05 else set()
         omegas = {c.omega.estimate: t for t, c in reversed(at.items())
                   if math.isfinite(c.omega.estimate)}  # fmt: skip
         tops += [f"T={omegas[max(omegas)]:g}"] if omegas else []
-    n = len(strata)
+    n, differ = len(strata), sum(test.p_value < 0.05 for test in tests.values())
     varies = "stands in part" if len(shown) > 1 else "open"  # an untested minimum may be chance
     return Finding(
         reproduced=f"largest omega above 0 at {', '.join(tops) or 'no temperature: undefined'}",
@@ -418,7 +403,7 @@ def _best_temperature(data: Verdicts, options: Options) -> Finding | str:
         because=f"In {coldest} of {n} pairs of judge and benchmark, repeats disagree least at "
         f"the lowest temperature above 0. The temperatures differ significantly in {differ} of "
         f"{n} (.05, unadjusted).",
-        results=results,
+        results=now("Disagreement by temperature", tests),
     )
 
 
@@ -436,8 +421,7 @@ def _ranked(data: Verdicts, _: Options) -> Finding | str:
                 continue
             x, y = (at[t].disagreement(shared) for at in (one, two))
             test = wilcoxon_signed_rank(x, y, names=["Gemma", short_name(other)])
-            name = f"{short_name(other)}, T={t:g}, {benchmark}"
-            results += each(now, "judges.now", "Gemma against", {name: test})
+            results += now("Gemma against", {f"{short_name(other)}, T={t:g}, {benchmark}": test})
             if test.p_value < 0.05:
                 steadier = float(np.nanmean(x) - np.nanmean(y)) < 0
                 better, worse = better + steadier, worse + (not steadier)
@@ -455,9 +439,9 @@ def _ranked(data: Verdicts, _: Options) -> Finding | str:
 
 def _benchmarks(data: Verdicts, _: Options) -> Finding | str:
     """SQuAD is judged less reliably than BBH."""
-    by: dict[tuple[str, float], dict[str, Cell]] = {}
+    by: dict[tuple[str, float], dict[str, Cell]] = defaultdict(dict)
     for c in data.warm:
-        by.setdefault((c.judge, c.temperature), {})[c.benchmark] = c
+        by[c.judge, c.temperature][c.benchmark] = c
     pairs = [(v[BBH], v[SQUAD]) for v in by.values() if {BBH, SQUAD} <= set(v)]
     if not pairs:
         return "BBH and SQuAD are not both there"
@@ -467,12 +451,10 @@ def _benchmarks(data: Verdicts, _: Options) -> Finding | str:
     lower_now = sum(s.one.estimate < b.one.estimate for b, s in pairs)
     lower = sum(is_above(b.one, s.one) for b, s in pairs)
     higher = sum(is_above(s.one, b.one) for b, s in pairs)
-    sizes = {(len(s.verdicts), len(b.verdicts)) for b, s in pairs}
+    [(squad, bbh), *others] = {(len(s.verdicts), len(b.verdicts)) for b, s in pairs}
     fewer = ""
-    if len(sizes) == 1 and all(s < b for s, b in sizes):
-        [(squad, bbh)] = sizes
+    if squad < bbh and not others:
         fewer = f" (SQuAD has {squad} questions, BBH {bbh}, and fewer questions lower the null)"
-    found = {c.name: c.one for pair in pairs for c in pair}
     return Finding(
         reproduced=f"omega lower on SQuAD in {lower_then} of {n} cells",
         verdict="stands" if lower == n else "does not stand" if higher > lower else "open",
@@ -480,21 +462,21 @@ def _benchmarks(data: Verdicts, _: Options) -> Finding | str:
         f"cells{fewer}. The vote-share reliability is lower on SQuAD in {lower_now} of {n} cells, "
         f"with intervals that do not overlap in {lower}. It is higher with such intervals in "
         f"{higher}. The verdicts do not show which answers are more accurate.",
-        results=each(now, "benchmarks.now", "Vote-share reliability", found),
+        results=now("Vote-share reliability", {c.name: c.one for pair in pairs for c in pair}),
     )
 
 
 def _table_1(data: Verdicts, options: Options) -> Finding | str:
     """Agreement of the three judges."""
-    frame = data.frame
-    own = frame[(frame["temperature"] == 0.25) & (frame["benchmark"] == BBH)]
-    judges = [j for j in _JUDGES if j in set(own["judge"])]
-    if len(judges) < len(_JUDGES):
+    own = data.frame.query("temperature == 0.25 and benchmark == @BBH")
+    by = dict(iter(own.groupby("judge")))
+    there = len(set(_JUDGES) & set(by))
+    if there < len(_JUDGES):
         return (
-            f"verdicts of {len(judges)} of the three judges on BBH at T = 0.25 are in the folder, "
+            f"verdicts of {there} of the three judges on BBH at T = 0.25 are in the folder, "
             "and the table is over all three"
         )
-    tables = [data.table(j, 0.25, BBH) for j in judges]
+    tables = [_table(by[judge]) for judge in _JUDGES]
     shared = sorted(set.intersection(*(set(t.index) for t in tables)))
     width = min(t.shape[1] for t in tables)
     result = agreement_across_judges(
@@ -503,16 +485,15 @@ def _table_1(data: Verdicts, options: Options) -> Finding | str:
         seed=options.seed,
     )
     over = {
-        f"{width} replications": result.details["five_numbers"],
-        f"{len(shared)} questions": result.details["five_numbers_items"],
+        f"{what}": [float(result.details[key][n]) for n in FIVE]
+        for what, key in (
+            (f"{width} replications", "five_numbers"),
+            (f"{len(shared)} questions", "five_numbers_items"),
+        )
     }
     rows = printed_rows(1).set_index("statistic")["value"]
     printed = [float(rows[f"irr_{name}"]) for name in FIVE]
-    ways = [
-        what
-        for what, numbers in over.items()
-        if np.allclose([float(numbers[n]) for n in FIVE], printed, rtol=0, atol=_HALF_DIGIT)
-    ]
+    ways = [w for w, five in over.items() if np.allclose(five, printed, rtol=0, atol=_HALF_DIGIT)]
     low, high = low_high(result)
     inside = low <= printed[2] <= high
     text = f"The five printed numbers are those over {''.join(ways[:1])}."
@@ -526,15 +507,12 @@ def _table_1(data: Verdicts, options: Options) -> Finding | str:
     if result.null is not None and not result.estimate > result.null.q95:
         verdict = "open" if verdict != "does not stand" else verdict
         text += " Unrelated judges with the same shares of letters would agree as often."
-    listed = "; ".join(
-        f"over {what} {' / '.join(map(three_digits, numbers.values()))}"
-        for what, numbers in over.items()
-    )
+    shown = {f"over {what}": " / ".join(map(bounded, five)) for what, five in over.items()}
     return Finding(
-        reproduced=f"{listed} (printed: {' / '.join(map(three_digits, printed))})",
+        reproduced=f"{listed(shown)} (printed: {' / '.join(map(bounded, printed))})",
         verdict=verdict,
         because=f"{result.sentence()} {text}",
-        results=[now("table1.now", "Agreement of the judges, BBH, T = 0.25", result, primary=True)],
+        results=now("Agreement of the judges, BBH, T = 0.25", result, primary=True),
     )
 
 
@@ -548,19 +526,17 @@ def _limitations(data: Verdicts) -> list[str]:
     expected = int(printed["judge"].isin(there).sum())
     n_printed = sum(c.matches is not None for c in data.cells)
     unread = max((float((c.read == "").mean()) for c in data.cells), default=0.0)
-    parts = []
-    if absent:
-        parts.append(
-            f"Verdicts of {', '.join(absent)} are not in the folder: "
-            f"{'its cells' if len(absent) == 1 else 'their cells'} of Table 2, and Table 1, cannot "
-            "be examined."
-        )
-    if n_printed < expected:
-        parts.append(f"The folder has {n_printed} of the {expected} printed cells of its judges.")
-    if others:
-        parts.append(f"{', '.join(others)}: not judges of the paper; nothing is printed of them.")
+    cells = "its cells" if len(absent) == 1 else "their cells"
+    found = {
+        f"Verdicts of {', '.join(absent)} are not in the folder: {cells} of Table 2, and Table 1, "
+        "cannot be examined.": absent,
+        f"The folder has {n_printed} of the {expected} printed cells of its judges.": (
+            n_printed < expected
+        ),
+        f"{', '.join(others)}: not judges of the paper; nothing is printed of them.": others,
+    }
     return [
-        *parts,
+        *(text for text, holds in found.items() if holds),
         (
             f"Up to {100 * unread:.3g}% of the replies of a cell are unparsed. They are one "
             "category here, as in the paper. The reliability without them is listed next to it."
@@ -628,7 +604,7 @@ STUDY = Study(
             test_now="share of answers that contain the true answer as words, with interval",
             evaluate=lambda data, options: answers(data.folder, options)),
     ),
-    conditions=_conditions,
+    conditions=lambda data, _: pd.DataFrame(cell.row() for cell in data.cells),
     drawing=factor_curve(
         "temperature",
         "published_omega",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -19,7 +20,16 @@ from judgestats.items.tables import read_source
 from judgestats.protocols.selection import best_response_letters
 from judgestats.stats.agreement.raw_agreement import mean_share, vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Sample
-from judgestats.studies.claims import Finding, Options, bounded, each, low_high, now, then
+from judgestats.studies.claims import (
+    Finding,
+    Options,
+    bounded,
+    five_numbers,
+    listed,
+    low_high,
+    now,
+    then,
+)
 from judgestats.studies.paper_tables import omega_tables
 
 BENCHMARKS: Mapping[str, str] = {"bbh": "BBH", "squad": "SQuAD", "mtb": "MT-Bench"}
@@ -102,14 +112,13 @@ def _checked(frame: pd.DataFrame, where: str) -> pd.DataFrame:
         raise InputError(f"replicate: {where}: a number is expected ({error}).") from error
     named = {**BENCHMARKS, **{v: v for v in BENCHMARKS.values()}}
     for column, known, what in (
-        ("benchmark", named, "benchmark of the study"),
-        ("verdict", _VERDICTS, "verdict"),
+        ("benchmark", list(BENCHMARKS.values()), "benchmark of the study"),
+        ("verdict", sorted(_VERDICTS), "verdict"),
     ):
-        strange = sorted(set(frame[column].astype(str)) - set(known))
+        strange = sorted(set(frame[column].astype(str).replace(named)) - set(known))
         if strange:
-            there = BENCHMARKS.values() if column == "benchmark" else sorted(known)
             raise InputError(
-                f"replicate: {where}: {strange[0]!r} is no {what}. There are: {', '.join(there)}."
+                f"replicate: {where}: {strange[0]!r} is no {what}. There are: {', '.join(known)}."
             )
     if frame.duplicated(list(_COLUMNS[:-1])).any():
         raise InputError(f"replicate: {where}: a verdict of one cell stands in two rows.")
@@ -145,10 +154,10 @@ def read_answers(path: Path) -> dict[str, list[str]]:
     """The answers to every question, by the authors' name of it."""
     texts = {}
     for name, entry in (read_source(path).document or {}).items():
-        listed = entry.get("model_responses") if isinstance(entry, Mapping) else None
-        if not isinstance(listed, Mapping) or not listed:
+        given = entry.get("model_responses") if isinstance(entry, Mapping) else None
+        if not isinstance(given, Mapping) or not given:
             raise InputError(f"replicate: {path.name}: {str(name)[:60]!r} names no answers.")
-        texts[str(name)] = [str(text) for text in listed.values()]
+        texts[str(name)] = [str(text) for text in given.values()]
     return texts
 
 
@@ -162,8 +171,8 @@ def read_questions(path: Path, *needed: str) -> list[Mapping[str, Any]]:
 
 
 def _is_answered(row: Mapping[str, Any]) -> bool:
-    listed = row["answers"]
-    return isinstance(listed, list) and bool(listed) and "text" in dict(listed[0])
+    given = row["answers"]
+    return isinstance(given, list) and bool(given) and "text" in dict(given[0])
 
 
 def read_counts(path: Path) -> dict[str, int]:
@@ -196,10 +205,9 @@ def read_application(folder: Path) -> dict[str, Floats]:
     """
     files = sorted(folder.glob(f"{_APPLICATION}*"))
     if not files:
-        return dict(map(_application_texts, sorted(folder.rglob(
-            "judge_full_*_by_lmsys_vicuna-7b-v1.5.json"
-        ))))  # fmt: skip
-    verdicts: dict[str, dict[int, list[float]]] = {}
+        texts = sorted(folder.rglob("judge_full_*_by_lmsys_vicuna-7b-v1.5.json"))
+        return dict(map(_application_texts, texts))
+    verdicts: dict[str, dict[int, list[float]]] = defaultdict(dict)
     for row in read_source(files[0]).rows:
         judge, item, text = (str(row.values.get(k, "")) for k in ("judge", "item", "verdicts"))
         if not judge or not item.isdecimal() or not text or set(text) - set(_CODES):
@@ -207,7 +215,7 @@ def read_application(folder: Path) -> dict[str, Floats]:
                 f"replicate: {row.where}: expected judge, item (a number) and verdicts of 1, 0 "
                 "and _."
             )
-        verdicts.setdefault(judge, {})[int(item)] = [_CODES[c] for c in text]
+        verdicts[judge][int(item)] = [_CODES[c] for c in text]
     items = sorted(next(iter(verdicts.values())))
     for judge, rows in verdicts.items():
         if sorted(rows) != items or len({len(v) for v in rows.values()}) > 1:
@@ -218,11 +226,11 @@ def read_application(folder: Path) -> dict[str, Floats]:
 def _application_texts(path: Path) -> tuple[str, Floats]:
     """A judge, and its texts by question read by the authors' rule."""
     document = read_source(path).document or {}
-    listed = [texts for texts in document.values() if isinstance(texts, list)]
-    if len(listed) != len(document) or len({len(texts) for texts in listed}) != 1:
+    given = [texts for texts in document.values() if isinstance(texts, list)]
+    if len(given) != len(document) or len({len(texts) for texts in given}) != 1:
         raise InputError(f"replicate: {path.name}: expected a list of texts for each question.")
     name = path.name.removeprefix("judge_full_").partition("_by_")[0]
-    return name, np.array([[parse_application(text) for text in texts] for texts in listed])
+    return name, np.array([[parse_application(text) for text in texts] for texts in given])
 
 
 def parse_application(text: object) -> float:
@@ -234,18 +242,7 @@ def parse_application(text: object) -> float:
     [1.0, 0.0, nan]
     """
     words = text.lower() if isinstance(text, str) else ""
-    return float("correct" in words and "incorrect" not in words) if words.strip() else float("nan")
-
-
-def five_numbers(counts: Sequence[float]) -> list[float]:
-    """Least, quartiles, most: numbers of the data, as the paper prints them.
-
-    Examples
-    --------
-    >>> five_numbers([0, 0, 1, 1, 2])
-    [0.0, 0.0, 1.0, 1.0, 2.0]
-    """
-    return [float(v) for v in np.quantile(np.asarray(counts, dtype=float), np.linspace(0, 1, 5))]
+    return float("correct" in words and "incorrect" not in words) if words.strip() else math.nan
 
 
 SQUAD, BBH = "SQuAD", "BBH"
@@ -273,11 +270,6 @@ def printed_rows(table: int, **where: Any) -> pd.DataFrame:
 def short_name(judge: str) -> str:
     """A judge without its maker."""
     return judge.replace("_", "/", 1).split("/")[-1]
-
-
-def three_digits(value: float) -> str:
-    """A coefficient as the paper prints it."""
-    return bounded(float(value))
 
 
 def is_above(first: Estimate, second: Estimate) -> bool:
@@ -314,55 +306,45 @@ def answers(folder: Path, _: Options) -> Finding | str:
         BBH: {f"bbh:{row['category']}": str(row["target"]) for row in bbh},
     }
     counted = {b: read_counts(paths[f"accuracy_resp_{b.lower()}.csv"]) for b in true}
-    for benchmark, targets in true.items():
-        if set(targets) != set(counted[benchmark]) or not set(targets) <= set(texts):
-            raise InputError(
-                f"replicate: the files on {benchmark} are not about the same questions."
-            )
-    naming = {b: [_naming(texts[q], target) for q, target in own.items()]
-              for b, own in true.items()}  # fmt: skip
-    share, as_counted = (
-        {b: mean_share(values, name="answer_accuracy", label=label) for b, values in of.items()}
-        for label, of in (
-            ("Answers that name the true answer", {b: [v for v in own if not np.isnan(v)]
-                                                   for b, own in naming.items()}),
-            ("Correct answers as counted", {b: [counted[b][q] / len(texts[q]) for q in own]
-                                          for b, own in true.items()}),
-        )
-    )  # fmt: skip
-    five = {b: five_numbers(list(counted[b].values())) for b in (SQUAD, BBH)}
+    share, as_counted, five, lost = {}, {}, {}, 0
+    for b, own in true.items():
+        if set(own) != set(counted[b]) or not set(own) <= set(texts):
+            raise InputError(f"replicate: the files on {b} are not about the same questions.")
+        naming = [_naming(texts[q], target) for q, target in own.items()]
+        kept = [v for v in naming if not math.isnan(v)]
+        lost += len(naming) - len(kept)
+        share[b] = _accuracy(kept, "Answers that name the true answer")
+        rates = [counted[b][q] / len(texts[q]) for q in own]
+        as_counted[b] = _accuracy(rates, "Correct answers as counted")
+        five[b] = five_numbers(list(counted[b].values()))
     same = sum(five[b] == _printed_counts(b) for b in five)
-    first = sum(
+    first = all(
         counted[SQUAD][q] == sum(target[:1] in t for t in texts[q])
         for q, target in true[SQUAD].items()
     )
-    lost = int(sum(np.isnan(v) for own in naming.values() for v in own))
     ahead = is_above(share[SQUAD], share[BBH])
+    n = len(squad)
     script = (
-        f"In {first} of {first} SQuAD questions the count equals the number of answers that "
+        f"In {n} of {n} SQuAD questions the count equals the number of answers that "
         "contain the first character of the true answer. The authors' public script "
         "(resp_accuracy.py) searches for that character only. "
-        if first == len(true[SQUAD])
-        else ""
     )
+    left = f" {lost} questions whose true answer is a sentence or a sign are left out."
     named = " and ".join(f"{_share(e)} of the answers to {b}" for b, e in share.items())
+    printed = {b: " / ".join(f"{v:g}" for v in numbers) for b, numbers in five.items()}
     return Finding(
-        reproduced=f"{'; '.join(f'{b} {_joined(v)}' for b, v in five.items())} in the authors' "
-        f"counts: {same} of 2 as printed",
+        reproduced=f"{listed(printed)} in the authors' counts: {same} of 2 as printed",
         verdict="stands in part" if ahead else "does not stand",
-        because=f"{script}The complete true answer is in {named}. SQuAD is "
+        because=f"{script if first else ''}The complete true answer is in {named}. SQuAD is "
         f"{'' if ahead else 'not '}significantly higher. An answer that names it in passing, or "
-        "names all options, counts."
-        + (
-            f" {lost} questions whose true answer is a sentence or a sign are left out."
-            if lost
-            else ""
-        ),
-        results=[
-            *each(then, "answers.then", "Correct answers by the authors' counts", as_counted),
-            *each(now, "answers.now", "Answers that name the true answer", share),
-        ],
+        f"names all options, counts.{left if lost else ''}",
+        results=then("Correct answers by the authors' counts", as_counted)
+        + now("Answers that name the true answer", share),
     )
+
+
+def _accuracy(values: Sequence[float], label: str) -> Estimate:
+    return mean_share(values, name="answer_accuracy", label=label)
 
 
 def _naming(texts: Sequence[str], target: str) -> float:
@@ -374,10 +356,6 @@ def _naming(texts: Sequence[str], target: str) -> float:
 def _share(estimate: Estimate) -> str:
     value, *limits = (bounded(v, digits=2) for v in (estimate.estimate, *low_high(estimate)))
     return f"{value} [{', '.join(limits)}]" if estimate.interval else value
-
-
-def _joined(numbers: Sequence[float]) -> str:
-    return " / ".join(f"{v:g}" for v in numbers)
 
 
 def _printed_counts(benchmark: str) -> list[float]:
@@ -412,10 +390,8 @@ def application(folder: Path, options: Options) -> Finding | str:
     pairs = list(combinations(shares.values(), 2))
     together = [float(np.corrcoef(a, b)[0, 1]) for a, b in pairs]
     alike = [100 * float(np.mean(a == b)) for a, b in pairs]
-    accuracy = {
-        j: mean_share(share, name="accuracy", label="Accuracy as judged")
-        for j, share in shares.items()
-    }
+    label = "Accuracy as judged"
+    accuracy = {j: mean_share(x, name="accuracy", label=label) for j, x in shares.items()}
     one = {
         j: vote_share_reliability(
             np.where(np.isnan(x), "", np.where(x > 0, "correct", "incorrect")).astype(object),
@@ -426,18 +402,16 @@ def application(folder: Path, options: Options) -> Finding | str:
     }
     copies = bool(pairs) and min(together) >= _COPIES
     n, times = next(iter(verdicts.values())).shape
-    lows, highs = zip(*map(low_high, accuracy.values()), strict=True)
     because = (
         f"The accuracies are nearly equal: over {n:,} questions the 95% intervals reach from "
-        f"{three_digits(min(lows))} to {three_digits(max(highs))}. None is known to four digits: "
-        f"the printed standard errors are those of {times} replications of the same questions. "
-        f"Vote-share reliability: {three_digits(min(e.estimate for e in one.values()))} to "
-        f"{three_digits(max(e.estimate for e in one.values()))}."
+        f"{_range([v for e in accuracy.values() for v in low_high(e)])}. None is known to four "
+        f"digits: the printed standard errors are those of {times} replications of the same "
+        f"questions. Vote-share reliability: {_range([e.estimate for e in one.values()])}."
     )
     if copies:
         because += (
             " This does not show that three judges agree: their shares by question correlate "
-            f"{three_digits(min(together))} to {three_digits(max(together))}. They are equal in "
+            f"{_range(together)}. They are equal in "
             f"{min(alike):.0f} to {max(alike):.0f}% of the questions, as repeats of one judge "
             "would be, so three verdicts count as one. The authors' public script "
             "(application_judges.py; read, not run here) swaps two arguments. It passes the "
@@ -449,12 +423,14 @@ def application(folder: Path, options: Options) -> Finding | str:
         reproduced=f"A_LM {printed}: {matches} of {len(verdicts)} as printed",
         verdict="stands in part" if copies else "stands",
         because=because,
-        results=[
-            *each(then, "head_to_tail.then", "A_LM", as_printed),
-            *each(now, "head_to_tail.now.accuracy", "Accuracy as judged", accuracy),
-            *each(now, "head_to_tail.now.one", "Vote-share reliability", one),
-        ],
+        results=then("A_LM", as_printed)
+        + now("Accuracy as judged", accuracy, "accuracy")
+        + now("Vote-share reliability", one, "one"),
     )
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{bounded(min(values))} to {bounded(max(values))}"
 
 
 def _replication_mean(verdicts: Floats) -> Estimate:

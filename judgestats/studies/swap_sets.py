@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +32,13 @@ from judgestats.studies.claims import (
     Options,
     Study,
     bounded,
-    each,
     file_of,
     format_percent,
     hundredths,
     interval_cells,
     joint_verdict,
+    levels_of,
+    listed,
     low_high,
     now,
     paired_shift,
@@ -48,10 +51,12 @@ _COLUMNS = ("set", "item", "label", "llm", "strategy", "winner_orig", "winner_sw
 _GPT4, _PLAIN, _SWAP = "GPT-4", "Vanilla", "Swap"
 _SIDE_BY_SIDE = "mean of the four sets' accuracies, over both orders; numbers side by side"
 _SAME_PAIRS = "difference of accuracies on the same pairs, both orders averaged, paired by pair"
+Verdicts = Mapping[tuple[str, str], Any]
+"""A judge and its prompt to the adversarial pairs, by set and item."""
 
 
-def read_verdicts(folder: Path, _: Options) -> Any:
-    """LLMBar's adversarial pairs, by set and item: verdicts, and the share of correct ones.
+def read_verdicts(folder: Path, _: Options) -> Verdicts:
+    """LLMBar's adversarial pairs: verdicts in both orders, and the share of correct ones.
 
     Raises
     ------
@@ -70,132 +75,109 @@ def read_verdicts(folder: Path, _: Options) -> Any:
     frame["one"], frame["two"] = (o.astype(object).where(o.notna(), None) for o in (one, two))
     frame["right"] = (one.eq(gold).astype(float) + two.eq(gold)) / 2
     frame["same"] = (one.notna() & one.eq(two)).astype(float)
-    hard = frame["set"].str.startswith("LLMBar/Adversarial/")
-    return frame[hard].set_index(["set", "item"])
+    hard = frame[frame["set"].str.startswith("LLMBar/Adversarial/")].set_index(["set", "item"])
+    grouped = hard.groupby(["llm", "strategy"], sort=False)
+    return {(str(llm), str(strategy)): own for (llm, strategy), own in grouped}
 
 
-def _pairs(verdicts: Any, llm: str, strategy: str = _PLAIN) -> Any:
-    """The adversarial pairs of a judge and prompt, by set and item."""
-    return verdicts[verdicts["llm"].eq(llm) & verdicts["strategy"].eq(strategy)]
+def _plain(verdicts: Verdicts) -> dict[str, Any]:
+    """The pairs of the judges under the plain prompt."""
+    return {llm: own for (llm, strategy), own in verdicts.items() if strategy == _PLAIN}
 
 
-def _judge_prompts(verdicts: Any) -> list[tuple[str, str]]:
-    """Judges and their prompts, in the order of the file."""
-    return list(dict.fromkeys(zip(verdicts["llm"], verdicts["strategy"], strict=True)))
-
-
-def _printed(verdicts: Any, llm: str, strategy: str = _PLAIN) -> str:
+def _printed(own: Any) -> str:
     """Accuracy as the study averages: over sets, each the same weight."""
-    right = _pairs(verdicts, llm, strategy)["right"]
-    return format_percent(float(right.groupby(level="set").mean().mean()))
+    return format_percent(float(own["right"].groupby(level="set").mean().mean()))
 
 
-def _right(verdicts: Any, llm: str, strategy: str = _PLAIN) -> Estimate:
-    label = f"Accuracy, {llm}, {strategy}"
-    return mean_share(_pairs(verdicts, llm, strategy)["right"], name="accuracy", label=label)
+def _right(own: Any, llm: str, strategy: str = _PLAIN) -> Estimate:
+    return mean_share(own["right"], name="accuracy", label=f"Accuracy, {llm}, {strategy}")
 
 
-def _consistency(verdicts: Any, llm: str) -> Estimate:
+def _consistency(own: Any) -> Estimate:
     """Swap consistency; an unparsed verdict agrees with none."""
-    own = _pairs(verdicts, llm)
     return swap_consistency(own["one"].to_list(), own["two"].to_list())
 
 
-def _judges(verdicts: Any) -> list[str]:
-    """The judges with verdicts under the plain prompt."""
-    return [llm for llm, strategy in _judge_prompts(verdicts) if strategy == _PLAIN]
-
-
-def _prompt(identity: str, better: str, than: Sequence[str], *, rises: bool) -> Evaluator:
+def _prompt(better: str, *than: str, rises: bool) -> Evaluator:
     """One prompt of GPT-4 against others, on the same adversarial pairs."""
-    names = [better, *than]
 
-    def evaluate(verdicts: Any, _: Options) -> Finding | str:
-        if not {(_GPT4, s) for s in names} <= set(_judge_prompts(verdicts)):
+    def evaluate(verdicts: Verdicts, _: Options) -> Finding | str:
+        own = {s: verdicts[_GPT4, s] for s in (better, *than) if (_GPT4, s) in verdicts}
+        if len(own) <= len(than):
             return f"{_GPT4} lacks one of the prompts"
-        columns = {s: _pairs(verdicts, _GPT4, s)["right"] for s in names}
+        columns = {s: of["right"] for s, of in own.items()}
         shift = paired_shift(columns, reference=better)
-        n = len(pd.DataFrame(columns).dropna())
         clear = [r.p_adjusted < 0.05 and (r.estimate < 0) == rises for r in shift.rows]
-        printed = {s: _right(verdicts, _GPT4, s) for s in names}
         return Finding(
-            reproduced=", ".join(f"{s} {_printed(verdicts, _GPT4, s)}" for s in names),
+            reproduced=listed(own, _printed, ", "),
             verdict=joint_verdict(clear),
-            because=f"Against {better}: "
-            + "; ".join(f"{r.a} {shifted(r)}" for r in shift.rows)
-            + f" ({n} pairs).",
-            results=[
-                *each(then, f"{identity}.then", "Accuracy", printed),
-                now(f"{identity}.now", f"Accuracy of {_GPT4} by prompt", shift, primary=True),
-            ],
+            because=f"Against {better}: {listed(levels_of(shift), shifted)} "
+            f"({len(pd.DataFrame(columns).dropna())} pairs).",
+            results=then("Accuracy", {s: _right(of, _GPT4, s) for s, of in own.items()})
+            + now(f"Accuracy of {_GPT4} by prompt", shift, primary=True),
         )
 
     return evaluate
 
 
-def _chance(verdicts: Any, _: Options) -> Finding | str:
-    accuracies = {j: _right(verdicts, j) for j in _judges(verdicts)}
-    if not accuracies:
-        return "no verdicts under Vanilla"
+def _chance(verdicts: Verdicts, _: Options) -> Finding | str:
+    plain = _plain(verdicts)
+    if not plain:
+        return f"no verdicts under {_PLAIN}"
+    accuracies = {j: _right(own, j) for j, own in plain.items()}
     below = [j for j, e in accuracies.items() if low_high(e)[1] < 0.5]
     above = [j for j, e in accuracies.items() if low_high(e)[0] > 0.5]
     return Finding(
-        reproduced=", ".join(f"{j} {_printed(verdicts, j)}" for j in accuracies),
+        reproduced=listed(plain, _printed, ", "),
         verdict="stands" if len(below) > 1 else "stands in part" if below else "does not stand",
         because=f"Significantly below .5: {', '.join(below) or 'none'}. Significantly above: "
-        f"{', '.join(above) or 'none'}. Accuracies: "
-        + "; ".join(f"{j} {hundredths(e)}" for j, e in accuracies.items())
-        + ".",
-        results=each(now, "chance.now", "Accuracy on adversarial pairs", accuracies, primary=True),
+        f"{', '.join(above) or 'none'}. Accuracies: {listed(accuracies, hundredths)}.",
+        results=now("Accuracy on adversarial pairs", accuracies, primary=True),
     )
 
 
-def _consistent(verdicts: Any, _: Options) -> Finding | str:
+def _consistent(verdicts: Verdicts, _: Options) -> Finding | str:
     """Whether a judge that is consistent after a swap is accurate."""
-    llms = _judges(verdicts)
-    if len(llms) < 3:
-        return "fewer than three judges under Vanilla"
-    agree = {j: _consistency(verdicts, j) for j in llms}
-    right = {j: float(_pairs(verdicts, j)["right"].mean()) for j in llms}
+    plain = _plain(verdicts)
+    if len(plain) < 3:
+        return f"fewer than three judges under {_PLAIN}"
+    agree = {j: _consistency(own) for j, own in plain.items()}
+    right = {j: float(own["right"].mean()) for j, own in plain.items()}
     wrong = {
         j: format_percent(float((own["same"].eq(1) & own["right"].eq(0)).mean()))
-        for j in llms
-        for own in [_pairs(verdicts, j)]
+        for j, own in plain.items()
     }
-    bad = max((j for j in llms if right[j] < 0.5), key=lambda j: agree[j].estimate, default=llms[0])
+    inaccurate = [j for j in plain if right[j] < 0.5] or [*plain][:1]
+    bad = max(inaccurate, key=lambda j: agree[j].estimate)
     return Finding(
-        reproduced=", ".join(f"{j} {hundredths(e)}" for j, e in agree.items()),
+        reproduced=listed(agree, hundredths, ", "),
         verdict="does not stand" if right[bad] < 0.5 < agree[bad].estimate else "stands in part",
         because=f"{bad} gives the same verdict in both orders in {hundredths(agree[bad])} of the "
         f"adversarial pairs. Its accuracy is {format_percent(right[bad])}, and it is wrong in both "
         f"orders in {wrong[bad]}. Consistency is not accuracy. Wrong in both orders: "
-        + ", ".join(f"{j} {w}" for j, w in wrong.items())
-        + ".",
-        results=each(then, "consistent.then", "Swap consistency", agree),
+        f"{listed(wrong, between=', ')}.",
+        results=then("Swap consistency", agree),
     )
 
 
-def _swapped(verdicts: Any, _: Options) -> Finding | str:
+def _swapped(verdicts: Verdicts, _: Options) -> Finding | str:
     """Gain of a prompt that judges both orders."""
-    if not {(_GPT4, s) for s in (_PLAIN, _SWAP)} <= set(_judge_prompts(verdicts)):
-        return f"{_GPT4} lacks Vanilla or Swap"
-    both = {s: _pairs(verdicts, _GPT4, s) for s in (_PLAIN, _SWAP)}
+    both = {s: verdicts[_GPT4, s] for s in (_PLAIN, _SWAP) if (_GPT4, s) in verdicts}
+    if len(both) < 2:
+        return f"{_GPT4} lacks {_PLAIN} or {_SWAP}"
     same, right = (
         paired_shift({s: of[column] for s, of in both.items()}) for column in ("same", "right")
     )
     rises = same.rows[0].p_value < 0.05 and same.rows[0].estimate > 0
+    shares = {s: format_percent(of["same"].mean()) for s, of in both.items()}
     return Finding(
-        reproduced=", ".join(f"{s} {format_percent(of['same'].mean())}" for s, of in both.items())
-        + " over all pairs",
+        reproduced=f"{listed(shares, between=', ')} over all pairs",
         verdict="stands" if rises else "open",
         because=f"Consistency: {shifted(same.rows[0])}. Accuracy: {shifted(right.rows[0])}. A "
         "prompt that judges both orders is more consistent, but not more accurate.",
-        results=[
-            now(
-                "swap.now.consistency", f"Same verdict in both orders, {_GPT4}", same, primary=True
-            ),
-            now("swap.now.accuracy", f"Accuracy, {_GPT4}", right),
-        ],
+        results=now(f"Same verdict in both orders, {_GPT4}", same, "consistency", primary=True)
+        + now(f"Accuracy, {_GPT4}", right, "accuracy"),
     )
 
 
@@ -216,11 +198,11 @@ LLMBAR = Study(
         Claim("best", "Rules, self-made metrics and a reference answer improve GPT-4.",
             published="82.8% on adversarial sets, about 10 points above the plainest prompt",
             test_then=_SIDE_BY_SIDE, test_now=f"{_SAME_PAIRS}, Holm",
-            evaluate=_prompt("best", "Metrics_Reference", ("Vanilla_NoRules", _PLAIN), rises=True)),
+            evaluate=_prompt("Metrics_Reference", "Vanilla_NoRules", _PLAIN, rises=True)),
         Claim("cot", "Chain of thought does not help; it hurts GPT-4.",
             published="76.6 against 80.8% on adversarial sets", test_then=_SIDE_BY_SIDE,
             test_now=f"{_SAME_PAIRS}, Holm",
-            evaluate=_prompt("cot", "CoT", (_PLAIN,), rises=False)),
+            evaluate=_prompt("CoT", _PLAIN, rises=False)),
         Claim("swap", "Judging both orders within the prompt (Swap) raises consistency.",
             published="GPT-4, agreement per set: 93.3 to 97.0, 94.6 to 95.7, 93.6 to 97.9, 82.6 to "
                 "93.5%", test_then="shares side by side",
@@ -234,10 +216,10 @@ LLMBAR = Study(
             evaluate=_consistent),
     ),
     conditions=lambda verdicts, _: pd.DataFrame(
-        {"condition": j, "judge": j, "n_items": len(_pairs(verdicts, j))}
-        | interval_cells("accuracy", _right(verdicts, j))
-        | interval_cells("swap_consistency", _consistency(verdicts, j))
-        for j in _judges(verdicts)
+        {"condition": j, "judge": j, "n_items": len(own)}
+        | interval_cells("accuracy", _right(own, j))
+        | interval_cells("swap_consistency", _consistency(own))
+        for j, own in _plain(verdicts).items()
     ),
     drawing=ranked(
         "accuracy",
@@ -256,32 +238,70 @@ LLMBAR = Study(
 _VERDICTS = ("bench", "judge", "rep", "cmp_index", "ans")
 _STABLE = 0.85
 """The study's threshold of stability."""
+_PREFERRED = {"A": ("b", "a"), "B": ("a", "b"), "C": ("tie", "tie"), "": (None, None)}
+"""What a verdict prefers where the answers are swapped, and where they are not."""
 _WON = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Positions:
-    """A judge on a benchmark: answer preferred in each order, pairs x repetitions, measured."""
+    """A judge on a benchmark: answer preferred in each order, pairs x repetitions.
+
+    Attributes
+    ----------
+    judge, bench : str
+    both : sequence of ndarray
+        By order.
+    pairs : sequence of (question, answer, answer)
+    options : Options
+    """
 
     judge: str
     bench: str
-    first: Objects
-    second: Objects
-    pairs: tuple[tuple[str, str], ...]
-    stable: Mapping[str, Estimate]
-    consistent: Estimate
-    split: Estimates
-    lean: TestResult
+    both: Sequence[Objects]
+    pairs: Sequence[tuple[str, str, str]]
+    options: Options
 
     @property
     def name(self) -> str:
         """Judge and benchmark."""
         return f"{self.judge}, {self.bench}"
 
+    @cached_property
+    def question(self) -> Ints:
+        """The question of each pair."""
+        return pd.factorize(pd.Series([pair[0] for pair in self.pairs]))[0]
+
+    @cached_property
+    def stable(self) -> Mapping[str, Estimate]:
+        """Agreement of repetitions, by order."""
+        return {
+            order: percent_agreement(table, cluster=self.question)
+            for order, table in zip(("one", "other"), self.both, strict=True)
+        }
+
     @property
     def least_stable(self) -> float:
         """Agreement of repetitions in the order in which they agree less."""
         return min(e.estimate for e in self.stable.values())
+
+    @cached_property
+    def consistent(self) -> Estimate:
+        """Swap consistency."""
+        return swap_consistency(*self.both, cluster=self.question)
+
+    @cached_property
+    def split(self) -> Estimates:
+        """Disagreement after a swap, in its parts."""
+        draws, seed = self.options.n_resamples, self.options.seed
+        return position_and_noise(
+            *self.both, cluster=self.question, n_permutations=draws, seed=seed
+        )
+
+    @cached_property
+    def lean(self) -> TestResult:
+        """Preference of the first position."""
+        return first_position_preference(*self.both, cluster=self.question)
 
     @property
     def effect(self) -> Estimate:
@@ -304,21 +324,19 @@ def read_positions(folder: Path, options: Options) -> list[Positions]:
     """
     path = file_of(folder, "repetition_verdicts.csv", study="the position bias judgments")
     frame = table_of(path, _VERDICTS)
-    strange = sorted(set(frame["ans"]) - {"A", "B", "C", ""})
+    strange = sorted(set(frame["ans"]) - set(_PREFERRED))
     if strange:
         raise InputError(f"replicate: {path.name}: {strange[0]!r} is none of A, B, C and empty.")
-    parts = frame["cmp_index"].str.split(";", expand=True)
-    if parts.shape[1] != 3 or parts.isna().to_numpy().any():
+    shown = [tuple(text.split(";")) for text in frame["cmp_index"]]
+    if any(len(parts) != 3 for parts in shown):
         raise InputError(f"replicate: {path.name}: cmp_index must be question;answer;answer.")
-    low, high = parts[[1, 2]].min(axis=1), parts[[1, 2]].max(axis=1)
-    straight = parts[1] == low
-    chosen = np.where(frame["ans"].eq("A") == straight, "a", "b")
-    other = frame["ans"].map({"C": "tie"}).astype(object)
-    preferred = np.where(frame["ans"].isin(["A", "B"]), chosen, other.where(other.notna(), None))
+    straight = [one <= two for _, one, two in shown]
+    preferred = [_PREFERRED[a][s] for a, s in zip(frame["ans"], straight, strict=True)]
+    pairs_shown = [(question, *sorted(answers)) for question, *answers in shown]
     frame = frame.assign(
-        pair=pd.Series(zip(parts[0], low, high, strict=True), index=frame.index),
+        pair=pd.Series(pairs_shown, dtype=object),
         straight=straight,
-        preferred=preferred,
+        preferred=pd.Series(preferred, dtype=object),
     )
     cells = []
     for (bench, judge), own in frame.groupby(["bench", "judge"], sort=True):
@@ -328,31 +346,10 @@ def read_positions(folder: Path, options: Options) -> list[Positions]:
         ]
         pairs = sorted(set(orders[0].index) & set(orders[1].index))
         both = [o.loc[pairs].to_numpy(dtype=object) for o in orders]
-        question: Ints = pd.factorize(pd.Series([p[0] for p in pairs]))[0]
-        cells.append(_measured(str(judge), str(bench), both, question, pairs, options))
+        cells.append(
+            Positions(judge=str(judge), bench=str(bench), both=both, pairs=pairs, options=options)
+        )
     return cells
-
-
-def _measured(
-    judge: str, bench: str, both: Sequence[Objects], question: Ints, pairs: Sequence[Any],
-    options: Options,
-) -> Positions:  # fmt: skip
-    return Positions(
-        judge=judge,
-        bench=bench,
-        first=both[0],
-        second=both[1],
-        pairs=tuple((p[1], p[2]) for p in pairs),
-        stable={
-            order: percent_agreement(table, cluster=question)
-            for order, table in zip(("one", "other"), both, strict=True)
-        },
-        consistent=swap_consistency(*both, cluster=question),
-        split=position_and_noise(
-            *both, cluster=question, n_permutations=options.n_resamples, seed=options.seed
-        ),
-        lean=first_position_preference(*both, cluster=question),
-    )
 
 
 def _stable(cells: Sequence[Positions], _: Options) -> Finding:
@@ -367,7 +364,7 @@ def _stable(cells: Sequence[Positions], _: Options) -> Finding:
         f"least {bounded(_STABLE, digits=2)} of the pairs in both orders. The lowest agreement is "
         f"{bounded(worst.least_stable)} ({worst.name}). Agreement after the swap alone would count "
         "this repeat noise as bias.",
-        results=each(now, "stable.now", "Agreement of two repeats", found),
+        results=now("Agreement of two repeats", found),
     )
 
 
@@ -382,9 +379,8 @@ def _position(cells: Sequence[Positions], _: Options) -> Finding:
         because=f"The position effect is significant in {shown} of {len(cells)} cells (Holm). "
         f"The effect is largest for {most.name} ({above}) and smallest for {least.name} ({below}, "
         f"{apa_p(least.p)}).",
-        results=each(now, "position.now", "Position effect", {c.name: c.effect for c in cells},
-                     primary=True),
-    )  # fmt: skip
+        results=now("Position effect", {c.name: c.effect for c in cells}, primary=True),
+    )
 
 
 def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
@@ -396,13 +392,13 @@ def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
         if (order := c.split["order_disagreement"].estimate) > 0
     ]
     half = sum(s > 0.5 for s in shares)
+    least, median, most = (100 * float(of(shares)) for of in (min, np.median, max))
     return Finding(
         verdict="does not stand" if half else "stands in part",
-        because=f"Repeats without a swap also show {100 * min(shares):.0f} to "
-        f"{100 * max(shares):.0f}% of the disagreement between orders "
-        f"(median {100 * float(np.median(shares)):.0f}%). In {half} of {len(shares)} cells it is "
+        because=f"Repeats without a swap also show {least:.0f} to {most:.0f}% of the disagreement "
+        f"between orders (median {median:.0f}%). In {half} of {len(shares)} cells it is "
         "more than half.",
-        results=each(now, "inflated.now", "Repeat noise", noise),
+        results=now("Repeat noise", noise),
     )
 
 
@@ -429,26 +425,25 @@ def _lean(cells: Sequence[Positions], _: Options) -> Finding:
         verdict="stands" if 0 < late < len(sides) else "stands in part" if sides else "open",
         because=f"A preference is significant in {len(sides)} of {len(cells)} cells, in {late} for "
         "the second position. Shares of the first position: "
-        + ", ".join(f"{n} {bounded(s, digits=2)}" for n, s in sides.items())
-        + f".{families}",
-        results=each(now, "lean.now", "Preferred position", {c.name: c.lean for c in cells}),
+        f"{listed(sides, partial(bounded, digits=2), ', ')}.{families}",
+        results=now("Preferred position", {c.name: c.lean for c in cells}),
     )
 
 
 def _gap(cells: Sequence[Positions], _: Options) -> Finding:
     """Correlation of the gap of win rates with the share of verdicts that follow the order."""
-    wins: dict[tuple[str, str], list[float]] = {}
-    follow: dict[tuple[str, str, str], list[float]] = {}
+    wins: dict[tuple[str, str], list[float]] = defaultdict(list)
+    follow: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for c in cells:
-        for (a, b), one, two in zip(c.pairs, c.first, c.second, strict=True):
-            won = [_WON[v] for v in (*one, *two) if v in _WON]
-            if not won:
+        for (_question, a, b), *orders in zip(c.pairs, *c.both, strict=True):
+            one, two = ([v for v in verdicts if v in _WON] for verdicts in orders)
+            if not one and not two:
                 continue
-            wins.setdefault((c.bench, a), []).append(float(np.mean(won)))
-            wins.setdefault((c.bench, b), []).append(1 - float(np.mean(won)))
-            changed = [x != y for x in one for y in two if x in _WON and y in _WON]
-            if changed:
-                follow.setdefault((c.bench, a, b), []).append(float(np.mean(changed)))
+            won = float(np.mean([_WON[v] for v in (*one, *two)]))
+            wins[c.bench, a].append(won)
+            wins[c.bench, b].append(1 - won)
+            if one and two:
+                follow[c.bench, a, b].append(float(np.mean([x != y for x in one for y in two])))
     rate = {k: float(np.mean(v)) for k, v in wins.items()}
     gaps = [abs(rate[bench, a] - rate[bench, b]) for bench, a, b in follow]
     test = spearman_correlation(gaps, [float(np.mean(v)) for v in follow.values()])
@@ -456,7 +451,7 @@ def _gap(cells: Sequence[Positions], _: Options) -> Finding:
         verdict="stands" if test.p_value < 0.05 and test.effects[0].estimate < 0 else "open",
         because=f"{test.apa()} over {len(gaps)} pairs of answerers and benchmarks. As in the "
         "study, the gap comes from the same verdicts, so it depends on consistency.",
-        results=[then("gap.then", "Gap and share that follows the order", test)],
+        results=then("Gap and share that follows the order", test),
     )
 
 

@@ -246,9 +246,9 @@ def test_right_answers_are_counted_again(tmp_path, first_letter):
     claim = answers(public_answers(tmp_path, first_letter=first_letter), Options(n_resamples=9))
     assert ("first character" in claim.because) is first_letter
     shares = {r.id: r.result.estimate for r in claim.results}
-    assert shares["answers.now.SQuAD"] == pytest.approx(1 / 3)
-    assert shares["answers.now.BBH"] == 0
-    assert shares["answers.then.SQuAD"] == pytest.approx((2 if first_letter else 1) / 3)
+    assert shares["now.SQuAD"] == pytest.approx(1 / 3)
+    assert shares["now.BBH"] == 0
+    assert shares["then.SQuAD"] == pytest.approx((2 if first_letter else 1) / 3)
     assert "0 of 2 as printed" in claim.reproduced
     (tmp_path / "accuracy_resp_bbh.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="the last row must count"):
