@@ -57,6 +57,11 @@ class AnswerPlan:
                 f"sample, got {len(self.answerers)}, {len(self.temperatures)} and {self.samples}."
             )
 
+    @property
+    def foreseen_tokens(self) -> int:
+        """Tokens of an answer that is not there yet, as a price counts them."""
+        return min(_FORESEEN_TOKENS, self.settings.get("max_tokens") or _FORESEEN_TOKENS)
+
     @classmethod
     def from_names(
         cls,
@@ -140,8 +145,8 @@ def stage_of(turn: int) -> str:
 
 ANSWER_TOKENS = (30, 700)
 """An answer's tokens in the low and the high estimate of a price."""
-_FORESEEN_CHARACTERS = 1200
-"""Of an answer that is not there yet: some 300 tokens."""
+_FORESEEN_TOKENS, _TOKEN_CHARACTERS = 300, 4
+"""Of an answer that is not there yet."""
 
 
 def price_answers(
@@ -153,7 +158,7 @@ def price_answers(
     """Calls, tokens and price range of `collect_answers`; sends nothing.
 
     A later turn's request holds the earlier answers: where the journal has them they are counted as
-    they are, else as 300 tokens each.
+    they are, else as 300 tokens each, or as their limit of tokens where that is lower.
 
     Parameters
     ----------
@@ -171,7 +176,7 @@ def price_answers(
     ask = CollectionRequest.from_options(ask, **options)
     tasks = []
     for voice, item, answers in _journal_answers(items, plan, ask.journal):
-        turns = [*answers, *[_foreseen(voice[0])] * len(item.turns)]
+        turns = [*answers, *[_foreseen(voice[0], plan)] * len(item.turns)]
         tasks += [
             answer_task(plan, item, *voice, answers=tuple(turns[:turn]))
             for turn in range(len(item.turns))
@@ -216,7 +221,7 @@ def foreseen_answers(
     answered: dict[str, list[Response]] = {item.id: [] for item in items}
     for voice, item, answers in _journal_answers(items, plan, journal):
         author = voices[voice]
-        turns = (*answers, *[_foreseen(author)] * (len(item.turns) - len(answers)))
+        turns = (*answers, *[_foreseen(author, plan)] * (len(item.turns) - len(answers)))
         answered[item.id].append(Response(turns=turns, author=author))
     return tuple(replace(i, responses=tuple(answered[i.id]), labels=()) for i in items)
 
@@ -241,9 +246,10 @@ def _journal_answers(
                 yield voice, item, tuple(answers)
 
 
-def _foreseen(author: str) -> str:
+def _foreseen(author: str, plan: AnswerPlan) -> str:
     words = f"(the answer of {author}, not given yet) "
-    return (words * (_FORESEEN_CHARACTERS // len(words) + 1))[:_FORESEEN_CHARACTERS]
+    characters = plan.foreseen_tokens * _TOKEN_CHARACTERS
+    return (words * (characters // len(words) + 1))[:characters]
 
 
 @dataclass(frozen=True, kw_only=True)

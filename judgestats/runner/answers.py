@@ -96,7 +96,8 @@ def priced(
         items, plan, journal=parameters.journal, prices=prices, mode=parameters.mode
     )
     return (
-        f"{price}\n\nThen the judgments, an answer that is not there yet counted as 300 tokens:\n"
+        f"{price}\n\nThen the judgments, an answer that is not there yet counted as "
+        f"{plan.foreseen_tokens} tokens:\n"
     )
 
 

@@ -88,6 +88,8 @@ def test_a_dry_run_prices_answers_and_judgments_and_sends_nothing(workplace, giv
     assert "counted as 300 tokens" in said
     assert "Nothing was sent" in said
     assert not (workplace / ".judgestats").exists()
+    run_experiment(load_design("omega"), {**given, "dry_run": "true", "answer_max_tokens": "150"})
+    assert "counted as 150 tokens" in capsys.readouterr().out
 
 
 def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpoint(
