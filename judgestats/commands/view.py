@@ -44,8 +44,6 @@ def view_command(arguments: Args) -> int:
         raise InputError("view: the page is a file, so --out - is not possible. Name a file.")
     if out.is_dir():
         out /= PAGE
-    if not arguments.max_mb > 0:
-        raise InputError(f"view: --max-mb must be above 0, got {arguments.max_mb:g}.")
     options: dict[str, Any] = {
         "keep_texts": arguments.texts == "on", "max_mb": arguments.max_mb,
         "cutoff": None if math.isnan(arguments.cutoff) else arguments.cutoff,
@@ -72,13 +70,19 @@ def view_command(arguments: Args) -> int:
         with console.announce_progress(f"Reading and analysing {Path(arguments.file).name}"):
             run = audit(arguments.file, **{k: v for k, v in how.items() if v}).run
     text = run_page(run, **options)
+    size = len(text.encode()) / 1e6
+    if not size <= arguments.max_mb:
+        raise InputError(
+            f"view: the smallest page has {size:.2f} MB, but --max-mb is {arguments.max_mb:g}. "
+            f"Give --max-mb {size + 0.1:.1f}."
+        )
     write_page(text, out)
     replies = [c for c in ("raw_text", "explanation") if c in run.finals]
     if arguments.texts == "on" and not (run.finals[replies] != "").to_numpy().any():
         console.print_status(
             f"view: {arguments.file} holds no replies; the page shows verdicts only."
         )
-    console.print_result(f"{out} ({len(text.encode()) / 1e6:.1f} MB)")
+    console.print_result(f"{out} ({size:.1f} MB)")
     if arguments.open or (not arguments.no_open and sys.stdout is not None and sys.stdout.isatty()):
         webbrowser.open(out.resolve().as_uri())
     return 0

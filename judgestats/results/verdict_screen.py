@@ -171,9 +171,11 @@ def verdict_lines(results: Results, width: int = WIDTH) -> Lines:
 def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = None) -> str:
     """Subjects, purpose, and reason of verdicts with one outcome."""
     names = [(called or {}).get(v.subject.label, _clean(v.subject.name)) for v in group]
-    joint = "; " if any(", " in name for name in names) else ", "
-    listed = joint.join(names[:_MOST_NAMES])
-    listed += f"{joint}and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    are_conditions = any(", " in name for name in names)
+    listed = ("; " if are_conditions else ", ").join(names)
+    if len(names) > _MOST_NAMES:  # the table names them
+        of = f" of {len(called)}" if called and len(called) > len(names) else ""
+        listed = f"{len(names)}{of} {'conditions' if are_conditions else 'judges'}"
     purpose = PURPOSES.get(group[0].purpose)
     words = purpose.phrase if purpose else ""
     words = purpose.phrases if purpose and purpose.phrases and len(group) > 1 else words

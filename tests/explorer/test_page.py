@@ -546,14 +546,14 @@ def test_above_its_size_a_page_leaves_out_texts_then_items() -> None:
     rng = random.Random(2)
     frame["raw_text"] = ["".join(rng.choices("abcdefgh ", k=300)) for _ in range(len(frame))]
     whole, data = view_payload(NOTHING, frame, cutoff=6.0)
-    size = len(data) * 4 / 3e6
+    size = len(html_page(data)) / 1e6
     assert whole["meta"]["left_out"] == {"texts": 0, "items": 0, "why": "", "seed": 0}
     cut, data = view_payload(NOTHING, frame, cutoff=6.0, max_mb=size * 0.7)
-    assert len(data) * 4 / 3e6 <= size * 0.7
+    assert len(html_page(data)) / 1e6 <= size * 0.7
     assert cut["meta"]["left_out"]["texts"] > 0
     assert "texts of replies are left out" in cut["meta"]["left_out"]["why"]
-    small, data = view_payload(NOTHING, frame, cutoff=6.0, max_mb=0.012)
-    assert len(data) * 4 / 3e6 <= 0.012
+    small, data = view_payload(NOTHING, frame, cutoff=6.0, max_mb=0.12)
+    assert len(html_page(data)) / 1e6 <= 0.12
     left = small["meta"]["left_out"]
     assert left["items"] > 0
     assert len(small["items"]["id"]) == 400 - left["items"]

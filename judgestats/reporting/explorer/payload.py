@@ -19,6 +19,7 @@ from judgestats.data.vocabulary import PASS, pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files import parquet_table
 from judgestats.files.text import clean
+from judgestats.items.preference_sets import majority_labels
 from judgestats.items.records import item_from_record
 from judgestats.protocols.base import Status
 from judgestats.protocols.template import pair_name, pairs_of, response_names
@@ -43,7 +44,7 @@ _MOST_JUDGMENTS, _MOST_ITEMS, _MOST_LABELS, _MOST_REPEATS = 500_000, 300_000, 20
 _MARKS = re.compile(r"\*\*|`|^#+ ")
 """Markdown that a title is shown without."""
 _NONE = -1
-_ROLES = ("judge", "condition", "criterion", "system", "name", "rater")
+_ROLES = ("judge", "condition", "criterion", "system", "name", "rater", "kind")
 """What a column is named by; systems are those of items."""
 _REPLIES = {"explanation": "explanation", "raw": "raw_text", "request": "request"}
 """Texts of a reply, and the columns that hold them."""
@@ -66,6 +67,10 @@ def run_page(run: Run, **options: Any) -> str:
         HTML.
     """
     frame = options.pop("frame", run.finals)
+    if "label" not in frame:  # of pairs, items hold the labels
+        decided, _ = majority_labels(map(item_from_record, run.items))
+        labels = {pair_name(i, (g.a, g.b)): g.winner for i in decided for g in i.labels}
+        frame = frame.assign(label=frame["item_id"].map(labels).fillna(""))
     return html_page(view_payload(run.records, frame, texts=item_texts(run), **options)[1])
 
 
@@ -130,11 +135,13 @@ class _CodedJudgments(NamedTuple):
 
     frame: pd.DataFrame
     columns: list[dict[str, str]]
-    categories: list[str]
     labels: list[str]
-    is_score: bool
     is_numeric: bool
-    other: int
+
+    @property
+    def scores(self) -> pd.Series:
+        """The scores of judges."""
+        return self.frame["value"][self.frame["scored"]].dropna()
 
 
 def view_payload(
@@ -188,7 +195,7 @@ def view_payload(
     flagged = _flagged_items(judged)
     sampled = partial(_sampled, judged.frame, flagged)
     build = partial(_built, results, judged, texts, flagged, decisions, cutoff)
-    fits = max_mb * 750_000  # base64 adds a third
+    fits = (max_mb * 1e6 - len(html_page(b"").encode())) * 0.75  # base64 adds a third
     shown = min(_MOST_ITEMS, int(_MOST_JUDGMENTS / max(len(judged.frame) / n_items, 1)), n_items)
     keep = sampled(shown) if shown < n_items else None
     for step in range(_NO_REPLIES + 1):
@@ -203,61 +210,59 @@ def view_payload(
 
 
 def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgments:
-    """Judgments of one kind, scores or categories, with codes."""
-    choice = frame["choice"].astype(str)
-    scores = int(frame["score"].notna().sum())
-    is_score = bool(scores >= choice.ne("").sum())
-    if is_score and scores == 0:
-        is_score = bool(frame.get("verdict_kind", pd.Series("score")).eq("score").all())
-    own, other = choice.ne(""), frame["score"].notna()
-    if is_score:
-        own, other = other, own
-    conditions = frame["condition"]
-    left = conditions.isin(set(conditions[other]) - set(conditions[own]))
-    frame = frame[~left].reset_index(drop=True)
+    """Judgments with codes; the verdicts of a condition are scores, or categories."""
     if frame["replicate"].max() > _MOST_REPEATS:
         raise InputError(f"view: more than {_MOST_REPEATS:,} repeats of an item cannot be shown.")
-    choice = frame["choice"].astype(str)
+    frame = frame.reset_index(drop=True)
     none = pd.Series("", index=frame.index)
+    criterion = frame.get("criterion", none).astype(str)
+    key = frame["condition"].astype(str) + "\0" + criterion
+    by_score, by_word = frame["score"].notna(), frame["choice"].astype(str).ne("")
+    stated = frame.get("verdict_kind", pd.Series("score", frame.index))
+    is_score = bool(by_score.any() or stated.eq("score").all())  # where nothing was parsed
+    more = by_score.astype(int).sub(by_word).groupby(key).transform("sum")
+    scored = more.gt(0) | (more.eq(0) & is_score)
+    choice = frame["choice"].astype(str).mask(scored, "")
+    score = frame["score"].where(scored)
     label = frame["label"].astype(str).str.strip() if "label" in frame else none
     words = [w for w in label.unique() if w]
     points = pd.to_numeric(label.where(label.ne("")), errors="coerce")
-    is_numeric = is_score and bool(words) and bool(points.notna().eq(label.ne("")).all())
-    categories = _ordered(w for w in choice.unique() if w)
-    labels = [] if is_numeric else _ordered([*categories, *words])
+    is_numeric = bool(scored.any() and words and points.notna().eq(label.ne("")).all())
+    labels = _ordered(w for w in [*choice.unique(), *([] if is_numeric else words)] if w)
     called = choice
-    if is_score and not is_numeric:
-        meaning = pass_fail_words(dict.fromkeys(labels, 1)).verdicts if labels else {}
-        called = none
-        if cutoff is not None and len(meaning) == len(labels):
+    if scored.any() and not is_numeric and cutoff is not None:
+        words = [w for w in label[scored].unique() if w]
+        meaning = pass_fail_words(dict.fromkeys(words, 1)).verdicts if words else {}
+        if len(meaning) == len(words):
             named = {m: w for w, m in meaning.items()}
             passes, fails = named.get(PASS, "pass"), named.get("fail", "fail")
             labels = _ordered([*labels, passes, fails])
-            above = frame["score"].ge(cutoff)
-            called = pd.Series(np.where(above, passes, fails)).where(frame["score"].notna(), "")
+            above = np.where(score.ge(cutoff), passes, fails)
+            called = choice.mask(score.notna(), pd.Series(above, frame.index))
     if len(labels) > _MOST_LABELS:
         raise InputError(
             f"view: {len(labels)} different verdicts and labels; the page shows at most "
             f"{_MOST_LABELS}. Map them to categories by --values."
         )
     code = {w: k for k, w in enumerate(labels)}
-    verdict = choice.map({w: k for k, w in enumerate(categories)}).astype(float)
-    texts = {"slice": "category", "system": "author", "criterion": "criterion"}
+    texts = {"slice": "category", "system": "author"}
     out = frame.reindex(columns=["item_id", "cluster", "order", "tokens_out", "cost_usd"]).assign(
         **{name: frame.get(column, none).astype(str) for name, column in texts.items()},
         **{name: frame[c].fillna("").astype(str) for name, c in _REPLIES.items() if c in frame},
+        criterion=criterion,
         repeat=frame["replicate"].astype(int) + (frame["replicate"].min() == 0),
         status=frame["status"].map(_CODES),
-        value=frame["score"] if is_score else verdict,
+        scored=scored,
+        value=score.where(scored, choice.map(code).astype(float)),
         called=called.map(code).astype(float),
         label=points if is_numeric else label.map(code).astype(float),
     )
-    key = frame["condition"].astype(str) + "\0" + out["criterion"]
     columns = []
     for at in out.index[~key.duplicated()]:
-        judge, name, criterion = frame["judge"][at], frame["condition"][at], out["criterion"][at]
-        parts = judge, own_condition(name, judge, criterion), criterion, "", name, "judge"
-        columns.append(dict(zip(_ROLES, parts, strict=True)))
+        judge, name, aspect = frame["judge"][at], frame["condition"][at], criterion[at]
+        parts = judge, own_condition(name, judge, aspect), aspect, "", name, "judge"
+        kind = "score" if scored[at] else "choice"
+        columns.append(dict(zip(_ROLES, (*parts, kind), strict=True)))
     # Next to each other stand the columns of a judge, then those of a condition.
     places = {n: list(dict.fromkeys(c[n] for c in columns)) for n in columns[0]}
     order = sorted(
@@ -265,9 +270,8 @@ def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgmen
     )
     out["column"] = np.argsort(order)[pd.factorize(key)[0]]
     columns = [columns[k] for k in order]
-    if not is_score or is_numeric:
-        out = _with_raters(out, frame, columns, code)
-    return _CodedJudgments(out, columns, categories, labels, is_score, is_numeric, int(left.sum()))
+    out = _with_raters(out, frame, columns, {} if is_numeric else code)
+    return _CodedJudgments(out, columns, labels, is_numeric)
 
 
 def _with_raters(
@@ -282,19 +286,21 @@ def _with_raters(
     """
     people = [str(c) for c in frame if str(c).startswith("label_")]
     parts = [out]
-    for name in people if len(people) > 1 else ():
-        given = frame[name].astype(str).str.strip()
+    kind = "choice" if code else "score"
+    for label in people if len(people) > 1 else ():
+        given = frame[label].astype(str).str.strip()
         values = given.map(code) if code else pd.to_numeric(given, errors="coerce")
         rows = out.assign(value=values.astype(float)).dropna(subset="value")
         rows = rows.drop_duplicates(["item_id", "criterion"])
         rows = rows.assign(
-            repeat=1, status=0, called=rows["value"] if code else np.nan, tokens_out=np.nan,
-            cost_usd=np.nan, **dict.fromkeys(_REPLIES.keys() & set(rows), ""),
+            repeat=1, status=0, called=rows["value"] if code else np.nan, scored=False,
+            tokens_out=np.nan, cost_usd=np.nan, **dict.fromkeys(_REPLIES.keys() & set(rows), ""),
         )  # fmt: skip
-        who = name.removeprefix("label_")
+        who = label.removeprefix("label_")
         for criterion, own in rows.groupby("criterion", sort=False):
             parts.append(own.assign(column=len(columns)))
-            person = who, "", str(criterion), "", f"human {who} {criterion}".strip(), "human"
+            name = f"human {who} {criterion}".strip()
+            person = who, "", str(criterion), "", name, "human", kind
             columns.append(dict(zip(_ROLES, person, strict=True)))
     return pd.concat(parts, ignore_index=True)
 
@@ -317,13 +323,13 @@ def _flagged_items(judged: _CodedJudgments) -> set[str]:
     """Items with a disagreement, a flip, an error of a judge, or a judgment without a verdict."""
     judges = [k for k, c in enumerate(judged.columns) if c["rater"] == "judge"]
     frame = judged.frame[judged.frame["column"].isin(judges)]
-    has_votes = bool(frame["called"].notna().any())
-    step = _step(judged) if judged.is_score and not has_votes else 0
-    vote = frame["called" if has_votes else "value"]
+    is_vote = frame["called"].notna()
+    step = is_vote.map({True: 0.0, False: _step(judged)})
+    vote = frame["called"].where(is_vote, frame["value"])
     # A flip within a column is a difference within its criterion too.
     cells = vote.groupby([frame["item_id"], frame["criterion"]], sort=False)
     differ = cells.transform("max") - cells.transform("min") > step
-    wrong = (vote - frame["label"]).abs().gt(step) & (has_votes or judged.is_numeric)
+    wrong = (vote - frame["label"]).abs().gt(step) & (is_vote | judged.is_numeric)
     return set(frame["item_id"][differ | wrong | frame["status"].gt(1)])
 
 
@@ -343,8 +349,8 @@ def _sampled(frame: pd.DataFrame, flagged: set[str], n: int) -> np.ndarray:
 
 def _step(judged: _CodedJudgments) -> float:
     """The smallest difference of two scores that occur; a tenth of the range of many."""
-    values = np.unique(judged.frame["value"].dropna().to_numpy(float))
-    if not judged.is_score or len(values) < 2:
+    values = np.unique(judged.scores.to_numpy(float))
+    if len(values) < 2:
         return 1.0
     return float(np.diff(values).min() if len(values) <= 101 else (values[-1] - values[0]) / 10)
 
@@ -370,11 +376,6 @@ def _built(
     frame = judged.frame
     n_all = frame["item_id"].nunique()
     why = []
-    if judged.other:
-        kind = "scores" if judged.is_score else "categorical verdicts"
-        why.append(
-            f"The page shows {kind}; {judged.other:,} judgments of another kind are left out."
-        )
     if keep is not None:
         frame = frame[keep[pd.factorize(frame["item_id"])[0]]].reset_index(drop=True)
         held = frame["item_id"][frame["item_id"].isin(flagged)].nunique()
@@ -411,10 +412,11 @@ def _built(
         "schema": SCHEMA,
         "meta": {
             "mode": "explore", "title": f"{results.title or results.experiment} · judgestats",
-            "kind": "score" if judged.is_score else "choice", "scale": _scale(results, judged),
+            "kind": "score" if judged.frame["scored"].any() else "choice",
+            "scale": _scale(results, judged),
             "step": _step(judged), "cut": cutoff, "numeric": judged.is_numeric,
-            "categories": judged.categories, "labels": judged.labels,
-            "orders": [o or "(none)" for o in orders],
+            "categories": judged.labels, "labels": judged.labels,
+            "orders": orders,
             "provenance": f"{count_noun(len(judged.frame), 'judgment', 'judgments')}. Marks and "
             "means are of the selection; estimates with intervals are of the record.",
             "left_out": {"texts": lost, "items": n_all - len(ids), "why": " ".join(why), "seed": 0},
@@ -488,35 +490,38 @@ def _numbers(values: pd.Series) -> list[float | int | None]:
 
 def _scale(results: Results, judged: _CodedJudgments) -> list[float] | None:
     """Ends of the scale: stated, else of the scores that occur."""
-    if not judged.is_score:
+    if not judged.frame["scored"].any():
         return None
     stated = (results.facts.get("design") or {}).get("scale")
-    values = judged.frame["value"].dropna()
+    values = judged.scores
     low, high = stated or (values.min(), values.max()) if len(values) else (0, 1)
     return [float(low), float(high) if high > low else float(low) + 1]
 
 
 def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) -> dict[str, str]:
     """Title and caption of the figure: what a mark is, and what a click does."""
+    parts = []
+    scored = frame[frame["scored"]]
     cut = "" if cutoff is None else " Dashed: cut-off."
-    if not judged.is_score:
-        kind, title = "counts", "Each count opens its items"
+    if len(scored) and not scored.duplicated(["item_id", "column"]).any():
+        note = f"{cut} Click a bar or drag to filter.".strip()
+        if scored["label"].notna().any():
+            note = f"Blue: agrees with the human label. Hatched: differs. Grey: no label. {note}"
+        parts.append(("bars", "Each bar counts the items with one score", note))
+    elif len(scored):
+        note = "A mark is an item. Horizontal: mean of the repeats. Vertical: their SD."
+        if scored["called"].notna().any():
+            note += " Cross: the majority differs from the human label."
+        note += f"{cut} Drag to filter, click to open an item."
+        parts.append(("points", "Mean and SD of the repeats of each item", note))
+    if any(c["kind"] == "choice" and c["rater"] == "judge" for c in judged.columns):
         note = (
             "Items by human label (rows) and majority of a judge's verdicts (columns); split: no "
             "verdict has a majority. Counts are of the selection; a click filters."
         )
-    elif not frame.duplicated(["item_id", "column"]).any():
-        kind, title = "bars", "Each bar counts the items with one score"
-        note = f"{cut} Click a bar or drag to filter.".strip()
-        if judged.frame["label"].notna().any():
-            note = f"Blue: agrees with the human label. Hatched: differs. Grey: no label. {note}"
-    else:
-        kind, title = "points", "Mean and SD of the repeats of each item"
-        note = "A mark is an item. Horizontal: mean of the repeats. Vertical: their SD."
-        if frame["called"].notna().any():
-            note += " Cross: the majority differs from the human label."
-        note += f"{cut} Drag to filter, click to open an item."
-    return {"kind": kind, "title": title, "note": note}
+        parts.append(("counts", "Each count opens its items", note))
+    kinds, titles, notes = zip(*parts, strict=True)
+    return {"kind": kinds[0], "title": " · ".join(titles), "note": " ".join(notes)}
 
 
 def record_of(results: Results) -> dict[str, Any]:

@@ -99,22 +99,22 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     parts: list[Showable] = [Markdown("::: {.answer}\n\n" + "\n\n".join(lines) + "\n\n:::")]
     facts = " · ".join(verdict_screen.facts_of(records, brief_of(records)))
     parts.append(Markdown(name_reliability(facts)))
-    if records.finding:
+    is_open = any(v.outcome == "CANNOT_TELL" for v in records.verdicts)
+    said = [*lines, facts]
+    asked = [*said, records.finding, *records.care[: 1 + is_open]]
+    is_titled = _word_count(asked) > _MOST_WORDS  # the finding is the title of the figure then
+    if records.finding and not is_titled:
+        said.append(records.finding)
         parts.append(Markdown(words(records, address("", "finding"))))
     if any(v.requirements for v in records.verdicts):
         parts.append(requirement_table(run))
-    drawn = requirement_figure(run) or figure
+    drawn = requirement_figure(run, records.finding if is_titled else "") or figure
     if drawn is not None:
         parts.append(drawn)
-    said = " ".join([*lines, facts, records.finding])
     listed: list[str] = []
-    is_open = any(v.outcome == "CANNOT_TELL" for v in records.verdicts)
     for i, text in enumerate(records.care):
-        said += f" {text}"
-        if (
-            len(listed) > is_open
-            and sum(any(map(str.isalpha, word)) for word in said.split()) > _MOST_WORDS
-        ):
+        said.append(text)
+        if len(listed) > is_open and _word_count(said) > _MOST_WORDS:
             listed.append(f"- [{len(records.care) - i} more in the record.]{{.table-note}}")
             break
         listed.append(f"- {words(records, address('', f'care.{i}'))}")
@@ -122,6 +122,10 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
         care = "\n".join(listed)
         parts.append(Markdown(f"::: {{.advice}}\n\n**Care.**\n\n{care}\n\n:::"))
     return parts
+
+
+def _word_count(texts: Sequence[str]) -> int:
+    return sum(any(map(str.isalpha, word)) for word in " ".join(texts).split())
 
 
 def requirement_table(run: Run) -> Table:
@@ -229,12 +233,14 @@ def figure_below(run: Run, figure: Captioned | None) -> Captioned | None:
 _MOST_NAMED = 3
 
 
-def requirement_figure(run: Run) -> Captioned | None:
+def requirement_figure(run: Run, title: str = "") -> Captioned | None:
     """What decides, as a forest plot titled by the finding; None if nothing was measured.
 
     Parameters
     ----------
     run : Run
+    title : str
+        By default what the requirements say.
 
     Returns
     -------
@@ -274,7 +280,7 @@ def requirement_figure(run: Run) -> Captioned | None:
     )  # fmt: skip
     left = f" {len(rows)} of {len(drawn)} are drawn." if len(rows) < len(drawn) else ""
     needed = {threshold_text(r) for _, r in drawn}
-    title = _figure_title(found, names, drawn if one else [])
+    title = title or _figure_title(found, names, drawn if one else [])
     return Captioned(
         figure=RequirementPlot(
             rows=rows,

@@ -34,6 +34,7 @@ export class Blind {
       } catch { this.kept = false; }
     }
     this.been = []; // items shown before this one
+    this.drafts = new Map(); // notes on items without an answer
     this.at = Math.max(0, this.next(-1));
     document.addEventListener("keydown", (event) => this.keydown(event));
     byId("blind-note").addEventListener("change", () => this.note());
@@ -73,7 +74,7 @@ export class Blind {
     replace(byId("blind-choices"), payload.meta.choices.map((word, i) =>
       button("choice", this.keys[i], word, given.label === word, { label: word })),
     button("choice quiet", "u", "Unsure", given.unsure, { label: "", unsure: true }));
-    byId("blind-note").value = given.note || "";
+    byId("blind-note").value = given.note ?? this.drafts.get(this.at) ?? "";
     byId("blind-back").disabled = !this.been.length && this.at === 0;
     byId("blind-skip").disabled = this.next(this.at) === this.at;
     byId("blind-kept").hidden = this.kept;
@@ -89,8 +90,8 @@ export class Blind {
     try {
       const note = byId("blind-note").value;
       if (await this.keep(at, { ...answer, note })) {
-        this.been.push(at);
         this.at = this.next(at);
+        if (this.at !== at) this.been.push(at);
         this.show();
       }
       await painted();
@@ -117,7 +118,8 @@ export class Blind {
   note() {
     const given = this.answers.get(this.at);
     const note = byId("blind-note").value;
-    if (given && (given.note || "") !== note) this.keep(this.at, { ...given, note });
+    if (!given) this.drafts.set(this.at, note);
+    else if ((given.note || "") !== note) this.keep(this.at, { ...given, note });
   }
 
   back() {

@@ -53,8 +53,8 @@ export class Detail {
     const cell = this.item * store.nColumns + c.k;
     const rows = Array.from(store.rows(cell)).filter((r) => selection.keepRow[r]);
     const major = selection.cells.major[cell];
-    const parts = [store.scored && !store.human[c.k] ? `mean ${fixed(selection.cells.mean[cell], 2)}` : "",
-      major !== NONE ? store.labels[major] : store.called.some((v) => v !== NONE) ? "no majority" : ""];
+    const parts = [store.points[c.k] && !store.human[c.k] ? `mean ${fixed(selection.cells.mean[cell], 2)}` : "",
+      major !== NONE ? store.labels[major] : store.voted[c.k] ? "no majority" : ""];
     return el("section", { class: c.k === this.column ? "judge is-open" : "judge" },
       el("h4", {}, c.name, el("span", {}, parts.filter(Boolean).join(" \u00b7 "))),
       rows.map((r) => this.reply(r)));

@@ -25,9 +25,9 @@ export class Figure {
     const names = columns.map((c) => c.k).join();
     if (names !== this.names) {
       this.names = names;
-      this.panels = columns.map((c) => (store.scored ? this.scatter(c) : countTable(c, store)));
+      this.panels = columns.map((c) => (store.points[c.k] ? this.scatter(c) : countTable(c, store)));
       replace(this.host, this.panels.map((p) => p.node));
-      if (!store.scored) this.host.style.setProperty("--wide", `${60 + 42 * (store.labels.length + 1)}px`);
+      if (this.panels.some((p) => p.body)) this.host.style.setProperty("--wide", `${60 + 42 * (store.labels.length + 1)}px`);
     }
     this.limits();
     this.paint();
@@ -37,7 +37,10 @@ export class Figure {
     const a = this.selection.cells;
     let top = 0;
     if (this.store.single) {
-      for (const p of this.panels) { p.bins = this.bins(p.column); for (const b of p.bins.values()) top = Math.max(top, b[0] + b[1] + b[2]); }
+      for (const p of this.panels.filter((q) => q.canvas)) {
+        p.bins = this.bins(p.column);
+        for (const b of p.bins.values()) top = Math.max(top, b[0] + b[1] + b[2]);
+      }
       this.top = Math.max(1, top);
       return;
     }

@@ -150,18 +150,19 @@ function explore(payload) {
   function exportRows() {
     const used = (name) => store.columns.some((c) => c[name]);
     const names = ["condition", "criterion", "system"].filter(used);
+    const shown = [...store.columns.keys()].filter((k) => selection.keepColumn[k] && !store.human[k]);
+    const kinds = ["score", "verdict"].filter((n) => shown.some((k) => store.points[k] === (n === "score")));
     const rows = [["item_id", "cluster", "category", "judge", ...names, ...(store.order ? ["order"] : []),
-      "repeat", store.scored ? "score" : "verdict", "status", ...(store.labelled ? ["label"] : [])]];
+      "repeat", ...kinds, "status", ...(store.labelled ? ["label"] : [])]];
     for (const item of selection.items) {
-      for (let k = 0; k < store.nColumns; k++) {
-        if (!selection.keepColumn[k] || store.human[k]) continue;
+      for (const k of shown) {
         const c = store.columns[k], cell = item * store.nColumns + k;
         for (const r of store.rows(cell)) {
           if (!selection.keepRow[r]) continue;
           const v = store.value[r];
           rows.push([store.items.id[item], store.items.cluster[item], store.items.slice[item], c.judge,
             ...names.map((n) => c[n]), ...(store.order ? [store.meta.orders[store.order[r]]] : []),
-            store.repeat[r], v === v ? store.verdictWord(r) : "", STATUS_READ[store.status[r]],
+            store.repeat[r], ...kinds.map((n) => (v === v && store.points[k] === (n === "score") ? store.verdictWord(r) : "")), STATUS_READ[store.status[r]],
             ...(store.labelled ? [store.cellLabel(cell)] : [])]);
         }
       }

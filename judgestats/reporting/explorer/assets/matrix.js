@@ -135,7 +135,7 @@ export class Matrix {
     if (a.flip[c]) classes.push("is-flip");
     const word = a.major[c] === NONE ? "" : store.short[a.major[c]];
     const none = Array.from(store.rows(c)).some((r) => store.status[r] === 1) ? "n/a" : DASH;
-    const points = store.scored && !(store.human[column.k] && !store.numeric);
+    const points = store.points[column.k];
     const main = !a.n[c] ? none : !points ? word || "split"
       : a.n[c] > 1 ? fixed(a.mean[c], 1) : plainNumber(a.mean[c]);
     const said = [
@@ -150,7 +150,7 @@ export class Matrix {
       role: "gridcell", class: classes.join(" "), tabindex: -1, "data-c": column.k,
       "aria-label": said, title: said,
     }, el("span", { class: "mx-value", "aria-hidden": "true" }, main),
-    this.strip(c),
+    this.strip(c, points),
     el("span", { class: "mx-marks", "aria-hidden": "true" },
       [wrong && "\u2260", a.flip[c] && "\u21c5", a.unread[c] && "\u00d7"].filter(Boolean)
         .map((mark) => el("span", {}, mark))));
@@ -163,13 +163,13 @@ export class Matrix {
   }
 
   /** Repeats as dots: stacked on the scale for scores, one mark per repeat for categories. */
-  strip(cell) {
+  strip(cell, points) {
     const { store, selection } = this;
     const rows = Array.from(store.rows(cell)).filter((r) => selection.keepRow[r]);
     const height = 18;
-    const width = store.scored ? 58 : Math.min(58, 4 + rows.length * 10);
+    const width = points ? 58 : Math.min(58, 4 + rows.length * 10);
     const g = svg("svg", { class: "strip", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-    if (store.scored) {
+    if (points) {
       const [from, to] = store.meta.scale;
       const x = (v) => 3 + Math.min(1, Math.max(0, (v - from) / (to - from || 1))) * (width - 6);
       g.append(svg("line", { x1: 3, x2: width - 3, y1: 15, y2: 15, class: "axis" }));

@@ -8,7 +8,6 @@ const LONGEST_SEARCH = 500; // characters of a search that a link may hold
 /** The word of a filter's value, and back. Unknown words are undefined. */
 export function wordOf(store, name, value) {
   if (name === "label") return store.numeric ? String(value) : store.labels[value];
-  if (name === "verdict") return store.scored ? String(value) : store.categories[value];
   if (name === "order") return store.meta.orders[value];
   return String(value);
 }
@@ -17,7 +16,7 @@ function valueOf(store, name, word) {
   const place = (list) => { const i = (list || []).indexOf(word); return i < 0 ? undefined : i; };
   const number = () => (word.trim() !== "" && Number.isFinite(Number(word)) ? Number(word) : undefined);
   if (name === "label") return store.numeric ? number() : place(store.labels);
-  if (name === "verdict") return store.scored ? number() : place(store.categories);
+  if (name === "verdict") return store.verdicts.has(word) ? word : undefined;
   if (name === "order") return place(store.meta.orders);
   if (name === "repeat") return number();
   if (name === "outcome") return OUTCOMES.includes(word) ? word : undefined;

@@ -70,8 +70,7 @@ export class Review {
   verdict(cells, item, column) {
     const c = item * this.store.nColumns + column;
     if (cells.major[c] !== NONE) return this.store.labels[cells.major[c]];
-    const votes = this.store.called.some((v) => v !== NONE);
-    return this.store.scored && !votes && cells.n[c] ? fixed(cells.mean[c], 2).replace("\u2212", "-") : "";
+    return this.store.points[column] && !this.store.voted[column] && cells.n[c] ? fixed(cells.mean[c], 2).replace("\u2212", "-") : "";
   }
 
   /** Rows of the labels file. `blind` is false: the reviewer saw the judge's verdict. */

@@ -80,7 +80,7 @@ export function aggregate(store, keepRow, keepColumn) {
     }
     a.flip[c] = a.votes[c * nLabels + best] < total ? 1 : 0;
     // Of categories the spread is the share of repeats outside the majority.
-    if (!store.scored) a.sd[c] = 1 - a.votes[c * nLabels + best] / total;
+    if (!store.points[c % store.nColumns]) a.sd[c] = 1 - a.votes[c * nLabels + best] / total;
     if (!tie) a.major[c] = best; // a split vote has no majority
     const label = store.label[c];
     if (label !== NONE) {
@@ -99,19 +99,21 @@ export function keysOf(store, a, keepColumn) {
   };
   const K = Math.max(store.labels.length, 1);
   const tally = new Uint16Array(K + 1); // majorities of an item; last: split
-  const byMeans = store.scored && !store.called.some((v) => v !== NONE);
   for (let i = 0; i < store.nItems; i++) {
     let spread = 0, miss = 0, mode = 0, differ = 0;
     for (const group of store.groups) {
-      let low = Infinity, high = -Infinity, seen = NONE, judged = 0;
+      let low = Infinity, high = -Infinity, seen = NONE, judged = 0, byMeans = false;
       tally.fill(0);
       for (const k of group) {
         const c = i * store.nColumns + k;
         if (!keepColumn[k]) continue;
         if (a.unread[c]) mode |= 8;
         if (!a.n[c]) continue;
-        low = Math.min(low, a.mean[c]);
-        high = Math.max(high, a.mean[c]);
+        if (store.points[k]) {
+          low = Math.min(low, a.mean[c]);
+          high = Math.max(high, a.mean[c]);
+          byMeans ||= !store.voted[k];
+        }
         tally[Math.min(a.major[c], K)]++;
         judged++;
         if (a.sd[c] > spread) spread = a.sd[c];
@@ -125,7 +127,7 @@ export function keysOf(store, a, keepColumn) {
       }
       if (byMeans && high - low > (store.meta.step || 1)) mode |= 1;
       // Scores: range of the means. Categories: 1 - sum of squared shares of the majorities.
-      if (store.scored) differ = Math.max(differ, high - low);
+      if (low <= high) differ = Math.max(differ, high - low);
       else if (judged) differ = Math.max(differ, 1 - tally.reduce((sum, n) => sum + (n / judged) ** 2, 0));
     }
     keys.differ[i] = differ;
@@ -182,11 +184,11 @@ export function select(store, state) {
   orders[state.sort] ||= orderBy(keys[state.sort]);
   const keepItem = new Uint8Array(store.nItems).fill(1);
   const drop = (i) => { keepItem[i] = 0; };
-  if (f.verdict.size || f.outcome.size) {
+  if (keepColumn.includes(false) || f.repeat.size || f.order.size || f.verdict.size || f.outcome.size) {
     keepItem.fill(0);
     for (let r = 0; r < store.count; r++) {
       if (!keepRow[r] || !keepColumn[store.column[r]]) continue;
-      if (f.verdict.size && !f.verdict.has(store.value[r])) continue;
+      if (f.verdict.size && (store.value[r] !== store.value[r] || !f.verdict.has(store.verdictWord(r)))) continue;
       if (f.outcome.size && !f.outcome.has(outcomeOf(store, r))) continue;
       keepItem[store.item[r]] = 1;
     }

@@ -60,7 +60,8 @@ export class Store {
     check(["column", "repeat", "value", "called", "status"].every((n) => j[n].length === this.count), "length");
     check(j.item.every((v) => v >= 0 && v < this.nItems), "item");
     check(j.column.every((v) => v >= 0 && v < this.nColumns), "column");
-    check(this.scored || j.value.every((v) => v === null || v in this.categories), "value");
+    this.points = payload.columns.map((c) => (c.kind || payload.meta.kind) === "score");
+    check(j.value.every((v, r) => v === null || this.points[j.column[r]] || v in this.categories), "value");
     check(j.value.every((v) => v === null || Number.isFinite(v)), "number");
     check(j.status.every((v) => v in STATUS), "status");
     check(this.labels.length < NONE && j.called.every((v) => v === null || v in this.labels), "called");
@@ -86,7 +87,16 @@ export class Store {
     this.setLabels(items);
     this.index();
     this.places = new Map(items.id.map((id, i) => [id, i]));
-    this.single = this.scored && !this.start.some((s, c) => c && s - this.start[c - 1] > 1);
+    const twice = (s, c) => c && this.points[(c - 1) % this.nColumns] && s - this.start[c - 1] > 1;
+    this.single = this.scored && !this.start.some(twice);
+    this.voted = new Uint8Array(this.nColumns); // columns with verdicts in the words of the label
+    this.verdicts = new Map(); // judgments by word of the verdict
+    for (let r = 0; r < this.count; r++) {
+      if (this.called[r] !== NONE) this.voted[this.column[r]] = 1;
+      if (this.value[r] !== this.value[r]) continue;
+      const word = this.verdictWord(r);
+      this.verdicts.set(word, (this.verdicts.get(word) || 0) + 1);
+    }
   }
 
   /** Labels by cell: of the item, or of the item under the criterion of the column. */
@@ -101,7 +111,7 @@ export class Store {
       for (let i = 0; i < this.nItems; i++) {
         const v = list[i];
         if (v === null || v === undefined) continue;
-        if (this.numeric) this.truth[i * this.nColumns + k] = v;
+        if (this.numeric) { if (this.points[k]) this.truth[i * this.nColumns + k] = v; }
         else { check(v in this.labels, "label"); this.label[i * this.nColumns + k] = v; }
       }
     }
@@ -146,7 +156,7 @@ export class Store {
   verdictWord(row) {
     const v = this.value[row];
     if (v !== v) return STATUS[this.status[row]].replace("_", " ");
-    return this.scored ? String(v) : this.categories[v];
+    return this.points[this.column[row]] ? String(v) : this.categories[v];
   }
 
   /** A text by its number in the list of texts; "" where there is none. */
