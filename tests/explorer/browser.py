@@ -106,7 +106,7 @@ class Browser:
         os.close(self._read)
 
     def _attached(self) -> str:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while True:
             found = self.ask("Target.getTargets")["targetInfos"]
             page = next((t for t in found if t["type"] == "page"), None)
@@ -135,7 +135,7 @@ class Browser:
         if session or self.session:
             message["sessionId"] = session or self.session
         os.write(self._write, json.dumps(message).encode() + b"\0")
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while True:
             got = self._message(until)
             if got.get("id") == mine:
@@ -157,7 +157,7 @@ class Browser:
         return self.js(
             f"""new Promise((done, fail) => {{ const from = performance.now();
             const look = () => {{ const v = ({code}); if (v) done(v);
-              else if (performance.now() - from > 10000) fail(new Error('waited for ' + {code!r}));
+              else if (performance.now() - from > 60000) fail(new Error('waited for ' + {code!r}));
               else setTimeout(look, 10); }}; look(); }})""",
             session,
         )

@@ -1,6 +1,6 @@
 // One item: its texts, its labels, every reply side by side, the reviewer's decision.
 
-import { byId, el, replace } from "./dom.js";
+import { byId, el, replace, setAttributes } from "./dom.js";
 import { DASH, count, fixed } from "./format.js";
 import { RESOLVED } from "./review.js";
 import { outcomeOf } from "./select.js";
@@ -103,7 +103,12 @@ export class Detail {
     pick.value = String(this.column);
     const note = el("input", { type: "text", placeholder: "Note", "aria-label": "Note",
       maxlength: 1000, autocomplete: "off",
-      on: { change: () => this.resolve(own.resolution || "unclear", note.value) } });
+      on: { change: () => { // no button is made anew: it may be what is clicked next
+        const resolution = own.resolution || "unclear";
+        this.review.set(item, this.column, { resolution, note: note.value });
+        setAttributes(host.querySelector(`[data-key="${resolution}"]`), { "aria-pressed": "true" });
+        this.changed();
+      } } });
     note.value = own.note || "";
     const button = (name, text, why) => el("button", { type: "button", "data-key": name, title: why || null,
       disabled: Boolean(why), "aria-pressed": own.resolution === name ? "true" : "false",

@@ -24,7 +24,8 @@ function explore(payload) {
   const opened = readState(store, state, location.hash);
 
   showHeader(store.record);
-  if (matchMedia("(max-width: 43.99rem)").matches) document.querySelector(".summary").open = false;
+  const narrow = matchMedia("(max-width: 43.99rem)");
+  if (narrow.matches) document.querySelector(".summary").open = false;
   figureTitle(store);
   replace(byId("provenance"), store.meta.provenance);
   replace(byId("left-out"), store.meta.left_out.why);
@@ -48,6 +49,7 @@ function explore(payload) {
     detail.show(item, column, selection);
     matrix.mark(item);
     link();
+    if (narrow.matches) byId("detail-body").focus(); // it covers the matrix
   }
 
   function close() {
@@ -149,10 +151,10 @@ function explore(payload) {
   /** One row per judgment of the selection, in the columns that `judgestats analyze` reads. */
   function exportRows() {
     const used = (name) => store.columns.some((c) => c[name]);
-    const names = ["condition", "criterion", "system"].filter(used);
+    const names = ["condition", "criterion"].filter(used);
     const shown = [...store.columns.keys()].filter((k) => selection.keepColumn[k] && !store.human[k]);
     const kinds = ["score", "verdict"].filter((n) => shown.some((k) => store.points[k] === (n === "score")));
-    const rows = [["item_id", "cluster", "category", "judge", ...names, ...(store.order ? ["order"] : []),
+    const rows = [["item_id", "cluster", "category", "judge", ...names, ...(store.systems ? ["system"] : []), ...(store.order ? ["order"] : []),
       "repeat", ...kinds, "status", ...(store.labelled ? ["label"] : [])]];
     for (const item of selection.items) {
       for (const k of shown) {
@@ -161,7 +163,7 @@ function explore(payload) {
           if (!selection.keepRow[r]) continue;
           const v = store.value[r];
           rows.push([store.items.id[item], store.items.cluster[item], store.items.slice[item], c.judge,
-            ...names.map((n) => c[n]), ...(store.order ? [store.meta.orders[store.order[r]]] : []),
+            ...names.map((n) => c[n]), ...(store.systems ? [store.systems[item]] : []), ...(store.order ? [store.meta.orders[store.order[r]]] : []),
             store.repeat[r], ...kinds.map((n) => (v === v && store.points[k] === (n === "score") ? store.verdictWord(r) : "")), STATUS_READ[store.status[r]],
             ...(store.labelled ? [store.cellLabel(cell)] : [])]);
         }
