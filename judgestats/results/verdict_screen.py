@@ -138,8 +138,11 @@ def subject_names(results: Results) -> dict[str, str]:
     return out
 
 
-def verdict_groups(results: Results) -> list[tuple[str, str, Outcome]]:
-    """A word, subjects with purpose and reason, and the outcome, per reason, the best first."""
+def verdict_groups(results: Results, *, brief: bool = False) -> list[tuple[str, str, Outcome]]:
+    """A word, subjects with purpose and reason, and the outcome, per reason, the best first.
+
+    Brief ones state a purpose once, and count many subjects after the best outcome.
+    """
     called = subject_names(results)
     ordered = sorted(results.verdicts, key=lambda v: -ORDER.index(v.outcome))
     by_reason: dict[tuple[str, str, str, str], list[Verdict]] = {}
@@ -154,7 +157,9 @@ def verdict_groups(results: Results) -> list[tuple[str, str, Outcome]]:
     out = []
     for group in shown:
         outcome = group[-1].outcome
-        out.append((WORDS[outcome], verdict_reason(group, called), outcome))
+        is_known = brief and any(g[0].purpose == group[0].purpose for g in shown[: len(out)])
+        said = verdict_reason(group, called, brief=is_known)
+        out.append((WORDS[outcome], said, outcome))
     return out
 
 
@@ -168,17 +173,22 @@ def verdict_lines(results: Results, width: int = WIDTH) -> Lines:
     return lines
 
 
-def verdict_reason(group: Sequence[Verdict], called: Mapping[str, str] | None = None) -> str:
-    """Subjects, purpose, and reason of verdicts with one outcome."""
+def verdict_reason(
+    group: Sequence[Verdict], called: Mapping[str, str] | None = None, *, brief: bool = False
+) -> str:
+    """Subjects, purpose unless brief, and reason of verdicts with one outcome."""
     names = [(called or {}).get(v.subject.label, _clean(v.subject.name)) for v in group]
     are_conditions = any(", " in name for name in names)
-    listed = ("; " if are_conditions else ", ").join(names)
-    if len(names) > _MOST_NAMES:  # the table names them
-        of = f" of {len(called)}" if called and len(called) > len(names) else ""
-        listed = f"{len(names)}{of} {'conditions' if are_conditions else 'judges'}"
+    joint = "; " if are_conditions else ", "
+    listed = joint.join(names[:_MOST_NAMES])
+    if len(names) > _MOST_NAMES and brief:  # the table has the worst first
+        listed = f"{len(names)} {'conditions' if are_conditions else 'judges'}"
+    elif len(names) > _MOST_NAMES:
+        listed += f"{joint}and {len(names) - _MOST_NAMES} more"
     purpose = PURPOSES.get(group[0].purpose)
     words = purpose.phrase if purpose else ""
     words = purpose.phrases if purpose and purpose.phrases and len(group) > 1 else words
+    words = "" if brief else words
     comma = " " if group[0].purpose == "panel" else ", " if words else ""
     if group[0].purpose == "contrast":
         return f"{listed}: {group[0].sentence}"

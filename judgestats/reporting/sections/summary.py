@@ -85,7 +85,7 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     """
     records = run.records
     lines = []
-    for word, text, outcome in verdict_screen.verdict_groups(records):
+    for word, text, outcome in verdict_screen.verdict_groups(records, brief=True):
         ends = [
             (i, v.sentence) for i, v in enumerate(records.verdicts)
             if v.outcome == outcome and v.sentence and text.endswith(v.sentence)
