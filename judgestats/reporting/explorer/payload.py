@@ -70,7 +70,7 @@ def run_page(run: Run, **options: Any) -> str:
     if "label" not in frame:  # of pairs, items hold the labels
         decided, _ = majority_labels(map(item_from_record, run.items))
         labels = {pair_name(i, (g.a, g.b)): g.winner for i in decided for g in i.labels}
-        frame = frame.assign(label=frame["item_id"].map(labels).fillna(""))
+        frame = frame.assign(label=[labels.get(str(i), "") for i in frame["item_id"]])
     return html_page(view_payload(run.records, frame, texts=item_texts(run), **options)[1])
 
 

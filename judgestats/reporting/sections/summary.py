@@ -102,13 +102,13 @@ def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
     is_open = any(v.outcome == "CANNOT_TELL" for v in records.verdicts)
     said = [*lines, facts]
     asked = [*said, records.finding, *records.care[: 1 + is_open]]
-    is_titled = _word_count(asked) > _MOST_WORDS  # the finding is the title of the figure then
-    if records.finding and not is_titled:
+    is_caption = _word_count(asked) > _MOST_WORDS  # the finding is in the figure's caption then
+    if records.finding and not is_caption:
         said.append(records.finding)
         parts.append(Markdown(words(records, address("", "finding"))))
     if any(v.requirements for v in records.verdicts):
         parts.append(requirement_table(run))
-    drawn = requirement_figure(run, records.finding if is_titled else "") or figure
+    drawn = requirement_figure(run, records.finding if is_caption else "") or figure
     if drawn is not None:
         parts.append(drawn)
     listed: list[str] = []
@@ -233,14 +233,14 @@ def figure_below(run: Run, figure: Captioned | None) -> Captioned | None:
 _MOST_NAMED = 3
 
 
-def requirement_figure(run: Run, title: str = "") -> Captioned | None:
+def requirement_figure(run: Run, finding: str = "") -> Captioned | None:
     """What decides, as a forest plot titled by the finding; None if nothing was measured.
 
     Parameters
     ----------
     run : Run
-    title : str
-        By default what the requirements say.
+    finding : str
+        Of the run, where it is said in the caption.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def requirement_figure(run: Run, title: str = "") -> Captioned | None:
     )  # fmt: skip
     left = f" {len(rows)} of {len(drawn)} are drawn." if len(rows) < len(drawn) else ""
     needed = {threshold_text(r) for _, r in drawn}
-    title = title or _figure_title(found, names, drawn if one else [])
+    title = " ".join(filter(None, [_figure_title(found, names, drawn if one else []), finding]))
     return Captioned(
         figure=RequirementPlot(
             rows=rows,
