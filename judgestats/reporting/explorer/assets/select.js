@@ -186,9 +186,11 @@ export function select(store, state) {
   const drop = (i) => { keepItem[i] = 0; };
   if (keepColumn.includes(false) || f.repeat.size || f.order.size || f.verdict.size || f.outcome.size) {
     keepItem.fill(0);
+    const scores = new Set([...f.verdict].map(Number).filter((v) => v === v));
+    const codes = new Set([...f.verdict].map((word) => store.categories.indexOf(word)));
     for (let r = 0; r < store.count; r++) {
       if (!keepRow[r] || !keepColumn[store.column[r]]) continue;
-      if (f.verdict.size && (store.value[r] !== store.value[r] || !f.verdict.has(store.verdictWord(r)))) continue;
+      if (f.verdict.size && !(store.points[store.column[r]] ? scores : codes).has(store.value[r])) continue;
       if (f.outcome.size && !f.outcome.has(outcomeOf(store, r))) continue;
       keepItem[store.item[r]] = 1;
     }

@@ -91,11 +91,15 @@ export class Store {
     this.single = this.scored && !this.start.some(twice);
     this.voted = new Uint8Array(this.nColumns); // columns with verdicts in the words of the label
     this.verdicts = new Map(); // judgments by word of the verdict
+    const seen = [new Map(), new Map()]; // categories, scores: [judgments, one of them] by value
     for (let r = 0; r < this.count; r++) {
       if (this.called[r] !== NONE) this.voted[this.column[r]] = 1;
-      if (this.value[r] !== this.value[r]) continue;
+      const of = seen[Number(this.points[this.column[r]])], v = this.value[r];
+      if (v === v) of.set(v, [(of.get(v)?.[0] || 0) + 1, r]);
+    }
+    for (const [n, r] of seen.flatMap((of) => [...of.values()])) {
       const word = this.verdictWord(r);
-      this.verdicts.set(word, (this.verdicts.get(word) || 0) + 1);
+      this.verdicts.set(word, (this.verdicts.get(word) || 0) + n);
     }
   }
 
