@@ -181,8 +181,8 @@ def understand(
     """
     own_item = item or (names["item_id"],)
     stated = [names["criterion"]] if "criterion" in names else []
-    named = {names.get("judge"), names.get("temperature")}  # in every condition's name
-    factors = tuple(c for c in dict.fromkeys([*factors, *stated]) if c not in named)
+    usual = {names.get("judge"), names.get("temperature")}  # in the name of every condition
+    factors = tuple(c for c in dict.fromkeys([*factors, *stated]) if c not in usual)
     not_parts = [names[n] for n in ("judge", "temperature", "order", "cluster") if n in names]
     not_parts = [c for c in not_parts if c not in own_item]
     serving = {*names.values()} - ({names["category"]} if "category" in names else set())

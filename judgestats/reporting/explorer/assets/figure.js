@@ -2,7 +2,7 @@
 // Categories: verdict against label, one table per judge. Both filter the matrix.
 
 import { countTable, fillCounts } from "./counts.js";
-import { breakable, byId, el, replace, token } from "./dom.js";
+import { breakable, el, replace, token } from "./dom.js";
 import { count, fixed, ticks } from "./format.js";
 import { outcomeOf } from "./select.js";
 
@@ -297,9 +297,4 @@ export class Figure {
     return [s.x(clamp(b.x[0], from - out, to + out)), s.y(clamp(b.y[1], 0, this.top * 1.05)),
       s.x(clamp(b.x[1], from - out, to + out)), s.y(clamp(b.y[0], 0, this.top * 1.05))];
   }
-}
-
-export function figureTitle(store) {
-  replace(byId("fig-title"), store.record.figure.title);
-  replace(byId("fig-note"), store.record.figure.note);
 }

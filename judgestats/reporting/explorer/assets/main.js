@@ -3,7 +3,7 @@
 import { Blind } from "./blind.js";
 import { Detail } from "./detail.js";
 import { announce, byId, el, replace, setAttributes } from "./dom.js";
-import { Figure, figureTitle } from "./figure.js";
+import { Figure } from "./figure.js";
 import { makeFilters, showActive } from "./filters.js";
 import { count, digest, fixed, plural } from "./format.js";
 import { showHeader } from "./header.js";
@@ -26,7 +26,8 @@ function explore(payload) {
   showHeader(store.record);
   const narrow = matchMedia("(max-width: 43.99rem)");
   if (narrow.matches) document.querySelector(".summary").open = false;
-  figureTitle(store);
+  replace(byId("fig-title"), store.record.figure.title);
+  replace(byId("fig-note"), store.record.figure.note);
   replace(byId("provenance"), store.meta.provenance);
   replace(byId("left-out"), store.meta.left_out.why);
   byId("app").hidden = false;
