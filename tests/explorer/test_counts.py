@@ -273,3 +273,18 @@ def test_a_mean_of_labels_is_shown_short_and_named_whole(opened: Callable[..., B
         f"Human label: {first:.5f} "
     )
     assert tab.js("location.hash").startswith(f"#label={first}&")
+
+
+def test_scores_and_categories_of_one_run_have_columns_of_their_kind(
+    opened: Callable[..., Browser],
+) -> None:
+    scores, pairs = judgments(3), judgments(4, kind="choice")
+    pairs = pairs.assign(condition=pairs["condition"] + ", pair", item_id="p/" + pairs["item_id"])
+    page = opened(pd.concat([scores, pairs]), "#condition=pair")
+    alone = counted(pairs, None)["modes"]
+    assert page.js("judgestats.selection.modes") == alone
+    assert page.js("judgestats.exportRows()[0]").count("verdict") == 1
+    assert "score" not in page.js("judgestats.exportRows()[0]")
+    page.js("document.getElementById('reset').click()")
+    both = counted(scores, 6.0)["modes"]
+    assert page.js("judgestats.selection.modes") == {m: both[m] + alone[m] for m in MODES}  # type: ignore[index]
