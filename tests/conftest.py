@@ -107,4 +107,4 @@ def quick_batches(monkeypatch) -> None:
     from judgestats.collection import Limits
 
     quick = partial(Limits, first_s=0.01)
-    monkeypatch.setattr("judgestats.collection.batches.collect.Limits", quick)
+    monkeypatch.setattr("judgestats.collection.batches.work.Limits", quick)

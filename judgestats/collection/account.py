@@ -145,6 +145,15 @@ class Account:
         self.tokens_cached += outcome.tokens_cached or 0
         self.tokens_reasoning += outcome.tokens_reasoning or 0
 
+    def add_answers(self, outcome: Outcome, count: int, *, cost: float, estimated: float) -> None:
+        """Count tokens and dollars of an answered request, of this many choices."""
+        self.add_tokens(outcome)
+        self.cost_estimated_usd += estimated
+        if math.isnan(cost):
+            self.cost_unknown += count
+        else:
+            self.cost_usd += cost
+
     def failure(self, kind: str) -> None:
         """Count a failed judgment."""
         self.asked += 1

@@ -152,7 +152,6 @@ _FORESEEN_TOKENS, _TOKEN_CHARACTERS = 300, 4
 def price_answers(
     items: Sequence[Item],
     plan: AnswerPlan,
-    ask: CollectionRequest | None = None,
     **options: Any,
 ) -> PricePlan:
     """Calls, tokens and price range of `collect_answers`; sends nothing.
@@ -164,16 +163,14 @@ def price_answers(
     ----------
     items : sequence of Item
     plan : AnswerPlan
-    ask : CollectionRequest, optional
-        As `collect_answers` takes it.
     **options
-        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest`.
 
     Returns
     -------
     PricePlan
     """
-    ask = CollectionRequest.from_options(ask, **options)
+    ask = CollectionRequest.from_options(**options)
     tasks = []
     for voice, item, answers in _journal_answers(items, plan, ask.journal):
         turns = [*answers, *[_foreseen(voice[0], plan)] * len(item.turns)]
@@ -292,7 +289,6 @@ class Answered:
 def collect_answers(
     items: Sequence[Item],
     plan: AnswerPlan,
-    ask: CollectionRequest | None = None,
     **options: Any,
 ) -> Answered:
     """Have models answer items.
@@ -306,10 +302,9 @@ def collect_answers(
     items : sequence of Item
         Responses they have already are replaced.
     plan : AnswerPlan
-    ask : CollectionRequest, optional
-        Of it judges, seed and settings are the plan's.
     **options
-        Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
+        Fields of `judgestats.collection.ask.CollectionRequest`; judges, seed and settings are the
+        plan's.
 
     Returns
     -------
@@ -344,7 +339,7 @@ def collect_answers(
     first = list(_first_turns(items, plan))
     collected = collect_judgments(
         first,
-        CollectionRequest.from_options(ask, **options),
+        CollectionRequest.from_options(**options),
         judges=dict(plan.answerers),
         experiment="answers",
         reply_mode=ReplyMode.TEXT,

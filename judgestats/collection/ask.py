@@ -8,11 +8,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgestats.collection.account import Account
-from judgestats.collection.app_client import AppClient, AsgiApp
-from judgestats.collection.callable_judge import FunctionClient
+from judgestats.collection.app_client import AsgiApp
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Limits
@@ -26,9 +25,6 @@ from judgestats.collection.spec import CHAT, JudgeSpec, parse_judge
 from judgestats.data.columns import field_of
 from judgestats.errors import InputError, nearest
 from judgestats.protocols.base import ReplyMode
-
-if TYPE_CHECKING:
-    from judgestats.collection.client import JudgeClient
 
 _MAX_CONCURRENCY = 4096
 
@@ -210,7 +206,6 @@ class CollectionRequest:
         self,
         spec: JudgeSpec,
         *,
-        client: JudgeClient | AppClient | FunctionClient,
         journal: Journal,
         limit: AdaptiveLimit | None = None,
     ) -> Endpoint:
@@ -219,7 +214,6 @@ class CollectionRequest:
         in_batch = self.mode == "batch"
         return Endpoint(
             spec,
-            client=client,
             concurrency=1 if in_batch else spec.concurrency or self.concurrency,
             journal=journal,
             price=price.batch_price if in_batch else price,

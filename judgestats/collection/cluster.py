@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,22 +132,6 @@ def work_off(shard: Shard) -> ShardResult:
             abilities=tuple(journal.all_abilities()),
             ledger=tuple(journal.ledger.lines()),
         )
-
-
-def added(accounts: Iterable[Account]) -> Account:
-    """One account of several.
-
-    Examples
-    --------
-    >>> added([Account(asked=2, answered=2), Account(asked=1, failed=1, failures={"x": 1})]).asked
-    3
-    """
-    total = Account()
-    for account in accounts:
-        failures = dict(Counter(total.failures) + Counter(account.failures))
-        for name, value in vars(account).items():
-            setattr(total, name, failures if name == "failures" else getattr(total, name) + value)
-    return total
 
 
 _LIMITS = (Stop.MAX_COST, Stop.MAX_REQUESTS)
@@ -403,7 +386,9 @@ class _Job:
     # ------------------------------------------------------------------ the end
 
     def collected(self) -> Collected:
-        account = added(self.accounts)
+        account = Account()
+        for own in self.accounts:
+            account.add(own)
         self.notes |= dict.fromkeys(reader_notes(self.reader, account))
         account.earlier_cost_usd = self.earlier_cost
         account.earlier_billed_twice = self.earlier_twice

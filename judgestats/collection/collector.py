@@ -8,24 +8,30 @@ import gc
 import inspect
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from judgestats.collection import progress, rows
+from judgestats.collection import progress
 from judgestats.collection.account import Account, Collected, Stop
 from judgestats.collection.app_client import AppClient
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.callable_judge import FunctionClient
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Purse, Spend
-from judgestats.collection.request import Ready, Sampling
-from judgestats.collection.retry import AdaptiveLimit, RetryPolicy
-from judgestats.collection.rows import FrameWriter, PartWriter
-from judgestats.collection.sending import Halt, RequestResult, RequestSender
+from judgestats.collection.journal_file import Answer
+from judgestats.collection.request import Ready
+from judgestats.collection.retry import AdaptiveLimit, GivenUp
+from judgestats.collection.rows import (
+    FrameWriter,
+    PartWriter,
+    answer_row,
+    failed_row,
+    invalid_row,
+)
+from judgestats.collection.sending import Halt, RequestSender
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Task
 from judgestats.deadlines import handled_by, note_signal
@@ -35,7 +41,11 @@ from judgestats.protocols.replies import READER_VERSION
 from judgestats.simulated.app import SimulatedServer
 
 if TYPE_CHECKING:
-    from judgestats.collection.client import JudgeClient
+    from judgestats.collection.sending import Client
+
+
+Place = tuple[int, ...]
+"""Position in the plan's order; what follows from a judgment comes directly after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,17 @@ class Group:
     """Tasks that differ only in their replicate, with their positions in the plan's order."""
 
     tasks: tuple[Task, ...]
-    places: tuple[tuple[int, ...], ...]
+    places: tuple[Place, ...]
+
+    @property
+    def placed(self) -> list[tuple[Task, Place]]:
+        """Each task with its position."""
+        return list(zip(self.tasks, self.places, strict=True))
+
+    def part(self, start: int, count: int | None = None) -> Group:
+        """The tasks from one on, or this many of them."""
+        end = None if count is None else start + count
+        return Group(self.tasks[start:end], self.places[start:end])
 
 
 def grouped(tasks: Iterable[tuple[int, Task]], size: int, *, together: bool) -> Iterator[Group]:
@@ -103,14 +123,6 @@ def refuse_repeated(tasks: Iterable[Task], seen: set[int]) -> None:
         seen.add(mark)
 
 
-async def following(follow_up: rows.FollowUp | None, row: dict[str, Any]) -> Sequence[Task]:
-    """The tasks that follow from a row."""
-    if follow_up is None:
-        return ()
-    more = follow_up(row)
-    return tuple(await more if inspect.isawaitable(more) else more)
-
-
 class Source:
     """The groups of one endpoint: what follows from answers first, then the plan."""
 
@@ -119,10 +131,11 @@ class Source:
         self._added: deque[Group] = deque()
         self._changed = asyncio.Event()
 
-    def add(self, group: Group) -> None:
-        """A group that follows from an answer; it takes precedence over the plan."""
-        self._added.append(group)
-        self.wake()
+    def follow(self, tasks: Iterable[tuple[Place, Task]]) -> None:
+        """Take tasks that follow from an answer; they take precedence over the plan."""
+        for place, task in tasks:
+            self._added.append(Group((task,), (place,)))
+            self.wake()
 
     def wake(self) -> None:
         """Let waiting workers look again."""
@@ -149,8 +162,16 @@ _YIELD_EVERY = 64
 """Cached or left out judgments between two looks at the event loop."""
 
 
-class Collector:
-    """One collection. Built and run by `collect`.
+class Collection:
+    """One collection: its endpoints, its account, its rows, and whether it is to end.
+
+    Parameters
+    ----------
+    ask : CollectionRequest
+    journal : Journal
+        Open.
+    sink : FrameWriter or PartWriter, optional
+        Takes the rows; the request's own by default.
 
     Attributes
     ----------
@@ -158,41 +179,188 @@ class Collector:
         What came of it so far, and whether it is to end.
     hurry : Event
         Set by a second interrupt: do not wait for what is in flight.
+    endpoints : dict of (str, str) to Endpoint
+        By `JudgeSpec.capability_key`, each made when it is first needed.
+    """
+
+    def __init__(
+        self, ask: CollectionRequest, journal: Journal, sink: FrameWriter | PartWriter | None = None
+    ) -> None:
+        self.ask = ask
+        self.journal = journal
+        self.account = Account()
+        self.halt = Halt()
+        self.hurry = asyncio.Event()
+        self.endpoints: dict[tuple[str, str], Endpoint] = {}
+        own = FrameWriter() if ask.stream_to is None else PartWriter(Path(ask.stream_to))
+        self._sink = sink or own
+        self._reader = journal.read_by(READER_VERSION)
+        self._limits: dict[tuple[str, str], AdaptiveLimit] = {}
+        self._counted: set[tuple[str, str]] = set()
+
+    def endpoint(self, name: str) -> Endpoint:
+        """The endpoint of a judge; those of one address share a limit."""
+        spec = self.ask.judge(name)
+        if spec.capability_key not in self.endpoints:
+            shared = self._limits.get(spec.address) if spec.concurrency is None else None
+            made = self.ask.endpoint(spec, journal=self.journal, limit=shared)
+            if spec.concurrency is None:
+                self._limits[spec.address] = made.limit
+            if spec.address not in self._counted:  # the ledger knows addresses
+                self._counted.add(spec.address)
+                self.account.earlier_cost_usd += made.earlier.total
+                self.account.earlier_billed_twice += made.earlier.asked_again
+            self.endpoints[spec.capability_key] = made
+        return self.endpoints[spec.capability_key]
+
+    def ready(self, group: Group) -> Ready:
+        """What a request for a group carries, in the reply mode of its endpoint."""
+        first = group.tasks[0]
+        endpoint = self.endpoint(first.condition.judge)
+        prompted = prompted_in(endpoint.abilities.mode, first.build)
+        return Ready(endpoint.spec, group.tasks, prompted, self.ask.sampling)
+
+    # ------------------------------------------------------------------ rows
+
+    async def answered(
+        self, place: Place, task: Task, ready: Ready, answer: Answer, *, cached: bool
+    ) -> list[tuple[Place, Task]]:
+        """Deliver the row of an answer; gives the tasks that follow from it."""
+        self.account.cached += cached
+        self.account.asked += not cached
+        self.account.answered += not cached
+        row = answer_row(task, ready, answer, cached=cached, experiment=self.ask.experiment)
+        return await self._deliver(place, row)
+
+    async def failed(
+        self, place: Place, task: Task, ready: Ready, asked: GivenUp
+    ) -> list[tuple[Place, Task]]:
+        """Deliver the row of a judgment that was given up; gives the tasks that follow from it."""
+        self.account.failure(asked.failure.kind.value)
+        row = failed_row(task, ready, asked, experiment=self.ask.experiment)
+        return await self._deliver(place, row)
+
+    async def invalid(
+        self, place: Place, task: Task, ready: Ready, refused: str
+    ) -> list[tuple[Place, Task]]:
+        """Deliver the row of a condition that the model refuses."""
+        self.account.invalid += 1
+        row = invalid_row(task, ready, refused, experiment=self.ask.experiment)
+        return await self._deliver(place, row)
+
+    async def _deliver(self, place: Place, row: dict[str, Any]) -> list[tuple[Place, Task]]:
+        self._sink.add(place, row)
+        if self.ask.follow_up is None:
+            return []
+        more = self.ask.follow_up(row)
+        listed = await more if inspect.isawaitable(more) else more
+        return [((*place, index), task) for index, task in enumerate(listed)]
+
+    # ------------------------------------------------------------------ the end
+
+    def collected(self, *, running: str = "") -> Collected:
+        """What it brought; `running` is a sentence on what goes on elsewhere."""
+        frame, parts = self._sink.finish()
+        endpoints = self.endpoints.values()
+        notes = (
+            *progress.reader_notes(self._reader, self.account),
+            *(note for each in endpoints for note in each.all_notes(self.ask.sampling)),
+            *progress.money_notes(self.account, self.ask.budget, endpoints),
+        )
+        return Collected(
+            frame=frame,
+            parts=parts,
+            account=self.account,
+            stopped_because=self.halt.why,
+            stopped_detail=self.halt.detail,
+            message=progress.message(
+                self.halt,
+                account=self.account,
+                budget=self.ask.budget,
+                journal=self.journal,
+                running=running,
+            ),
+            reply_modes=self.ask.reply_modes(self.endpoints),
+            usage_faults={e.spec.name: e.usage_faults for e in endpoints},
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+
+class StagedCollection(Collection):
+    """A collection stage by stage: what the journal holds of a plan, then what follows from that.
+
+    Attributes
+    ----------
+    given_up : dict of bytes to GivenUp
+        Judgments that failed for good, by their keys.
+    """
+
+    def __init__(
+        self, ask: CollectionRequest, journal: Journal, sink: FrameWriter | PartWriter | None = None
+    ) -> None:
+        super().__init__(ask, journal, sink)
+        self.given_up: dict[bytes, GivenUp] = {}
+
+    async def work(self, tasks: list[Task]) -> None:
+        """Ask for what is missing of a stage; nothing is asked here."""
+
+    def was_kept(self, key: bytes) -> bool:
+        """Whether a judgment was answered before this run."""
+        del key
+        return True
+
+    def groups(self, tasks: Iterable[Task]) -> Iterator[tuple[Group, Ready]]:
+        """The tasks of a stage as requests."""
+        for group in grouped(enumerate(tasks), self.ask.sampling.choices, together=True):
+            yield group, self.ready(group)
+
+    async def missing(self, tasks: Iterable[Task]) -> AsyncIterator[tuple[Task, Ready]]:
+        """Work off a plan and deliver its rows; yields what has none: it is still to be asked."""
+        stage: list[tuple[Place, Task]] = [((i,), task) for i, task in enumerate(tasks)]
+        refuse_repeated((task for _, task in stage), set())
+        while stage and not self.halt.called.is_set():
+            await self.work([task for _, task in stage])
+            following: list[tuple[Place, Task]] = []
+            for group, ready in self.groups(task for _, task in stage):
+                for task, (number,) in zip(group.tasks, group.places, strict=True):
+                    place, key = stage[number][0], ready.keys[task.replicate]
+                    abilities = self.endpoint(task.condition.judge).abilities
+                    if (answer := self.journal.get(key)) is not None:
+                        kept = self.was_kept(key)
+                        following += await self.answered(place, task, ready, answer, cached=kept)
+                    elif refused := abilities.refuses(task.condition):
+                        following += await self.invalid(place, task, ready, refused)
+                    elif (failed := self.given_up.get(key)) is not None:
+                        following += await self.failed(place, task, ready, failed)
+                    else:
+                        yield task, ready
+            stage = following
+
+
+class Collector(Collection):
+    """A collection request by request. Built and run by `collect`.
+
+    Parameters
+    ----------
+    ask, journal
+        As in `Collection`.
+    client_of : function of JudgeSpec
+        Gives the client by which a judge is asked.
     """
 
     def __init__(
         self,
-        *,
-        endpoint_of: Callable[[str], Endpoint],
+        ask: CollectionRequest,
         journal: Journal,
-        purse: Purse,
-        sampling: Sampling,
-        retry: RetryPolicy,
-        sink: rows.FrameWriter | rows.PartWriter,
-        experiment: str,
-        follow_up: rows.FollowUp | None,
-        check_duplicates: bool,
+        *,
+        client_of: Callable[[JudgeSpec], Client],
     ) -> None:
-        self.account = Account()
-        self.halt = Halt()
-        self.hurry = asyncio.Event()
+        super().__init__(ask, journal)
         self._sender = RequestSender(
-            journal=journal,
-            purse=purse,
-            sampling=sampling,
-            retry=retry,
-            account=self.account,
-            halt=self.halt,
+            ask, journal=journal, account=self.account, halt=self.halt, client_of=client_of
         )
-        self._endpoint_of = endpoint_of
-        self._journal = journal
-        self._sampling = sampling
-        self._sink = sink
-        self._experiment = experiment
-        self._follow_up = follow_up
-        self._seen: set[int] | None = set() if check_duplicates else None
+        self._seen: set[int] | None = set() if ask.stream_to is None else None
         self._sources: list[Source] = []
-        self._endpoints: list[Endpoint] = []
         self._unfinished = 0
         self._since_yield = 0
 
@@ -224,28 +392,25 @@ class Collector:
         for result in results:
             if isinstance(result, Exception):
                 raise result
-        refused = [endpoint.refused for endpoint in self._endpoints]
+        endpoints = self.endpoints.values()
+        refused = [endpoint.refused for endpoint in endpoints]
         if all(refused) and refused and not self.account.answered:
             raise JudgeError("\n".join(refused))
         if self.halt.called.is_set() and self.halt.why is not Stop.INTERRUPTED:
             await self._rest_from_journal()
-        if given_up := [each for endpoint in self._endpoints for each in endpoint.given_up]:
+        if given_up := [each for endpoint in endpoints for each in endpoint.given_up]:
             self.halt.stop(given_up[0][0], "; ".join(detail for _, detail in given_up))
 
     async def _rest_from_journal(self) -> None:
         """Deliver the answers that earlier runs stored for groups that stopped."""
-        held = len(self._journal)
+        held = len(self.journal)
         for source in self._sources:
             # A journal that holds no more answers than were handed over has none for the rest.
             while held > self.account.cached + self.account.answered:
                 group = source.take()
                 if group is None:
                     break
-                endpoint = self._endpoint_of(group.tasks[0].condition.judge)
-                prompted = prompted_in(endpoint.abilities.mode, group.tasks[0].build)
-                ready = Ready(endpoint.spec, group.tasks, prompted, self._sampling)
-                left = list(zip(group.tasks, group.places, strict=True))
-                await self._from_journal(left, ready, source)
+                await self._from_journal(group, self.ready(group), source)
 
     async def _wind_down(self, grace_s: float) -> None:
         """Let requests in flight bring their answers: they are paid for."""
@@ -263,7 +428,7 @@ class Collector:
         while not self.halt.called.is_set():
             group = source.take()
             if group is None:
-                if self._unfinished == 0 or self._follow_up is None:
+                if self._unfinished == 0 or self.ask.follow_up is None:
                     return
                 await source.change()
                 continue
@@ -278,7 +443,7 @@ class Collector:
                 raise
             finally:
                 self._unfinished -= 1
-                if self._unfinished == 0 and self._follow_up is not None:
+                if self._unfinished == 0 and self.ask.follow_up is not None:
                     for each in self._sources:
                         each.wake()
 
@@ -287,65 +452,49 @@ class Collector:
     async def _judge(self, group: Group, source: Source) -> None:
         if self._seen is not None:
             refuse_repeated(group.tasks, self._seen)
-        condition = group.tasks[0].condition
-        endpoint = self._endpoint_of(condition.judge)
-        left = list(zip(group.tasks, group.places, strict=True))
-        if endpoint not in self._endpoints:
-            self._endpoints.append(endpoint)
+        endpoint = self.endpoint(group.tasks[0].condition.judge)
         probing = await endpoint.probe()
         try:
-            await self._work_off(endpoint, left, source)
+            await self._work_off(endpoint, group, source)
         finally:
             if probing:
                 endpoint.settle()
 
-    async def _work_off(
-        self, endpoint: Endpoint, left: list[tuple[Task, tuple[int, ...]]], source: Source
-    ) -> None:
+    async def _work_off(self, endpoint: Endpoint, left: Group, source: Source) -> None:
         """Ask until every judgment of a group has its row, learning on the way."""
         built_for: ReplyMode | None = None
         ready: Ready | None = None
-        while left and not self.halt.called.is_set():
+        condition = left.tasks[0].condition
+        while left.tasks and not self.halt.called.is_set():
             mode = endpoint.abilities.mode
             if ready is None or built_for is not mode:
-                tasks = [t for t, _ in left]
-                prompted = prompted_in(mode, tasks[0].build)
-                ready = Ready(endpoint.spec, tasks, prompted, self._sampling)
+                ready = self.ready(left)
                 left = await self._from_journal(left, ready, source)
                 built_for = mode
-                if not left:
+                if not left.tasks:
                     return
-            if endpoint.asks_no_more(left[0][0].condition.label):
+            if endpoint.asks_no_more(condition.label):
                 # What the journal holds was handed over all the same.
                 await self._breathe()
                 return
-            if refused := endpoint.abilities.refuses(left[0][0].condition):
-                for task, place in left:
-                    self.account.invalid += 1
-                    row = rows.invalid_row(task, ready, refused, experiment=self._experiment)
-                    await self._finish_row(place, row, source)
+            if refused := endpoint.abilities.refuses(condition):
+                for task, place in left.placed:
+                    source.follow(await self.invalid(place, task, ready, refused))
                 return
-            size = self._sampling.choices if endpoint.abilities.several else 1
-            left = left[await self._ask(endpoint, left[:size], ready, source) :]
+            size = self.ask.sampling.choices if endpoint.abilities.several else 1
+            left = left.part(await self._ask(endpoint, left.part(0, size), ready, source))
 
-    async def _from_journal(
-        self,
-        left: list[tuple[Task, tuple[int, ...]]],
-        ready: Ready,
-        source: Source,
-    ) -> list[tuple[Task, tuple[int, ...]]]:
+    async def _from_journal(self, left: Group, ready: Ready, source: Source) -> Group:
         """Emit what the journal holds; returns what it does not."""
         missing = []
-        for task, place in left:
-            answer = self._journal.get(ready.keys[task.replicate])
+        for task, place in left.placed:
+            answer = self.journal.get(ready.keys[task.replicate])
             if answer is None:
                 missing.append((task, place))
                 continue
-            self.account.cached += 1
-            row = rows.answer_row(task, ready, answer, cached=True, experiment=self._experiment)
-            await self._finish_row(place, row, source)
+            source.follow(await self.answered(place, task, ready, answer, cached=True))
             await self._breathe()
-        return missing
+        return Group(tuple(t for t, _ in missing), tuple(p for _, p in missing))
 
     async def _breathe(self) -> None:
         """Look at the event loop now and then if nothing is waited for."""
@@ -354,38 +503,19 @@ class Collector:
             self._since_yield = 0
             await asyncio.sleep(0)
 
-    async def _ask(
-        self,
-        endpoint: Endpoint,
-        part: list[tuple[Task, tuple[int, ...]]],
-        ready: Ready,
-        source: Source,
-    ) -> int:
+    async def _ask(self, endpoint: Endpoint, part: Group, ready: Ready, source: Source) -> int:
         """Ask one request; returns how many of `part` have their row."""
 
-        async def deliver(asked: RequestResult) -> int:
-            if asked.failure is not None:
-                for task, place in part:
-                    self.account.failure(asked.failure.kind.value)
-                    row = rows.failed_row(task, ready, asked, experiment=self._experiment)
-                    await self._finish_row(place, row, source)
-                return len(part)
-            for (task, place), answer in zip(part, asked.answers, strict=False):
-                row = rows.answer_row(
-                    task, ready, answer, cached=False, experiment=self._experiment
-                )
-                await self._finish_row(place, row, source)
-            return len(asked.answers)
+        async def deliver(asked: GivenUp | tuple[Answer, ...]) -> int:
+            if isinstance(asked, GivenUp):
+                for task, place in part.placed:
+                    source.follow(await self.failed(place, task, ready, asked))
+                return len(part.tasks)
+            for (task, place), answer in zip(part.placed, asked, strict=False):
+                source.follow(await self.answered(place, task, ready, answer, cached=False))
+            return len(asked)
 
-        return await self._sender.ask(endpoint, [task for task, _ in part], ready, deliver)
-
-    async def _finish_row(
-        self, place: tuple[int, ...], row: dict[str, Any], source: Source
-    ) -> None:
-        """Deliver a row, and add the tasks that follow from it."""
-        self._sink.add(place, row)
-        for index, task in enumerate(await following(self._follow_up, row)):
-            source.add(Group((task,), ((*place, index),)))
+        return await self._sender.ask(endpoint, list(part.tasks), ready, deliver)
 
 
 async def _all_done(workers: list[asyncio.Task[None]]) -> None:
@@ -393,15 +523,8 @@ async def _all_done(workers: list[asyncio.Task[None]]) -> None:
         await asyncio.wait(workers)
 
 
-class Interruptible(Protocol):
-    """What can be asked to end: `halt` in order, `hurry` at once."""
-
-    halt: Halt
-    hurry: asyncio.Event
-
-
 @contextlib.contextmanager
-def signals(collector: Interruptible) -> Iterator[None]:
+def signals(collector: Collection) -> Iterator[None]:
     """The first SIGINT or SIGTERM winds the collection down, the second ends it at once."""
     loop = asyncio.get_running_loop()
 
@@ -424,53 +547,24 @@ async def collect_online(tasks: Iterable[Task], ask: CollectionRequest) -> Colle
     if isinstance(tasks, Sequence):
         for name in {t.condition.judge for t in tasks}:
             ask.judge(name)  # a wrong name is found before anything is opened or sent
-    sink = FrameWriter() if ask.stream_to is None else PartWriter(Path(ask.stream_to))
     show = progress.reporter(ask.progress)
     async with contextlib.AsyncExitStack() as stack:
         journal = stack.enter_context(ask.opened_journal())
-        reader = journal.read_by(READER_VERSION)
-        endpoints: dict[tuple[str, str], Endpoint] = {}
-        clients: dict[tuple[object, ...], JudgeClient | AppClient | FunctionClient] = {}
-        limits: dict[tuple[str, str], AdaptiveLimit] = {}
-        earlier: dict[tuple[str, str], Spend] = {}
-        purse = Purse(ask.budget)
+        clients: dict[tuple[object, ...], Client] = {}
 
-        def endpoint_of(name: str) -> Endpoint:
-            spec = ask.judge(name)
-            if spec.capability_key not in endpoints:
-                if spec.client_key not in clients:
-                    client = _client(spec, ask)
-                    stack.push_async_exit(client)
-                    clients[spec.client_key] = client
-                shared = limits.get(spec.address) if spec.concurrency is None else None
-                endpoint = ask.endpoint(
-                    spec, client=clients[spec.client_key], journal=journal, limit=shared
-                )
-                if spec.concurrency is None:
-                    limits[spec.address] = endpoint.limit
-                if spec.address not in earlier:  # the ledger knows addresses
-                    earlier[spec.address] = endpoint.earlier
-                    purse.earlier += endpoint.earlier.total
-                endpoints[spec.capability_key] = endpoint
-            return endpoints[spec.capability_key]
+        def client_of(spec: JudgeSpec) -> Client:
+            if spec.client_key not in clients:
+                clients[spec.client_key] = client = _client(spec, ask)
+                stack.push_async_exit(client)
+            return clients[spec.client_key]
 
-        collector = Collector(
-            endpoint_of=endpoint_of,
-            journal=journal,
-            purse=purse,
-            sampling=ask.sampling,
-            retry=ask.retry,
-            sink=sink,
-            experiment=ask.experiment,
-            follow_up=ask.follow_up,
-            check_duplicates=ask.stream_to is None,
-        )
+        collector = Collector(ask, journal, client_of=client_of)
         sources = _sources(tasks, ask)
         if isinstance(tasks, Sequence):  # what earlier runs spent counts before anything is sent
             for name in dict.fromkeys(t.condition.judge for t in tasks):
-                endpoint_of(name)
+                client_of(collector.endpoint(name).spec)
         show.start(len(tasks) if isinstance(tasks, Sized) else None)
-        ticker = asyncio.create_task(_tick(show, collector.account, endpoints))
+        ticker = asyncio.create_task(_tick(show, collector))
         try:
             with signals(collector) if ask.handle_signals else contextlib.nullcontext(), _calm_gc():
                 await collector.run(sources, grace_s=2.0)
@@ -481,65 +575,10 @@ async def collect_online(tasks: Iterable[Task], ask: CollectionRequest) -> Colle
         finally:
             ticker.cancel()
             show.end(collector.account)
-    account = collector.account
-    for spend in earlier.values():
-        account.earlier_cost_usd += spend.total
-        account.earlier_billed_twice += spend.asked_again
-    return collected_of(
-        ask,
-        sink=sink,
-        account=account,
-        halt=collector.halt,
-        journal=journal,
-        endpoints=endpoints,
-        reader=reader,
-    )
+        return collector.collected()
 
 
-def collected_of(
-    ask: CollectionRequest,
-    *,
-    sink: FrameWriter | PartWriter,
-    account: Account,
-    halt: Halt,
-    journal: Journal,
-    endpoints: Mapping[tuple[str, str], Endpoint],
-    reader: str,
-    running: str = "",
-) -> Collected:
-    """What a collection brought, online or in batches.
-
-    Parameters
-    ----------
-    ask, sink, account, halt, journal, endpoints
-        Of the collection.
-    reader : str
-        The version of the rules that the journal was read by before.
-    running : str
-        A sentence on what goes on elsewhere; empty if nothing does.
-    """
-    frame, parts = sink.finish()
-    notes = (
-        *progress.reader_notes(reader, account),
-        *(note for each in endpoints.values() for note in each.all_notes(ask.sampling)),
-        *progress.money_notes(account, ask.budget, endpoints.values()),
-    )
-    return Collected(
-        frame=frame,
-        parts=parts,
-        account=account,
-        stopped_because=halt.why,
-        stopped_detail=halt.detail,
-        message=progress.message(
-            halt, account=account, budget=ask.budget, journal=journal, running=running
-        ),
-        reply_modes=ask.reply_modes(endpoints),
-        usage_faults={e.spec.name: e.usage_faults for e in endpoints.values()},
-        notes=tuple(dict.fromkeys(notes)),
-    )
-
-
-def _client(spec: JudgeSpec, ask: CollectionRequest) -> JudgeClient | AppClient | FunctionClient:
+def _client(spec: JudgeSpec, ask: CollectionRequest) -> Client:
     if spec.function is not None:
         return FunctionClient(spec.function, timeout_s=ask.timeout_s)
     if spec.in_process and spec.local is None:
@@ -577,13 +616,11 @@ def _sources(tasks: Iterable[Task], ask: CollectionRequest) -> list[tuple[Source
     return sources
 
 
-async def _tick(
-    show: progress.Reporter, account: Account, endpoints: Mapping[tuple[str, str], Endpoint]
-) -> None:
+async def _tick(show: progress.Reporter, collector: Collector) -> None:
     while True:
         await asyncio.sleep(progress.EVERY_S)
-        pauses = dict.fromkeys(e.pause for e in endpoints.values())
-        show.show(account, "; ".join(filter(None, pauses)))
+        pauses = dict.fromkeys(e.pause for e in collector.endpoints.values())
+        show.show(collector.account, "; ".join(filter(None, pauses)))
 
 
 @contextlib.contextmanager

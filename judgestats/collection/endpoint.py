@@ -7,12 +7,9 @@ import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgestats.collection.account import Stop
-from judgestats.collection.app_client import AppClient
-from judgestats.collection.callable_judge import FunctionClient
 from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
 from judgestats.collection.prices import Charged, CostReservation, Price, UsageFaults
@@ -31,10 +28,6 @@ from judgestats.data.columns import Condition, Task, label
 from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 
-if TYPE_CHECKING:
-    from judgestats.collection.client import JudgeClient
-
-
 _LONGEST_PAUSE_S = 60.0
 """Servers may name hours; after a minute one asks again, under the retry policy."""
 
@@ -52,7 +45,6 @@ class Endpoint:
         self,
         spec: JudgeSpec,
         *,
-        client: JudgeClient | AppClient | FunctionClient,
         concurrency: int,
         journal: Journal,
         price: Price,
@@ -61,7 +53,6 @@ class Endpoint:
         limit: AdaptiveLimit | None = None,
     ) -> None:
         self.spec = spec
-        self.client = client
         self.limit = limit or AdaptiveLimit(concurrency)
         self.price = price
         self.contacted = False

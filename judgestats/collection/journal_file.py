@@ -8,7 +8,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -315,13 +315,13 @@ class Answer:
     asked_at: str
 
 
-_NAMES = tuple(f.name for f in fields(Answer))
-COLUMNS = ", ".join(_NAMES)
-values_of = attrgetter(*_NAMES)
+ANSWER_FIELDS = tuple(f.name for f in fields(Answer))
+COLUMNS = ", ".join(ANSWER_FIELDS)
+values_of = attrgetter(*ANSWER_FIELDS)
 """An answer's values in the order of the columns."""
 PUT = (
     f"INSERT OR REPLACE INTO answers (key, {COLUMNS}, checksum) "  # noqa: S608 - names of this file
-    f"VALUES ({', '.join('?' * (2 + len(_NAMES)))})"
+    f"VALUES ({', '.join('?' * (2 + len(ANSWER_FIELDS)))})"
 )
 PUT_NEW = PUT.replace("INSERT OR REPLACE", "INSERT OR IGNORE", 1)
 ALL = f"SELECT key, {COLUMNS}, checksum FROM answers"  # noqa: S608
@@ -360,7 +360,7 @@ def answer_of(row: Sequence[object]) -> Answer | None:
     except (TypeError, ValueError):  # a number that has become text or bytes
         return None
     texts = (clean(value) if isinstance(value, str) else value for value in values)
-    return Answer(**dict(zip(_NAMES, texts, strict=True)))  # type: ignore[arg-type]
+    return Answer(**dict(zip(ANSWER_FIELDS, texts, strict=True)))  # type: ignore[arg-type]
 
 
 MAX_REQUESTS = 50_000
@@ -437,26 +437,12 @@ class BatchStore:
         with self._database.transaction() as db:
             db.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    record.name,
-                    record.base_url,
-                    record.model,
-                    record.file_id,
-                    record.batch_id,
-                    record.estimate,
-                    time.time(),
-                ),
+                (*astuple(record), time.time()),
             )
             db.executemany(
                 "INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?)",
                 [
-                    (
-                        record.name,
-                        r.custom_id,
-                        b"".join(r.keys),
-                        r.sent.to_json(),
-                        r.tried,
-                    )
+                    (record.name, r.custom_id, b"".join(r.keys), r.sent.to_json(), r.tried)
                     for r in requests
                 ],
             )

@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import inspect
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from judgestats.collection.account import Account, Collected, Stop
+from judgestats.collection.account import Collected, Stop
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batches.client import MAX_LINE, read_line, request_line
-from judgestats.collection.client import JudgeClient
-from judgestats.collection.endpoint import Endpoint
+from judgestats.collection.collector import StagedCollection
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
-from judgestats.collection.progress import reader_notes
-from judgestats.collection.request import Ready, draw_header, request_body
+from judgestats.collection.request import draw_header, request_body
 from judgestats.collection.retry import Kind
-from judgestats.collection.rows import FrameWriter, answer_row, invalid_row
+from judgestats.collection.rows import FrameWriter, Row
 from judgestats.collection.sending import answers_of
 from judgestats.data.columns import Task
 from judgestats.errors import InputError
-from judgestats.protocols.base import ReplyMode, prompted_in
-from judgestats.protocols.replies import READER_VERSION
+from judgestats.protocols.base import ReplyMode
 from judgestats.results.numbers import count_noun
 
 _MARK = "jsq"
@@ -46,48 +41,19 @@ class Queued(NamedTuple):
     line: bytes
 
 
-class _PlannedCall(NamedTuple):
-    place: tuple[int, ...]
-    task: Task
-    endpoint: Endpoint
-    ready: Ready
-    answer: Answer | None
-    refused: str
+class _Unkept(FrameWriter):
+    """Keeps no row: only what is missing is wanted."""
+
+    def add(self, place: tuple[int, ...], row: Row) -> None:
+        """Take a row."""
 
 
-async def _surveyed(
-    tasks: Iterable[Task], ask: CollectionRequest, journal: Journal
-) -> AsyncIterator[_PlannedCall]:
-    """Every judgment of a plan with its answer, if there is one, and what follows from those."""
+def _check_choices(ask: CollectionRequest) -> None:
     if ask.choices_per_request > 1:
         raise InputError(
             f"samples_per_request={ask.choices_per_request}: in files every judgment is a "
             "separate request. Leave it out."
         )
-    endpoints: dict[tuple[str, str], Endpoint] = {}
-    async with AsyncExitStack() as stack:
-        stage: list[tuple[tuple[int, ...], Task]] = [((i,), task) for i, task in enumerate(tasks)]
-        while stage:
-            following: list[tuple[tuple[int, ...], Task]] = []
-            for place, task in stage:
-                spec = ask.judge(task.condition.judge)
-                if spec.capability_key not in endpoints:
-                    client = await stack.enter_async_context(JudgeClient(spec))
-                    endpoints[spec.capability_key] = ask.endpoint(
-                        spec, client=client, journal=journal
-                    )
-                endpoint = endpoints[spec.capability_key]
-                prompted = prompted_in(endpoint.abilities.mode, task.build)
-                ready = Ready(spec, [task], prompted, ask.sampling)
-                answer = journal.get(ready.keys[task.replicate])
-                refused = "" if answer else endpoint.abilities.refuses(task.condition)
-                yield _PlannedCall(place, task, endpoint, ready, answer, refused)
-                if answer is not None and ask.follow_up is not None:
-                    row = answer_row(task, ready, answer, cached=True, experiment=ask.experiment)
-                    more = ask.follow_up(row)
-                    more = await more if inspect.isawaitable(more) else more
-                    following += [((*place, n), each) for n, each in enumerate(more)]
-            stage = following
 
 
 async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> AsyncIterator[Queued]:
@@ -106,53 +72,39 @@ async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> Asy
     ------
     Queued
     """
+    _check_choices(ask)
     with ask.opened_journal() as journal:
-        async for seen in _surveyed(tasks, ask, journal):
-            if seen.answer is not None or seen.refused:
-                continue
-            spec, task = seen.endpoint.spec, seen.task
-            sent = seen.endpoint.build_request([task], seen.ready, ask.sampling)
-            custom_id = request_id(seen.ready.keys[task.replicate], sent.mode, sent.settings_json)
-            if spec.simulated:
+        collection = StagedCollection(ask, journal, _Unkept())
+        async for task, ready in collection.missing(tasks):
+            endpoint = collection.endpoint(task.condition.judge)
+            sent = endpoint.build_request([task], ready, ask.sampling)
+            custom_id = request_id(ready.keys[task.replicate], sent.mode, sent.settings_json)
+            if endpoint.spec.simulated:
                 custom_id += f"|{draw_header([task], ask.sampling)}"
-            body = request_body(spec, seen.ready.encoded, sent)
+            body = request_body(endpoint.spec, ready.encoded, sent)
             yield Queued(task.condition.judge, task.cluster, request_line(custom_id, body))
 
 
 async def collect_offline(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
     """What the journal holds of a plan; no call is made."""
-    sink, account, missing = FrameWriter(), Account(), 0
-    modes: dict[str, str] = {}
+    _check_choices(ask)
     with ask.opened_journal() as journal:
-        before = journal.read_by(READER_VERSION)
-        async for seen in _surveyed(tasks, ask, journal):
-            task, ready = seen.task, seen.ready
-            modes[task.condition.judge] = ready.prompted.mode.value
-            if seen.answer is not None:
-                account.cached += 1
-                row = answer_row(task, ready, seen.answer, cached=True, experiment=ask.experiment)
-            elif seen.refused:
-                account.invalid += 1
-                row = invalid_row(task, ready, seen.refused, experiment=ask.experiment)
-            else:
-                missing += 1
-                continue
-            sink.add(seen.place, row)
-        where = journal.path
-    frame, _ = sink.finish()
-    return Collected(
-        frame=frame,
-        account=account,
-        stopped_because=Stop.OFFLINE if missing else Stop.COMPLETE,
+        collection = StagedCollection(ask, journal)
+        missing = 0
+        async for _ in collection.missing(tasks):
+            missing += 1
+        collected = collection.collected()
+    if not missing:
+        return collected
+    count = count_noun(missing, "judgment is", "judgments are")
+    return replace(
+        collected,
+        stopped_because=Stop.OFFLINE,
         message=(
-            f"{count_noun(missing, 'judgment is', 'judgments are')} not in {where}: `judgestats "
-            "requests export` with the same words writes them for a batch runner, `judgestats "
-            "requests import RESULTS` reads its answers."
-            if missing
-            else ""
+            f"{count} not in {journal.path}: `judgestats requests export` with the same words "
+            "writes them for a batch runner, `judgestats requests import RESULTS` reads its "
+            "answers."
         ),
-        reply_modes=modes,
-        notes=tuple(reader_notes(before, account)),
     )
 
 

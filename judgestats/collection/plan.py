@@ -46,39 +46,16 @@ def scaled_up(
     >>> scaled_up(strata, {("q", 0): {"j": plan}})["j"].requests
     10
     """
-    sums: dict[str, dict[str, float]] = {}
+    sums: dict[str, JudgePlan] = {}
     for stratum in strata:
         times = stratum.verdicts / sum(stratum.drawn.values())
         for cell in stratum.drawn:
             for judge, plan in plans.get(cell, {}).items():
-                own = sums.setdefault(judge, {})
-                for name, value in _values(plan).items():
-                    own[name] = own.get(name, 0.0) + value * times
-    return {
-        judge: JudgePlan(
-            judge=judge,
-            judgments=round(own["judgments"]),
-            cached=round(own["cached"]),
-            waiting=round(own["waiting"]),
-            requests=round(own["requests"]),
-            tokens_in=(own["in_low"], own["in_high"]),
-            tokens_out=(own["out_low"], own["out_high"]),
-        )
-        for judge, own in sums.items()
-    }
-
-
-def _values(plan: JudgePlan) -> dict[str, float]:
-    return {
-        "judgments": plan.judgments,
-        "cached": plan.cached,
-        "waiting": plan.waiting,
-        "requests": plan.requests,
-        "in_low": plan.tokens_in[0],
-        "in_high": plan.tokens_in[1],
-        "out_low": plan.tokens_out[0],
-        "out_high": plan.tokens_out[1],
-    }
+                sums.setdefault(judge, JudgePlan(judge=judge)).add(plan, times)
+    for plan in sums.values():
+        for name in ("judgments", "cached", "waiting", "requests"):
+            setattr(plan, name, round(getattr(plan, name)))
+    return sums
 
 
 def relative_margin(strata: Sequence[Stratum], values: Mapping[Cell, float]) -> float:
@@ -404,14 +381,13 @@ def _add_request(
     shortest, longest = reply_tokens
     if max_tokens is not None:
         shortest, longest = min(shortest, max_tokens), min(longest, max_tokens)
-    plan.requests += 1
-    plan.tokens_in = (
-        plan.tokens_in[0] + characters / low,
-        plan.tokens_in[1] + (characters + form) / high + 10,
-    )
-    plan.tokens_out = (
-        plan.tokens_out[0] + shortest * choices,
-        plan.tokens_out[1] + longest * choices,
+    plan.add(
+        JudgePlan(
+            judge=plan.judge,
+            requests=1,
+            tokens_in=(characters / low, (characters + form) / high + 10),
+            tokens_out=(shortest * choices, longest * choices),
+        )
     )
 
 

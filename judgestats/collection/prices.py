@@ -256,6 +256,15 @@ class JudgePlan:
     tokens_out: tuple[float, float] = (0.0, 0.0)
     cost_usd: tuple[float, float] = (0.0, 0.0)
 
+    def add(self, other: JudgePlan, times: float = 1) -> None:
+        """Add another plan so many times; counts then need rounding."""
+        for name, value in vars(other).items():
+            own = getattr(self, name)
+            if isinstance(value, tuple):
+                setattr(self, name, (own[0] + value[0] * times, own[1] + value[1] * times))
+            elif name != "judge":
+                setattr(self, name, own + value * times)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:

@@ -24,20 +24,19 @@ _LINE_EVERY_S = 10.0
 
 
 class Reporter:
-    """Shown an account now and then."""
+    """Shown an account now and then; shows nothing itself."""
+
+    _total: int | None = None
 
     def start(self, total: int | None) -> None:
         """Begin; `total` judgments are planned (None = unknown)."""
+        self._total = total
 
     def show(self, account: Account, waiting: str = "") -> None:
         """Show the state; `waiting` says which endpoint asks for how long a wait."""
 
     def end(self, account: Account) -> None:
         """Show the last state and leave the terminal as it was."""
-
-
-class Silent(Reporter):
-    """Shows nothing."""
 
 
 class Calls(Reporter):
@@ -80,11 +79,10 @@ class Bar(Reporter):
         )
         self._task = self._progress.add_task(label, total=None, planned="?", figures="")
         self._began = time.perf_counter()
-        self._total: int | None = None
 
     def start(self, total: int | None) -> None:
         """Begin."""
-        self._total = total
+        super().start(total)
         planned = "?" if total is None else f"{total:,}"
         self._progress.update(self._task, total=total, planned=planned)
         self._progress.start()
@@ -113,11 +111,6 @@ class Lines(Reporter):
         self._label = label
         self._began = self._last = time.perf_counter()
         self._waiting = ""
-        self._total: int | None = None
-
-    def start(self, total: int | None) -> None:
-        """Begin."""
-        self._total = total
 
     def show(self, account: Account, waiting: str = "") -> None:
         """Show the state, if the last line is old enough, or a wait begins."""
@@ -146,7 +139,7 @@ def reporter(progress: bool | str | Callable[[Any], None]) -> Reporter:
     if callable(progress):
         return Calls(progress)
     if not progress:
-        return Silent()
+        return Reporter()
     label = progress if isinstance(progress, str) else "judging"
     kind = Bar if is_terminal(error=True) else Lines
     return kind(label=label)

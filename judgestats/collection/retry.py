@@ -299,6 +299,15 @@ class Outcome:
         }
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenUp:
+    """The failure that a request was given up for."""
+
+    failure: Outcome
+    tried: int
+    asked_at: str = ""
+
+
 def storable(text: str) -> str:
     """Without secrets, lone surrogates and NUL."""
     return clean(scrubbed(text))

@@ -8,11 +8,20 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.collection.journal_file import Answer
+from judgestats.collection.journal_file import ANSWER_FIELDS, Answer, values_of
 from judgestats.collection.request import Ready
-from judgestats.collection.sending import RequestResult
+from judgestats.collection.retry import GivenUp
 from judgestats.data.columns import RAW_COLUMNS, Task
 from judgestats.errors import InputError, StoreError
+
+_RENAMED = {
+    "text": "raw_text",
+    "mode": "reply_mode",
+    "model": "model_reported",
+    "choices": "choices_in_request",
+}
+_ANSWERED = tuple(_RENAMED.get(name, name) for name in ANSWER_FIELDS)
+"""The columns of an answer's values, in their order."""
 
 
 def blank_row(task: Task, ready: Ready, experiment: str) -> dict[str, Any]:
@@ -60,36 +69,20 @@ def answer_row(
 ) -> dict[str, Any]:
     """The row of an answered judgment."""
     row = blank_row(task, ready, experiment)
-    row["raw_text"] = answer.text
-    row["reply_mode"] = answer.mode
-    row["finish_reason"] = answer.finish_reason
-    row["model_reported"] = answer.model
-    row["fingerprint"] = answer.fingerprint
-    row["sent"] = answer.sent
-    row["choices_in_request"] = answer.choices
-    row["tokens_in"] = answer.tokens_in
-    row["tokens_out"] = answer.tokens_out
-    row["tokens_cached"] = answer.tokens_cached
-    row["tokens_reasoning"] = answer.tokens_reasoning
-    row["cost_usd"] = answer.cost_usd
+    row |= dict(zip(_ANSWERED, values_of(answer), strict=True))
     row["latency_s"] = None if answer.latency_s < 0 else answer.latency_s
-    row["attempts"] = answer.attempts
     row["cached"] = cached
-    row["asked_at"] = answer.asked_at
     return row
 
 
-def failed_row(
-    task: Task, ready: Ready, asked: RequestResult, *, experiment: str
-) -> dict[str, Any]:
+def failed_row(task: Task, ready: Ready, given_up: GivenUp, *, experiment: str) -> dict[str, Any]:
     """The row of a judgment that was given up."""
     row = blank_row(task, ready, experiment)
     row["transport"] = "failed"
-    if asked.failure is not None:
-        row["failure"] = asked.failure.kind.value
-        row["latency_s"] = asked.failure.latency_s
-    row["attempts"] = asked.tried
-    row["asked_at"] = asked.asked_at
+    row["failure"] = given_up.failure.kind.value
+    row["latency_s"] = given_up.failure.latency_s
+    row["attempts"] = given_up.tried
+    row["asked_at"] = given_up.asked_at
     return row
 
 

@@ -9,8 +9,10 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from judgestats.collection.account import Account, Stop
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.callable_judge import JUDGED_HEADER, task_inputs
 from judgestats.collection.endpoint import Endpoint, mode_ignored, taught, why_fatal
 from judgestats.collection.journal import Journal
@@ -20,16 +22,23 @@ from judgestats.collection.prices import Charged, charged
 from judgestats.collection.request import (
     DRAW_HEADER,
     Ready,
-    Sampling,
     TextSize,
     draw_header,
     request_body,
 )
 from judgestats.collection.response import SentRequest
-from judgestats.collection.retry import Kind, Outcome, RetryPolicy
+from judgestats.collection.retry import GivenUp, Kind, Outcome
+from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Task
 from judgestats.errors import JudgestatsError
 from judgestats.protocols.base import ReplyMode
+
+if TYPE_CHECKING:
+    from judgestats.collection.app_client import AppClient
+    from judgestats.collection.callable_judge import FunctionClient
+    from judgestats.collection.client import JudgeClient
+
+    Client = JudgeClient | AppClient | FunctionClient
 
 _OK = 200
 _HOLD = 3
@@ -61,16 +70,6 @@ class Halt:
         self.called.set()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RequestResult:
-    """How a request ended: with answers, or with the failure it was given up for."""
-
-    answers: tuple[Answer, ...] = ()
-    failure: Outcome | None = None
-    tried: int
-    asked_at: str
-
-
 @dataclass(slots=True)
 class _Try:
     """One try of a request."""
@@ -89,8 +88,10 @@ class RequestSender:
 
     Parameters
     ----------
-    journal, purse, sampling, retry, account, halt
+    ask, journal, account, halt
         Of the collection.
+    client_of : function of JudgeSpec
+        Gives the client by which a judge is asked.
 
     Attributes
     ----------
@@ -100,20 +101,20 @@ class RequestSender:
 
     def __init__(
         self,
+        ask: CollectionRequest,
         *,
         journal: Journal,
-        purse: Purse,
-        sampling: Sampling,
-        retry: RetryPolicy,
         account: Account,
         halt: Halt,
+        client_of: Callable[[JudgeSpec], Client],
     ) -> None:
         self._journal = journal
-        self._purse = purse
-        self._sampling = sampling
-        self._retry = retry
+        self._purse = Purse(ask.budget)
+        self._sampling = ask.sampling
+        self._retry = ask.retry
         self._account = account
         self._halt = halt
+        self._client_of = client_of
         self._run = secrets.token_hex(4)
         self._sending = 0
         self.idle = asyncio.Event()
@@ -124,7 +125,7 @@ class RequestSender:
         endpoint: Endpoint,
         tasks: list[Task],
         ready: Ready,
-        deliver: Callable[[RequestResult], Awaitable[int]],
+        deliver: Callable[[GivenUp | tuple[Answer, ...]], Awaitable[int]],
     ) -> int:
         """Ask one request for the tasks, with retries.
 
@@ -188,7 +189,7 @@ class RequestSender:
                     if self._retry.asks_too_much(outcome):
                         return 0
                     return await deliver(
-                        RequestResult(failure=outcome, tried=tried, asked_at=one.asked_at)
+                        GivenUp(failure=outcome, tried=tried, asked_at=one.asked_at)
                     )
             finally:
                 self._sending -= 1
@@ -204,7 +205,8 @@ class RequestSender:
         # The run's own part keeps a number, used again in a later run, from naming two requests.
         request_id = f"js-{key.hex()[:24]}-{self._run}-{one.number}"
         try:
-            return await endpoint.client.ask(one.body, headers=headers, request_id=request_id)
+            client = self._client_of(endpoint.spec)
+            return await client.ask(one.body, headers=headers, request_id=request_id)
         except asyncio.CancelledError:
             # In the journal it stays in flight: what is held is charged when that is next opened.
             self._purse.settle(one.hold, cost=math.nan, in_vain=True)
@@ -223,6 +225,7 @@ class RequestSender:
             return None
         refused, hold = "", 0.0
         bound = endpoint.bound(self._sampling, condition)
+        self._purse.earlier = self._account.earlier_cost_usd
         try:
             if not self._halt.called.is_set():
                 refused, hold = await self._purse.take(
@@ -259,7 +262,7 @@ class RequestSender:
 
     async def _store(
         self, endpoint: Endpoint, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
-    ) -> RequestResult:
+    ) -> tuple[Answer, ...]:
         """Store the choices of an answered request, then count them."""
         bill = self._charged(endpoint, ready, outcome, one)
         outcome, cost = bill.outcome, bill.cost
@@ -273,17 +276,9 @@ class RequestSender:
         )  # fmt: skip
         stored = list(zip(wanted, answers, strict=False))
         await self._journal.answered(one.number, stored, endpoint.charge(booked))
-        account = self._account
-        account.asked += len(answers)
-        account.answered += len(answers)
-        account.add_tokens(outcome)
-        account.cost_estimated_usd = self._purse.uncounted
-        if math.isnan(cost):
-            account.cost_unknown += len(answers)
-        else:
-            account.cost_usd += cost
+        self._account.add_answers(outcome, len(answers), cost=cost, estimated=booked[1])
         endpoint.answered_as(outcome, one.sent, len(wanted))
-        return RequestResult(answers=answers, tried=one.tried, asked_at=one.asked_at)
+        return answers
 
     def _charged(self, endpoint: Endpoint, ready: Ready, outcome: Outcome, one: _Try) -> Charged:
         """What a reply is charged at; one of which no believable tokens are reported is counted."""

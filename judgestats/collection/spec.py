@@ -271,38 +271,16 @@ def parse_judge(
                 f"{parameter}: there is no simulated {kind} {name!r}.{nearest(name, models)} "
                 f"There are: {', '.join(models)}."
             )
-        return JudgeSpec(
-            name=name,
-            model=name,
-            base_url=SIMULATED_URL,
-            simulated=True,
-            in_process=True,
-            key=Secret(_DUMMY),
-        )
+        return _in_process(name, SIMULATED_URL, simulated=True)
     if (local := local_model(name)) is not None:
-        return JudgeSpec(
-            name=name,
-            model=local.path.stem,
-            base_url=f"http://{local.digest}.gguf.invalid/v1",
-            simulated=False,
-            in_process=True,
-            key=Secret(_DUMMY),
-            reply_mode=ReplyMode.JSON_SCHEMA,
-            concurrency=SLOTS,
-            local=local,
-        )
+        return _in_process(
+            name, f"http://{local.digest}.gguf.invalid/v1", model=local.path.stem,
+            reply_mode=ReplyMode.JSON_SCHEMA, concurrency=SLOTS, local=local,
+        )  # fmt: skip
     served = bool(match or base_url or env.get("OPENAI_BASE_URL"))
     if (function := function_named(name, served=served)) is not None:
-        return JudgeSpec(
-            name=name,
-            model=name,
-            base_url=f"http://{function.digest or 'unknown'}.function.invalid/v1",
-            simulated=False,
-            in_process=True,
-            key=Secret(_DUMMY),
-            reply_mode=ReplyMode.TEXT,
-            function=function,
-        )
+        url = f"http://{function.digest or 'unknown'}.function.invalid/v1"
+        return _in_process(name, url, reply_mode=ReplyMode.TEXT, function=function)
     model = match["model"] if match else name
     url = match["url"] if match else base_url or env.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
     url = _checked(url, name)
@@ -314,6 +292,16 @@ def parse_judge(
         in_process=False,
         key=_key_for(url, name, env),
     )
+
+
+def _in_process(
+    name: str, url: str, *, model: str = "", simulated: bool = False, **more: Any
+) -> JudgeSpec:
+    """A judge inside this process, which needs no key; its address only names it."""
+    return JudgeSpec(
+        name=name, model=model or name, base_url=url, simulated=simulated, in_process=True,
+        key=Secret(_DUMMY), **more,
+    )  # fmt: skip
 
 
 def strip_address(name: str) -> str:
@@ -562,13 +550,9 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
     if reply is not None and reply not in [mode.value for mode in ReplyMode]:
         modes = ", ".join(mode.value for mode in ReplyMode)
         raise InputError(f"judges: {where}: reply must be one of {modes}.")
-    return JudgeSpec(
+    return replace(
+        spec,
         name=name or model,
-        model=spec.model,
-        base_url=spec.base_url,
-        simulated=spec.simulated,
-        in_process=spec.in_process,
-        key=spec.key,
         settings=_settings(entry, where),
         headers=_headers(entry, where, env, spec.key),
         query={
@@ -583,8 +567,6 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
             for member in ("headers", "query")
             for k, v in _mapping(entry, member, where).items()
         },
-        function=spec.function,
-        local=spec.local,
     )
 
 

@@ -346,7 +346,6 @@ def test_a_server_that_asks_to_wait_until_tomorrow_ends_the_collection(plan, ser
 async def test_retry_after_holds_everybody_back_and_is_bounded(plan, server):
     endpoint = collection.Endpoint(
         collection.parse_judge("sim-typical"),
-        client=None,
         concurrency=8,
         journal=collection.Journal(None),
         price=collection.Price(input=0.0, output=0.0),
@@ -425,7 +424,6 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
     """One judgment waits a minute for its retry when another is told to come back tomorrow."""
     endpoint = collection.Endpoint(
         collection.parse_judge("sim-typical"),
-        client=None,
         concurrency=1,
         journal=collection.Journal(None),
         price=collection.Price(input=0.0, output=0.0),
@@ -451,7 +449,6 @@ def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
 async def test_a_server_that_only_refuses_is_told_without_a_time_to_wait(plan, server):
     endpoint = collection.Endpoint(
         collection.parse_judge("sim-typical"),
-        client=None,
         concurrency=1,
         journal=collection.Journal(None),
         price=collection.Price(input=0.0, output=0.0),

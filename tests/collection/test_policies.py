@@ -517,7 +517,7 @@ def test_a_span_of_time_is_read_in_its_units(header, seconds) -> None:
 
 def test_failures_in_a_row_end_a_model_only_in_several_conditions() -> None:
     streaks = Endpoint(
-        parse_judge("sim-typical"), client=None, concurrency=1, journal=Journal(None),
+        parse_judge("sim-typical"), concurrency=1, journal=Journal(None),
         price=Price(input=0.0, output=0.0), reply_mode=None,
     ).streaks  # fmt: skip
     failed, refused = Outcome(kind=Kind.SERVER_ERROR), Outcome(kind=Kind.BAD_REQUEST)

@@ -83,7 +83,6 @@ def test_who_waits_for_a_retry_leaves_when_its_condition_is_left_out():
     async def waits():
         endpoint = collection.Endpoint(
             collection.parse_judge("sim-typical"),
-            client=None,
             concurrency=1,
             journal=collection.Journal(None),
             price=collection.Price(input=0.0, output=0.0),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from judgestats.collection.account import Account, Stop
+from judgestats.collection.account import Stop
+from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batches.client import (
     BatchCallError,
     BatchClient,
@@ -16,24 +19,25 @@ from judgestats.collection.batches.client import (
     read_results,
     request_line,
 )
+from judgestats.collection.collector import StagedCollection
 from judgestats.collection.endpoint import Endpoint, taught
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer, BatchRecord, BatchRequest, Limits
-from judgestats.collection.ledger import Budget, Charge, unknown_price
+from judgestats.collection.ledger import Charge, unknown_price
 from judgestats.collection.prices import Charged, charged
 from judgestats.collection.request import (
     Encoded,
     Ready,
-    Sampling,
     TextSize,
     draw_header,
     request_body,
 )
-from judgestats.collection.retry import Kind, Outcome
-from judgestats.collection.sending import Halt, answers_of
+from judgestats.collection.retry import GivenUp, Kind, Outcome
+from judgestats.collection.sending import answers_of
 from judgestats.data.columns import Task
-from judgestats.errors import JudgeError
+from judgestats.errors import JudgeError, printable
 from judgestats.protocols.base import Prompted, prompted_in
+from judgestats.terminal import emit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,30 +59,52 @@ class Wanted:
         )
 
 
-@dataclass(kw_only=True)
-class Shared:
-    """What all models' batches of a collection share."""
+class BatchCollection(StagedCollection):
+    """What all models' batches of a collection share.
 
-    journal: Journal
-    account: Account
-    halt: Halt
-    budget: Budget
-    sampling: Sampling
-    experiment: str
-    limits: Limits
-    sleep: Callable[[float], Awaitable[None]]
-    say: Callable[[str], None]
-    failures: dict[bytes, Outcome] = field(default_factory=dict)
-    tries: dict[bytes, int] = field(default_factory=dict)
-    new: set[bytes] = field(default_factory=set)
-    running: dict[str, str] = field(default_factory=dict)
-    held: dict[str, float] = field(default_factory=dict)
-    stopped: list[tuple[Stop, str]] = field(default_factory=list)
-    handed_in: int = 0
+    Attributes
+    ----------
+    new : set of bytes
+        Judgments that a batch answered in this run.
+    running : dict of str to str
+        Batches on the server that have not ended: id and judge.
+    held : dict of str to float
+        Dollars held back for each of them.
+    """
+
+    def __init__(self, ask: CollectionRequest, journal: Journal) -> None:
+        super().__init__(ask, journal)
+        self.limits = ask.limits or Limits()
+        self.tries: dict[bytes, int] = {}
+        self.new: set[bytes] = set()
+        self.running: dict[str, str] = {}
+        self.held: dict[str, float] = {}
+        self.stopped: list[tuple[Stop, str]] = []
+        self.handed_in = 0
+
+    def say(self, text: str) -> None:
+        """Report a step."""
+        if callable(self.ask.progress):
+            tell: Callable[[Any], None] = self.ask.progress
+            tell(text)
+        elif self.ask.progress:
+            emit(f"{printable(text)}\n", error=True)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, but no longer than until the collection is to end."""
+        waits = {
+            asyncio.ensure_future(self.ask.sleep(seconds)),
+            asyncio.create_task(self.halt.called.wait()),
+        }
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waits:
+                task.cancel()
 
     def check_budget(self, who: str, estimate: float, held: float, count: int) -> Stop | None:
         """Why a further request must not be sent, if it must not."""
-        limits = self.budget
+        limits = self.ask.budget
         if limits.max_requests is not None and self.handed_in + count >= limits.max_requests:
             return Stop.MAX_REQUESTS
         if limits.max_cost is None:
@@ -111,7 +137,7 @@ class BatchAccounting:
     Parameters
     ----------
     endpoint : Endpoint
-    shared : Shared
+    collection : BatchCollection
 
     Attributes
     ----------
@@ -119,9 +145,9 @@ class BatchAccounting:
         Whether no more batches are submitted for this model.
     """
 
-    def __init__(self, endpoint: Endpoint, shared: Shared) -> None:
+    def __init__(self, endpoint: Endpoint, collection: BatchCollection) -> None:
         self._endpoint = endpoint
-        self._shared = shared
+        self._collection = collection
         self.stopped = False
 
     def answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
@@ -134,7 +160,7 @@ class BatchAccounting:
 
     def answered(self, request: BatchRequest, bill: Charged, new: frozenset[bytes]) -> None:
         """Book an answered request; `new` are the judgments that had no answer before."""
-        account, endpoint = self._shared.account, self._endpoint
+        account, endpoint = self._collection.account, self._endpoint
         outcome, cost, estimate = bill.outcome, bill.cost, bill.estimate
         account.usage_implausible += endpoint.count_fault(bill)
         endpoint.saw(outcome)
@@ -143,19 +169,17 @@ class BatchAccounting:
             account.discarded += 1
             account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
             return
-        account.add_tokens(outcome)
-        if math.isnan(cost):
-            account.cost_unknown += len(outcome.choices[: len(request.keys)])
-            account.cost_estimated_usd += estimate
-        else:
-            account.cost_usd += cost
+        account.add_answers(
+            outcome, len(outcome.choices[: len(request.keys)]), cost=cost,
+            estimated=estimate if math.isnan(cost) else 0.0,
+        )  # fmt: skip
 
     def failed(self, request: BatchRequest, bill: Charged) -> Outcome | None:
         """Book a request without an answer; gives it back if it ends the collection."""
-        shared, endpoint, outcome = self._shared, self._endpoint, bill.outcome
+        collection, endpoint, outcome = self._collection, self._endpoint, bill.outcome
         if outcome.maybe_billed:
-            shared.account.discarded += 1
-            shared.account.cost_in_vain_usd += bill.estimate
+            collection.account.discarded += 1
+            collection.account.cost_in_vain_usd += bill.estimate
         if outcome.kind is Kind.BAD_REQUEST and taught(endpoint, request.sent, outcome):
             return None
         if outcome.kind in _FATAL:
@@ -166,11 +190,11 @@ class BatchAccounting:
         if outcome.kind is Kind.CANCELLED:
             self.stop(Stop.CANCELLED, f"a batch of {endpoint.spec.name} was cancelled")
             return None
-        final = outcome.kind not in _AGAIN or request.tried >= shared.limits.rounds
+        final = outcome.kind not in _AGAIN or request.tried >= collection.limits.rounds
         for key in request.keys:
-            shared.tries[key] = request.tried
+            collection.tries[key] = request.tried
             if final:
-                shared.failures[key] = outcome
+                collection.given_up[key] = GivenUp(failure=outcome, tried=request.tried)
         if final:
             endpoint.gave_up(outcome)
         return None
@@ -178,7 +202,7 @@ class BatchAccounting:
     def stop(self, why: Stop, detail: str = "") -> None:
         """Submit no more for this model; the others' batches are waited for."""
         self.stopped = True
-        self._shared.stopped.append((why, detail))
+        self._collection.stopped.append((why, detail))
 
 
 _SILENT = {
@@ -214,7 +238,7 @@ class BatchWork:
     endpoint : Endpoint
         Its abilities and price (already the price in batches).
     client : BatchClient
-    shared : Shared
+    collection : BatchCollection
     survey : function
         Gives what is missing at present.
     """
@@ -224,21 +248,21 @@ class BatchWork:
         endpoint: Endpoint,
         *,
         client: BatchClient,
-        shared: Shared,
+        collection: BatchCollection,
         survey: Callable[[], Iterable[Wanted]],
     ) -> None:
         self._endpoint = endpoint
         self._client = client
-        self._shared = shared
+        self._collection = collection
         self._survey = survey
-        self._most = shared.limits.requests
+        self._most = collection.limits.requests
         self._one_by_one = False
-        self._accounting = BatchAccounting(endpoint, shared)
+        self._accounting = BatchAccounting(endpoint, collection)
         self._asked: dict[bytes, TextSize] = {}
 
     async def run(self) -> None:
         """Work until nothing is missing, or nothing more may be asked."""
-        halt, book = self._shared.halt, self._shared.journal.batches
+        halt, book = self._collection.halt, self._collection.journal.batches
         await self._find_orphans({key for one in self._survey() for key in one.keys})
         while not (halt.called.is_set() or self._accounting.stopped):
             wanted = list(self._survey())
@@ -265,8 +289,8 @@ class BatchWork:
     def _running(self, records: Iterable[BatchRecord]) -> None:
         """Note which batches are on the server, and what is held back for them."""
         for record in records:
-            self._shared.running[record.batch_id] = self._endpoint.spec.name
-            self._shared.held.setdefault(record.name, record.estimate or 0.0)
+            self._collection.running[record.batch_id] = self._endpoint.spec.name
+            self._collection.held.setdefault(record.name, record.estimate or 0.0)
 
     # ------------------------------------------------------------------ handing in
 
@@ -276,7 +300,7 @@ class BatchWork:
         Only those that this judge's judgments wait in: another judge of the same address may be
         handing one in at this moment, or may be known under another key.
         """
-        book = self._shared.journal.batches
+        book = self._collection.journal.batches
         for record in book.open(*self._endpoint.spec.address):
             requests = book.requests(record.name)
             if record.batch_id or not keys & _keys_of(requests.values()):
@@ -284,17 +308,17 @@ class BatchWork:
             state = await self._client.find(record.name, requests)
             if state is not None:
                 book.created(record.name, state.id)
-                self._shared.say(
+                self._collection.say(
                     f"{self._endpoint.spec.name}: found batch {state.id} of an ended run"
                 )
                 continue
             if record.file_id:
                 await self._client.delete(record.file_id)
-            self._shared.journal.store_batch(record.name, {})
+            self._collection.journal.store_batch(record.name, {})
 
     async def _hand_in(self, todo: Sequence[Wanted]) -> tuple[list[BatchRecord], Stop | None]:
         """Put requests into files of bounded size, as far as the budget reaches."""
-        shared = self._shared
+        collection = self._collection
         done: list[BatchRecord] = []
         refused: Stop | None = None
         lines: list[bytes] = []
@@ -302,13 +326,13 @@ class BatchWork:
         size, held = 0, 0.0
         for one in todo:
             line, request, estimate = self._line(one)
-            full = len(lines) >= self._most or size + len(line) > shared.limits.bytes
+            full = len(lines) >= self._most or size + len(line) > collection.limits.bytes
             if lines and full:
                 done.append(await self._create(lines, requests, held))
                 lines, requests, size, held = [], [], 0, 0.0
-                if self._one_by_one or shared.halt.called.is_set():
+                if self._one_by_one or collection.halt.called.is_set():
                     return done, None
-            refused = shared.check_budget(self._endpoint.spec.name, estimate, held, len(lines))
+            refused = collection.check_budget(self._endpoint.spec.name, estimate, held, len(lines))
             if refused is not None:
                 break
             lines.append(line)
@@ -320,7 +344,7 @@ class BatchWork:
         return done, refused
 
     def _line(self, one: Wanted) -> tuple[bytes, BatchRequest, float]:
-        endpoint, sampling, tasks = self._endpoint, self._shared.sampling, one.tasks
+        endpoint, sampling, tasks = self._endpoint, self._collection.ask.sampling, one.tasks
         condition = tasks[0].condition
         prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
         ready = Ready(endpoint.spec, tasks, prompted, sampling)
@@ -333,7 +357,7 @@ class BatchWork:
             custom_id=custom_id,
             keys=one.keys,
             sent=sent,
-            tried=1 + self._shared.tries.get(one.keys[0], 0),
+            tried=1 + self._collection.tries.get(one.keys[0], 0),
         )
         hold = endpoint.hold(ready, len(tasks), bound=endpoint.bound(sampling, condition))
         return (
@@ -346,7 +370,7 @@ class BatchWork:
         self, lines: list[bytes], requests: list[BatchRequest], held: float
     ) -> BatchRecord:
         """Record, upload, create: each step is in the journal before the next one is taken."""
-        shared, book = self._shared, self._shared.journal.batches
+        collection, book = self._collection, self._collection.journal.batches
         base_url, model = self._endpoint.spec.address
         record = BatchRecord(
             name=secrets.token_hex(12), base_url=base_url, model=model, estimate=held
@@ -355,14 +379,14 @@ class BatchWork:
         try:
             file_id = await self._client.upload(record.name, b"".join(lines))
             book.uploaded(record.name, file_id)
-            state = await self._client.create(record.name, file_id, shared.experiment)
+            state = await self._client.create(record.name, file_id, collection.ask.experiment)
         except BatchCallError as error:
             if error.outcome.kind in _REFUSALS:
-                shared.journal.store_batch(record.name, {})  # refused: there is no such batch
+                collection.journal.store_batch(record.name, {})  # refused: there is no such batch
             raise
         book.created(record.name, state.id)
-        shared.handed_in += len(requests)
-        shared.say(
+        collection.handed_in += len(requests)
+        collection.say(
             f"{self._endpoint.spec.name}: batch {state.id} handed in with "
             f"{len(requests):,} requests"
         )
@@ -372,22 +396,25 @@ class BatchWork:
 
     async def _wait(self, records: list[BatchRecord]) -> None:
         """Look at batches, ever more seldom, until all have ended."""
-        shared, left = self._shared, list(records)
+        collection, left = self._collection, list(records)
+        name = self._endpoint.spec.name
         # A simulated judge in this process moves on when it is looked at, and at no other time.
-        pause = 0.01 if self._endpoint.spec.in_process else shared.limits.first_s
+        pause = 0.01 if self._endpoint.spec.in_process else collection.limits.first_s
         seen: dict[str, tuple[str, int]] = {}
         without_file: Counter[str] = Counter()
         silent = 0
-        while left and not shared.halt.called.is_set():
-            await shared.sleep(pause)
-            pause = min(1.5 * pause, shared.limits.longest_s)
+        while left and not collection.halt.called.is_set():
+            await collection.pause(pause)
+            pause = min(1.5 * pause, collection.limits.longest_s)
             for record in tuple(left):
                 try:
                     state = await self._client.state(record.batch_id)
                 except BatchCallError as error:
                     if error.outcome.kind in _SILENT and silent < _MOST_SILENT:
                         silent += 1  # the batch goes on whether or not it can be looked at
-                        shared.say(f"{self._endpoint.spec.name}: no news ({error.outcome.detail})")
+                        collection.say(
+                            f"{self._endpoint.spec.name}: no news ({error.outcome.detail})"
+                        )
                         continue
                     if error.outcome.status != 404:
                         raise
@@ -404,8 +431,8 @@ class BatchWork:
                 else:
                     if seen.get(record.name) != (state.status, state.done):
                         seen[record.name] = (state.status, state.done)
-                        shared.say(
-                            f"{self._endpoint.spec.name}: batch {state.id} {state.status}, "
+                        collection.say(
+                            f"{name}: batch {state.id} {state.status}, "
                             f"{state.done:,} of {state.total:,} requests done"
                         )
                     continue
@@ -417,17 +444,17 @@ class BatchWork:
         answers: dict[bytes, Answer],
         charge: Charge | None = None,
     ) -> frozenset[bytes]:
-        shared = self._shared
-        new = shared.journal.store_batch(record.name, answers, charge)
-        shared.new |= new
-        shared.running.pop(record.batch_id, None)
-        shared.held.pop(record.name, None)
+        collection = self._collection
+        new = collection.journal.store_batch(record.name, answers, charge)
+        collection.new |= new
+        collection.running.pop(record.batch_id, None)
+        collection.held.pop(record.name, None)
         return new
 
     async def _fetch(self, record: BatchRecord, state: BatchState) -> None:
         """Download an ended batch, store its answers, and book what failed."""
-        shared, endpoint = self._shared, self._endpoint
-        requests = shared.journal.batches.requests(record.name)
+        collection, endpoint = self._collection, self._endpoint
+        requests = collection.journal.batches.requests(record.name)
         if state.status == "failed":
             self._invalid(record, state)
             return
@@ -457,15 +484,15 @@ class BatchWork:
         ruined = [bill.estimate for _, bill in left if bill.outcome.maybe_billed]
         booked = (sum(known), sum(unknown), sum(ruined))
         new = self._end(record, answers, endpoint.charge(booked, requests=len(requests)))
-        shared.account.requests += len(requests)
-        shared.account.retries += sum(r.tried > 1 for r in requests.values())
+        collection.account.requests += len(requests)
+        collection.account.retries += sum(r.tried > 1 for r in requests.values())
         for request in requests.values():
             if request.custom_id in bills:
                 self._accounting.answered(request, bills[request.custom_id], new)
         fatal = None
         for request, bill in left:
             fatal = self._accounting.failed(request, bill) or fatal
-        shared.say(
+        collection.say(
             f"{endpoint.spec.name}: batch {state.id} {state.status}: "
             f"{len(requests) - len(left):,} of {len(requests):,} requests answered"
         )
@@ -505,7 +532,7 @@ class BatchWork:
 
     def _invalid(self, record: BatchRecord, state: BatchState) -> None:
         """A batch that failed validation: nothing of it was run, nothing is billed."""
-        count = len(self._shared.journal.batches.requests(record.name))
+        count = len(self._collection.journal.batches.requests(record.name))
         self._end(record, {})
         if _TOO_MANY in state.codes and count > 1:
             self._most, self._one_by_one = max(1, count // 2), True
