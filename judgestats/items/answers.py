@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.items.records import MAX_CHARS, Item, Response, as_text, as_turns, short_repr
+from judgestats.items.records import Item, Response, as_text, as_turns, short_repr
 from judgestats.items.tables import as_name, read_source
 
 LONGEST_TARGET = 60
@@ -59,10 +59,7 @@ def with_answers(
             continue
         author = as_name(_first(row.values, _AUTHOR, row.where), f"{row.where}: the author")
         text = as_text(
-            _first(row.values, _ANSWER, row.where),
-            f"{row.where}: the answer",
-            empty_ok=True,
-            max_chars=MAX_CHARS,
+            _first(row.values, _ANSWER, row.where), f"{row.where}: the answer", empty_ok=True
         )
         given = answers.setdefault(item_id, {})
         if author in given:

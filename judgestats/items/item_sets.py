@@ -45,9 +45,9 @@ class PublishedSet:
     command that reads a study's texts.
     """
 
-    layout: str
     license: str
     files: tuple[PublishedFile, ...]
+    layout: str = ""
     page: str = ""
     kilobytes: int | None = None
     items: str = ""
@@ -69,15 +69,7 @@ def _declared(group: str) -> Mapping[str, PublishedSet]:
     """The sets of a group that ``published.toml`` declares."""
     sets = tomllib.loads((files("judgestats.items") / "published.toml").read_text("utf-8"))[group]
     return {
-        name: PublishedSet(
-            layout=entry.get("layout", ""),
-            license=entry["license"],
-            files=tuple(PublishedFile(*cells) for cells in entry["files"]),
-            page=entry.get("page", ""),
-            kilobytes=entry.get("kilobytes"),
-            items=entry.get("items", ""),
-            use=entry.get("use", ""),
-        )
+        name: PublishedSet(**{**entry, "files": tuple(PublishedFile(*c) for c in entry["files"])})
         for name, entry in sets.items()
     }
 

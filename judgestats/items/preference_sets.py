@@ -15,7 +15,6 @@ import numpy as np
 from judgestats.arrays import Objects
 from judgestats.errors import InputError
 from judgestats.items.records import (
-    MAX_CHARS,
     HumanLabel,
     Item,
     Response,
@@ -42,15 +41,13 @@ their Llama 3 70B reward model)."""
 _TURN_MARK = re.compile(r"\s*<extra_id_1>(Assistant|User)\n")
 
 
-def _text(row: Row, name: str, *, empty_ok: bool = False, max_chars: int = MAX_CHARS) -> str:
+def _text(row: Row, name: str, *, empty_ok: bool = False) -> str:
     if name not in row.values:
         raise InputError(
             f"{row.where}: the field {name!r} is missing; it has "
             f"{short_repr(list(row.values), 200)}."
         )
-    return as_text(
-        row.values[name], f"{row.where}: {name!r}", empty_ok=empty_ok, max_chars=max_chars
-    )
+    return as_text(row.values[name], f"{row.where}: {name!r}", empty_ok=empty_ok)
 
 
 def _optional_name(row: Row, name: str, default: str = "") -> str:
@@ -85,7 +82,7 @@ def _gold(winner: str) -> tuple[HumanLabel, ...]:
     return (HumanLabel(annotator=GOLD, a=0, b=1, winner=winner),)
 
 
-def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def rewardbench_items(source: Source) -> tuple[Item, ...]:
     """RewardBench: rows with ``prompt, chosen, rejected, subset`` and, where given, ids and models.
 
     Also understands RewardBench 2, where `chosen` and `rejected` are lists: every chosen response
@@ -94,8 +91,6 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
     Parameters
     ----------
     source : Source
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -113,9 +108,9 @@ def rewardbench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
         subset = _optional_name(row, "subset")
         name = _optional_name(row, "id", f"row-{number}")
         item_id = f"{subset}/{name}" if subset else name
-        prompt = _text(row, "prompt", max_chars=max_chars)
-        chosen = _responses(row, "chosen", _models(row, "chosen_model"), max_chars)
-        rejected = _responses(row, "rejected", _models(row, "rejected_model"), max_chars)
+        prompt = _text(row, "prompt")
+        chosen = _responses(row, "chosen", _models(row, "chosen_model"))
+        rejected = _responses(row, "rejected", _models(row, "rejected_model"))
         # RewardBench 2 names the authors of all its completions together, or one for them all.
         authors = _models(row, "models")
         if len(authors) in {1, len(chosen) + len(rejected)}:
@@ -148,9 +143,7 @@ def _models(row: Row, name: str) -> tuple[str, ...]:
     return tuple(str(entry) for entry in entries)
 
 
-def _responses(
-    row: Row, field: str, authors: tuple[str, ...], max_chars: int
-) -> tuple[Response, ...]:
+def _responses(row: Row, field: str, authors: tuple[str, ...]) -> tuple[Response, ...]:
     value = row.values.get(field)
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, Sequence) or not texts:
@@ -160,14 +153,12 @@ def _responses(
     names = authors if len(authors) == len(texts) else ("",) * len(texts)
     what = f"{row.where}: {field!r}"
     return tuple(
-        Response(turns=(as_text(text, what, empty_ok=True, max_chars=max_chars),), author=name)
+        Response(turns=(as_text(text, what, empty_ok=True),), author=name)
         for text, name in zip(texts, names, strict=True)
     )
 
 
-def helpsteer2_items(
-    source: Source, *, preference: str | None = None, max_chars: int = MAX_CHARS
-) -> tuple[Item, ...]:
+def helpsteer2_items(source: Source, *, preference: str | None = None) -> tuple[Item, ...]:
     """HelpSteer2: the responses to a prompt, with the preference that their ratings imply.
 
     Parameters
@@ -178,8 +169,6 @@ def helpsteer2_items(
     preference : str, optional
         What decides: one of the five attributes (``"helpfulness"`` by default), or ``"weighted"``,
         their sum by `HELPSTEER_WEIGHTS`. Equal values are a tie.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -203,9 +192,9 @@ def helpsteer2_items(
     weights = HELPSTEER_WEIGHTS if rule == "weighted" else {rule: 1.0}
     rated: dict[str, list[tuple[Response, float]]] = {}
     for row in source.rows:
-        answer = _text(row, "response", empty_ok=True, max_chars=max_chars)
+        answer = _text(row, "response", empty_ok=True)
         value = sum(w * _rating(row, name) for name, w in weights.items())
-        prompt = _text(row, "prompt", max_chars=max_chars)
+        prompt = _text(row, "prompt")
         _, earlier = _conversation_turns(prompt)
         rated.setdefault(prompt, []).append((Response(turns=(*earlier, answer)), value))
     items = []
@@ -259,7 +248,7 @@ def _higher(a: float, b: float) -> str:
     return "a" if a > b else "b"
 
 
-def judgebench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def judgebench_items(source: Source) -> tuple[Item, ...]:
     """JudgeBench: pairs in which one answer is objectively correct.
 
     Parameters
@@ -267,8 +256,6 @@ def judgebench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
     source : Source
         Rows with ``pair_id, source, question, response_A, response_B`` and `label`, ``"A>B"`` or
         ``"B>A"``; all answers of a row are by `response_model`.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -285,20 +272,20 @@ def judgebench_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
         label = str(row.values.get("label")).replace(" ", "")
         if label not in ("A>B", "B>A"):
             raise InputError(f"{row.where}: 'label' must be A>B or B>A, not {short_repr(label)}.")
-        question = _text(row, "question", max_chars=max_chars)
+        question = _text(row, "question")
         item_id = _optional_name(row, "pair_id", f"row-{number}")
         author = _optional_name(row, "response_model")
         items.add(
             item_id,
             question,
-            _two_responses(row, ("response_A", "response_B"), max_chars, (author, author)),
+            _two_responses(row, ("response_A", "response_B"), (author, author)),
             category=_optional_name(row, "source"),
             labels=_gold(label[0].lower()),
         )
     return items.checked(source)
 
 
-def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def evalbias_items(source: Source) -> tuple[Item, ...]:
     """EvalBiasBench: pairs by type of bias; `response1` is the better one.
 
     Parameters
@@ -307,8 +294,6 @@ def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item,
         One object: type of bias to a list of ``{"instruction", "response1", "response2",
         "label"}``, where `label` is the number of the better response (always 1 in the published
         file).
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -326,10 +311,10 @@ def evalbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item,
             raise InputError(f"{source.name}: {bias!r} must be a list, not {short_repr(records)}.")
         for number, record in enumerate(records, start=1):
             row = _row(source, record, f"{bias}, record {number}")
-            instruction = _text(row, "instruction", max_chars=max_chars)
+            instruction = _text(row, "instruction")
             item_id = f"{bias.replace(' ', '_')}-{number}"
             winner = read_winner(row.values.get("label", 1), f"{row.where}: 'label'")
-            responses = _two_responses(row, _NUMBERED, max_chars)
+            responses = _two_responses(row, _NUMBERED)
             items.add(item_id, instruction, responses, category=bias, labels=_gold(winner))
     return items.checked(source)
 
@@ -344,10 +329,10 @@ _NUMBERED = ("response1", "response2")
 
 
 def _two_responses(
-    row: Row, names: tuple[str, str], max_chars: int, authors: tuple[str, str] = ("", "")
+    row: Row, names: tuple[str, str], authors: tuple[str, str] = ("", "")
 ) -> tuple[Response, ...]:
     return tuple(
-        Response(turns=(_text(row, name, empty_ok=True, max_chars=max_chars),), author=author)
+        Response(turns=(_text(row, name, empty_ok=True),), author=author)
         for name, author in zip(names, authors, strict=True)
     )
 
@@ -356,7 +341,7 @@ def _scalar_text(value: Any) -> Any:
     return str(value) if isinstance(value, bool | int | float) else value
 
 
-def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def pandalm_items(source: Source) -> tuple[Item, ...]:
     """PandaLM's test set: pairs with three human annotators.
 
     Parameters
@@ -364,8 +349,6 @@ def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, 
     source : Source
         Rows with ``idx, instruction, input, response1, response2, cmp_key`` and ``annotator1`` to
         ``annotator3`` (0 tie, 1, 2).
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -383,13 +366,8 @@ def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, 
     for number, given in enumerate(source.rows, start=1):
         # The published file has `true` where a model answered "True": it went through YAML.
         row = Row(where=given.where, values={k: _scalar_text(v) for k, v in given.values.items()})
-        instruction = _text(row, "instruction", empty_ok=True, max_chars=max_chars)
-        context = as_text(
-            row.values.get("input") or "",
-            f"{row.where}: 'input'",
-            empty_ok=True,
-            max_chars=max_chars,
-        )
+        instruction = _text(row, "instruction", empty_ok=True)
+        context = as_text(row.values.get("input") or "", f"{row.where}: 'input'", empty_ok=True)
         if not instruction.strip():  # the published file has such records: the input is the task
             instruction, context = as_text(context, f"{row.where}: 'input'"), ""
         item_id = _optional_name(row, "idx", f"row-{number}")
@@ -408,7 +386,7 @@ def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, 
         items.add(
             item_id,
             instruction,
-            _two_responses(row, _NUMBERED, max_chars, authors),
+            _two_responses(row, _NUMBERED, authors),
             context=context,
             category=_optional_name(row, "motivation_app"),
             labels=labels,
@@ -416,14 +394,12 @@ def pandalm_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, 
     return items.checked(source)
 
 
-def offsetbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def offsetbias_items(source: Source) -> tuple[Item, ...]:
     """OffsetBias: rows with ``instruction, output_1, output_2`` and ``label`` (1 or 2 is better).
 
     Parameters
     ----------
     source : Source
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -440,8 +416,8 @@ def offsetbias_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Ite
         label = str(row.values.get("label"))
         if label not in ("1", "2"):
             raise InputError(f"{row.where}: 'label' must be 1 or 2, not {short_repr(label)}.")
-        question = _text(row, "instruction", max_chars=max_chars)
-        responses = _two_responses(row, ("output_1", "output_2"), max_chars)
+        question = _text(row, "instruction")
+        responses = _two_responses(row, ("output_1", "output_2"))
         items.add(f"row-{number}", question, responses, labels=_gold("ab"[int(label) - 1]))
     return items.checked(source)
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from judgestats.errors import InputError
 from judgestats.items.records import (
-    MAX_CHARS,
     HumanLabel,
     Item,
     Response,
@@ -34,9 +33,9 @@ def _get(value: object, key: str, where: str) -> Any:
     return value[key]
 
 
-def _text(value: object, key: str, where: str, max_chars: int, *, empty_ok: bool = False) -> str:
+def _text(value: object, key: str, where: str, *, empty_ok: bool = False) -> str:
     text = _get(value, key, where)
-    return as_text(text, f"{where}: {key!r}", empty_ok=empty_ok, max_chars=max_chars)
+    return as_text(text, f"{where}: {key!r}", empty_ok=empty_ok)
 
 
 def _list(value: object, key: str, where: str) -> Sequence[Any]:
@@ -46,15 +45,13 @@ def _list(value: object, key: str, where: str) -> Sequence[Any]:
     return entries
 
 
-def bbh_items(sources: Iterable[Source], *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def bbh_items(sources: Iterable[Source]) -> tuple[Item, ...]:
     """BIG-Bench Hard tasks: questions with a reference answer, to be answered by models.
 
     Parameters
     ----------
     sources : iterable of Source
         One a task: ``{"examples": [{"input", "target"}]}``; the task is the file's name.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -72,7 +69,7 @@ def bbh_items(sources: Iterable[Source], *, max_chars: int = MAX_CHARS) -> tuple
         for number, example in enumerate(_list(source.document, "examples", source.name), start=1):
             where = f"{source.name}, example {number}"
             name = f"{task}-{number}"
-            question = _text(example, "input", where, max_chars)
+            question = _text(example, "input", where)
             target = as_name(_get(example, "target", where), f"{where}: 'target'")
             items.append(
                 Item(
@@ -83,7 +80,7 @@ def bbh_items(sources: Iterable[Source], *, max_chars: int = MAX_CHARS) -> tuple
     return check_items(items, where="bbh_items", need_responses=False)
 
 
-def squad_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def squad_items(source: Source) -> tuple[Item, ...]:
     """SQuAD v1.1: questions on a passage, to be answered by models.
 
     Parameters
@@ -91,8 +88,6 @@ def squad_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ..
     source : Source
         ``{"data": [{"title", "paragraphs": [{"context", "qas": [{"id", "question",
         "answers": [{"text"}]}]}]}]}``.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -111,14 +106,14 @@ def squad_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ..
         paragraphs = _list(article, "paragraphs", f"{source.name}, {title}")
         for number, paragraph in enumerate(paragraphs, start=1):
             where = f"{source.name}, {title}, paragraph {number}"
-            context = _text(paragraph, "context", where, max_chars)
+            context = _text(paragraph, "context", where)
             for entry in _list(paragraph, "qas", where):
                 answers = _list(entry, "answers", where)
                 items.append(
                     Item(
                         id=as_name(_get(entry, "id", where), f"{where}: 'id'"),
                         cluster=f"{title}/{number}",
-                        turns=(_text(entry, "question", where, max_chars).strip(),),
+                        turns=(_text(entry, "question", where).strip(),),
                         responses=(),
                         context=context,
                         reference=tuple(
@@ -131,15 +126,13 @@ def squad_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ..
     return check_items(items, where=source.name, need_responses=False)
 
 
-def oasst_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def oasst_items(source: Source) -> tuple[Item, ...]:
     """OpenAssistant's message trees: first prompts with their several replies.
 
     Parameters
     ----------
     source : Source
         Rows ``{"message_tree_id", "prompt": {"text", "lang", "replies": [{"text", "rank"}]}}``.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -169,11 +162,9 @@ def oasst_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ..
             Item(
                 id=tree,
                 cluster=tree,
-                turns=(_text(prompt, "text", row.where, max_chars),),
+                turns=(_text(prompt, "text", row.where),),
                 responses=tuple(
-                    Response(
-                        turns=(_text(r, "text", f"{row.where}, a reply", max_chars, empty_ok=True),)
-                    )
+                    Response(turns=(_text(r, "text", f"{row.where}, a reply", empty_ok=True),))
                     for r in replies
                 ),
                 category=str(prompt.get("lang") or ""),
@@ -214,7 +205,6 @@ def head_to_tail_items(
     *,
     models: Iterable[str] | None = None,
     cut: int | None = None,
-    max_chars: int = MAX_CHARS,
 ) -> tuple[Item, ...]:
     """Head questions of Head-to-Tail's academic domain, with true and models' answers.
 
@@ -226,8 +216,6 @@ def head_to_tail_items(
         Whose answers; all by default.
     cut : int, optional
         Characters of an answer that are kept; the authors' script shows a judge 15.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -249,10 +237,8 @@ def head_to_tail_items(
     items: dict[str, Item] = {}
     for model in wanted:
         for item_id, row, where in _rows(document[model], f"{source.name}, {model}"):
-            question = as_text(row.get("question"), f"{where}: 'question'", max_chars=max_chars)
-            answer = as_text(
-                row.get("response"), f"{where}: 'response'", empty_ok=True, max_chars=max_chars
-            )
+            question = as_text(row.get("question"), f"{where}: 'question'")
+            answer = as_text(row.get("response"), f"{where}: 'response'", empty_ok=True)
             truth = row.get("ground_truth")
             truths = truth if isinstance(truth, list) else [truth]
             item = items.setdefault(
@@ -286,7 +272,7 @@ def _rows(parts: object, where: str) -> Iterator[tuple[str, Mapping[str, Any], s
             yield f"{name}-{number}", row, f"{where}, {name}, {number}"
 
 
-def reliability_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[Item, ...]:
+def reliability_items(source: Source) -> tuple[Item, ...]:
     """The 55 questions of the study with the five answers that its judges saw.
 
     Parameters
@@ -294,8 +280,6 @@ def reliability_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
     source : Source
         ``{"bbh:task": {"type", "prompt", "model_responses": {model: text}}}``; of MT-Bench the
         prompt is two turns, and the answers are to the second.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -317,7 +301,7 @@ def reliability_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
             raise InputError(f"{where}: 'model_responses' must name models and their answers.")
         prompt = entry.get("prompt")
         listed = prompt if isinstance(prompt, list) else [prompt]
-        turns = tuple(as_text(t, f"{where}: 'prompt'", max_chars=max_chars) for t in listed)
+        turns = tuple(as_text(t, f"{where}: 'prompt'") for t in listed)
         context = ""
         if entry["type"] == "squad" and (passage := _PASSAGE.fullmatch(turns[-1])):
             context, turns = passage[1], (passage[2],)
@@ -329,9 +313,7 @@ def reliability_items(source: Source, *, max_chars: int = MAX_CHARS) -> tuple[It
                 context=context,
                 responses=tuple(
                     Response(
-                        turns=(
-                            as_text(text, f"{where}: {model}", empty_ok=True, max_chars=max_chars),
-                        ),
+                        turns=(as_text(text, f"{where}: {model}", empty_ok=True),),
                         author=str(model),
                     )
                     for model, text in answers.items()
@@ -356,7 +338,6 @@ def mt_bench_items(
     *,
     models: Iterable[str] | None = None,
     turn: int | None = None,
-    max_chars: int = MAX_CHARS,
 ) -> tuple[Item, ...]:
     """MT-Bench questions with models' answers, from a folder in FastChat's layout.
 
@@ -371,8 +352,6 @@ def mt_bench_items(
         too.
     turn : {1, 2}, optional
         Which turn is judged: 1 (default) keeps the first question and answer only, 2 keeps both.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -394,12 +373,12 @@ def mt_bench_items(
             f"mt_bench_items: {str(folder)!r} is not in FastChat's MT-Bench layout. It needs "
             "question.jsonl and a folder model_answer with one .jsonl a model."
         )
-    answers = _model_answers(folder / "model_answer", models, max_chars)
-    reference = _reference_answers(folder, max_chars)
+    answers = _model_answers(folder / "model_answer", models)
+    reference = _reference_answers(folder)
     items = []
     for row in read_source(folder / "question.jsonl").rows:
         question_id = as_name(_field(row, "question_id"), f"{row.where}: 'question_id'")
-        turns = as_turns(_field(row, "turns"), f"{row.where}: 'turns'", max_chars=max_chars)
+        turns = as_turns(_field(row, "turns"), f"{row.where}: 'turns'")
         if len(turns) < turn:
             continue  # a one-turn question has no second turn to be judged
         responses = []
@@ -418,9 +397,7 @@ def mt_bench_items(
             responses.append(Response(turns=answers_given, author=model))
         given = row.values.get("reference") or ()
         reference_turns = reference.get(question_id) or (
-            as_turns(given, f"{row.where}: 'reference'", empty_ok=True, max_chars=max_chars)
-            if given
-            else ()
+            as_turns(given, f"{row.where}: 'reference'", empty_ok=True) if given else ()
         )
         items.append(
             Item(
@@ -445,14 +422,14 @@ def _field(row: Row, name: str) -> Any:
 
 
 def _model_answers(
-    folder: Path, models: Iterable[str] | None, max_chars: int
+    folder: Path, models: Iterable[str] | None
 ) -> dict[str, dict[str, tuple[str, ...]]]:
     """Model (file's name) -> question id -> the turns of its first choice."""
     answers: dict[str, dict[str, tuple[str, ...]]] = {}
     file_of: dict[str, str] = {}
     for path in sorted(folder.glob("*.jsonl")):
         rows = read_source(path).rows
-        answers[path.stem] = _answers(rows, max_chars)
+        answers[path.stem] = _answers(rows)
         file_of[path.stem] = path.stem
         file_of.setdefault(str(rows[0].values.get("model_id", path.stem)), path.stem)
     if not answers:
@@ -471,7 +448,7 @@ def _model_answers(
     return {file_of[model]: answers[file_of[model]] for model in wanted}
 
 
-def _answers(rows: Iterable[Row], max_chars: int) -> dict[str, tuple[str, ...]]:
+def _answers(rows: Iterable[Row]) -> dict[str, tuple[str, ...]]:
     answers = {}
     for row in rows:
         question_id = as_name(_field(row, "question_id"), f"{row.where}: 'question_id'")
@@ -486,17 +463,15 @@ def _answers(rows: Iterable[Row], max_chars: int) -> dict[str, tuple[str, ...]]:
                 f"{row.where}: 'choices' must be a list of objects with 'turns', not "
                 f"{short_repr(choices)}."
             )
-        answers[question_id] = as_turns(
-            choices[0]["turns"], f"{row.where}: 'turns'", empty_ok=True, max_chars=max_chars
-        )
+        answers[question_id] = as_turns(choices[0]["turns"], f"{row.where}: 'turns'", empty_ok=True)
     return answers
 
 
-def _reference_answers(folder: Path, max_chars: int) -> dict[str, tuple[str, ...]]:
+def _reference_answers(folder: Path) -> dict[str, tuple[str, ...]]:
     """Question id -> reference turns, from the first reference file there is (by name)."""
     paths = sorted(folder.glob("reference_answer*.jsonl"))
     paths += sorted((folder / "reference_answer").glob("*.jsonl"))
-    return _answers(read_source(paths[0]).rows, max_chars) if paths else {}
+    return _answers(read_source(paths[0]).rows) if paths else {}
 
 
 def human_judgment_items(
@@ -504,7 +479,6 @@ def human_judgment_items(
     *,
     models: Iterable[str] | None = None,
     turn: int | None = None,
-    max_chars: int = MAX_CHARS,
 ) -> tuple[Item, ...]:
     """MT-Bench human judgments (also Chatbot Arena's layout) as items with labels.
 
@@ -517,8 +491,6 @@ def human_judgment_items(
         Keep only judgments in which both models are among these.
     turn : {1, 2}, optional
         Keep only judgments of this turn; both by default.
-    max_chars : int
-        Longest text allowed, in characters.
 
     Returns
     -------
@@ -547,7 +519,7 @@ def human_judgment_items(
         key = (question_id, judged)
         index = []
         for side, name in zip("ab", names, strict=True):
-            asked, turns = _conversation(row, f"conversation_{side}", judged, max_chars)
+            asked, turns = _conversation(row, f"conversation_{side}", judged)
             if questions.setdefault(key, asked) != asked:
                 raise InputError(
                     f"{row.where}: question {question_id} is worded differently from before. "
@@ -594,9 +566,7 @@ def _annotator(row: Row) -> str:
     return as_name(value, f"{row.where}: 'judge'")
 
 
-def _conversation(
-    row: Row, field: str, n_turns: int, max_chars: int
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _conversation(row: Row, field: str, n_turns: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The user's and the assistant's first `n_turns` messages."""
     messages = _field(row, field)
     turns: dict[str, list[object]] = {"user": [], "assistant": []}
@@ -616,6 +586,6 @@ def _conversation(
         raise InputError(f"{row.where}: {field!r} has fewer than {n_turns} turn(s).")
     what = f"{row.where}: {field!r}"
     return (
-        as_turns(turns["user"][:n_turns], what, max_chars=max_chars),
-        as_turns(turns["assistant"][:n_turns], what, empty_ok=True, max_chars=max_chars),
+        as_turns(turns["user"][:n_turns], what),
+        as_turns(turns["assistant"][:n_turns], what, empty_ok=True),
     )

@@ -15,6 +15,7 @@ from judgestats.items.records import (
     check_items,
     item_from_record,
     item_to_record,
+    longest_text,
     short_repr,
 )
 from judgestats.items.tables import Source, is_folder, parse_mapping, read_source, table_items
@@ -33,7 +34,6 @@ class Options:
     ties: str = "keep"
     empty_ok: bool = False
     questions: bool = False
-    max_chars: int = MAX_CHARS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +57,7 @@ def _has(*needed: str) -> Callable[[Source], bool]:
 
 def _own(source: Source, options: Options) -> tuple[Item, ...]:
     items = (
-        item_from_record(
-            row.values, where=row.where, max_chars=options.max_chars, empty_ok=options.empty_ok
-        )
+        item_from_record(row.values, where=row.where, empty_ok=options.empty_ok)
         for row in source.rows
     )
     return check_items(items, where=source.name, need_responses=not options.questions)
@@ -105,76 +103,70 @@ LAYOUTS: Mapping[str, Layout] = {
         about="MT-Bench human judgments: question_id, model_a, model_b, winner, judge, "
         "conversation_a, conversation_b, turn",
         fits=_has("question_id", "model_a", "model_b", "winner", "conversation_a"),
-        load=lambda s, o: question_sets.human_judgment_items(
-            s, models=o.models, turn=o.turn, max_chars=o.max_chars
-        ),
+        load=lambda s, o: question_sets.human_judgment_items(s, models=o.models, turn=o.turn),
         options=("models", "turn", "ties"),
     ),
     "rewardbench": Layout(
         about="RewardBench: prompt, chosen, rejected, subset",
         fits=_has("prompt", "chosen", "rejected"),
-        load=lambda s, o: preference_sets.rewardbench_items(s, max_chars=o.max_chars),
+        load=lambda s, _: preference_sets.rewardbench_items(s),
     ),
     "helpsteer2": Layout(
         about="HelpSteer2: prompt, response and five attributes; the preference follows from them",
         fits=_has("prompt", "response", "helpfulness", "correctness", "coherence"),
-        load=lambda s, o: preference_sets.helpsteer2_items(
-            s, preference=o.preference, max_chars=o.max_chars
-        ),
+        load=lambda s, o: preference_sets.helpsteer2_items(s, preference=o.preference),
         options=("preference", "ties"),
     ),
     "judgebench": Layout(
         about="JudgeBench: question, response_A, response_B, label A>B or B>A",
         fits=_has("question", "response_A", "response_B", "label"),
-        load=lambda s, o: preference_sets.judgebench_items(s, max_chars=o.max_chars),
+        load=lambda s, _: preference_sets.judgebench_items(s),
     ),
     "evalbias": Layout(
         about="EvalBiasBench: type of bias to instruction, response1 (the better one), response2",
         fits=_is_evalbias,
-        load=lambda s, o: preference_sets.evalbias_items(s, max_chars=o.max_chars),
+        load=lambda s, _: preference_sets.evalbias_items(s),
         whole=True,
     ),
     "offsetbias": Layout(
         about="OffsetBias: instruction, output_1, output_2, label 1 or 2 (EvalBias's training)",
         fits=_has("instruction", "output_1", "output_2", "label"),
-        load=lambda s, o: preference_sets.offsetbias_items(s, max_chars=o.max_chars),
+        load=lambda s, _: preference_sets.offsetbias_items(s),
     ),
     "pandalm": Layout(
         about="PandaLM's test set: instruction, input, response1, response2, three annotators",
         fits=_has("instruction", "response1", "response2", "annotator1"),
-        load=lambda s, o: preference_sets.pandalm_items(s, max_chars=o.max_chars),
+        load=lambda s, _: preference_sets.pandalm_items(s),
         options=("ties",),
     ),
     "oasst": Layout(
         about="OpenAssistant message trees: prompt with its replies",
         fits=lambda s: _has("prompt")(s) and isinstance(s.rows[0].values["prompt"], Mapping),
-        load=lambda s, o: question_sets.oasst_items(s, max_chars=o.max_chars),
+        load=lambda s, _: question_sets.oasst_items(s),
     ),
     "bbh": Layout(
         about="BIG-Bench Hard task: examples of input and target (questions without responses)",
         fits=lambda s: "examples" in (s.document or {}),
-        load=lambda s, o: question_sets.bbh_items([s], max_chars=o.max_chars),
+        load=lambda s, _: question_sets.bbh_items([s]),
         whole=True,
     ),
     "squad": Layout(
         about="SQuAD v1.1: data, paragraphs, qas (questions without responses)",
         fits=lambda s: "data" in (s.document or {}),
-        load=lambda s, o: question_sets.squad_items(s, max_chars=o.max_chars),
+        load=lambda s, _: question_sets.squad_items(s),
         whole=True,
     ),
     "head_to_tail": Layout(
         about="arXiv 2412.12509's Head-to-Tail: model to mag and dblp, with true answers",
         fits=_answers_by_model("mag", "dblp"),
-        load=lambda s, o: question_sets.head_to_tail_items(
-            s, models=o.models, cut=o.cut, max_chars=o.max_chars
-        ),
+        load=lambda s, o: question_sets.head_to_tail_items(s, models=o.models, cut=o.cut),
         options=("models", "cut"),
         whole=True,
     ),
     "llm_reliability": Layout(
         about="arXiv 2412.12509's 55 questions with five answers each",
         fits=_answers_by_model("type", "prompt", "model_responses"),
-        load=lambda s, o: question_sets.reliability_items(s, max_chars=o.max_chars),
+        load=lambda s, _: question_sets.reliability_items(s),
         whole=True,
     ),
     "table": Layout(
@@ -185,7 +177,6 @@ LAYOUTS: Mapping[str, Layout] = {
             mapping=o.mapping,
             together=o.together,
             questions=o.questions,
-            max_chars=o.max_chars,
             empty_ok=o.empty_ok,
         ),
         options=("mapping", "together", "empty_ok", "ties"),
@@ -280,7 +271,6 @@ def read_items(
         ties=ties,
         empty_ok=empty_ok,
         questions=questions,
-        max_chars=max_chars,
     )
     if ties not in ("keep", "drop"):
         raise InputError(f"read_items: ties must be keep or drop, not {short_repr(ties)}.")
@@ -289,7 +279,12 @@ def read_items(
             f"read_items: there is no layout {short_repr(layout)}. Choose one of mt_bench, "
             f"{', '.join(LAYOUTS)}, or leave it out."
         )
-    path = Path(path)
+    with longest_text(max_chars):
+        items = _read(Path(path), options, layout)
+    return preference_sets.drop_ties(items) if ties == "drop" else items
+
+
+def _read(path: Path, options: Options, layout: str | None) -> tuple[Item, ...]:
     if is_folder(path):
         return _read_folder(path, options, layout)
     if layout == "mt_bench":
@@ -298,8 +293,7 @@ def read_items(
     name = layout or _find_layout(source, mapped=options.mapping is not None)
     _refuse_other_form(source, name)
     _refuse_unused(options, name, LAYOUTS[name].options)
-    items = LAYOUTS[name].load(source, options)
-    return preference_sets.drop_ties(items) if ties == "drop" else items
+    return LAYOUTS[name].load(source, options)
 
 
 def _find_layout(source: Source, *, mapped: bool) -> str:
@@ -346,9 +340,7 @@ def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item
         )
     if layout_name == "mt_bench":
         _refuse_unused(options, "mt_bench", ("models", "turn"))
-        return question_sets.mt_bench_items(
-            path, models=options.models, turn=options.turn, max_chars=options.max_chars
-        )
+        return question_sets.mt_bench_items(path, models=options.models, turn=options.turn)
     tasks = sorted(path.glob("*.json"))
     if not tasks:
         raise InputError(
@@ -357,15 +349,13 @@ def _read_folder(path: Path, options: Options, layout: str | None) -> tuple[Item
             "file, or another folder."
         )
     _refuse_unused(options, "bbh", ())
-    return question_sets.bbh_items(
-        [read_source(task) for task in tasks], max_chars=options.max_chars
-    )
+    return question_sets.bbh_items([read_source(task) for task in tasks])
 
 
 def _refuse_unused(options: Options, name: str, understood: tuple[str, ...]) -> None:
     """An option that would be ignored is an error: the caller believes that it has an effect."""
     for field in fields(options):
-        if field.name in {"max_chars", "questions"} or field.name in understood:
+        if field.name == "questions" or field.name in understood:
             continue
         if getattr(options, field.name) != field.default:
             raise InputError(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from judgestats.errors import InputError
@@ -101,6 +103,18 @@ class Item:
 
 MAX_CHARS = 200_000
 """Longest text that is read without a word: about 50,000 tokens, beyond most judges' context."""
+_LONGEST = ContextVar("longest_text", default=MAX_CHARS)
+
+
+@contextmanager
+def longest_text(characters: int) -> Iterator[None]:
+    """Allow texts of up to this many characters in what is read within the block."""
+    token = _LONGEST.set(characters)
+    try:
+        yield
+    finally:
+        _LONGEST.reset(token)
+
 
 _ITEM_KEYS = {
     "id",
@@ -129,7 +143,7 @@ def short_repr(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int = MAX_CHARS) -> str:
+def as_text(value: object, what: str, *, empty_ok: bool = False, most: int = 0) -> str:
     """A text from a file, or an error that says where it stands and what is wrong with it.
 
     Parameters
@@ -140,8 +154,8 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
         Where it stood, for the message (``"items.jsonl, line 3: 'question'"``).
     empty_ok : bool
         Whether a text without any visible character is allowed.
-    max_chars : int
-        Longest text allowed, in characters.
+    most : int
+        Longest text allowed, in characters; 0 for that of `longest_text`.
 
     Returns
     -------
@@ -151,7 +165,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
     Raises
     ------
     InputError
-        If it is not text, is empty, is longer than `max_chars`, or is not valid Unicode.
+        If it is not text, is empty, is longer than `most`, or is not valid Unicode.
 
     Examples
     --------
@@ -163,9 +177,10 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
             f"{what} must be text, not {type(value).__name__} ({short_repr(value)}). "
             "Correct the file, or map another column."
         )
-    if len(value) > max_chars:
+    most = most or _LONGEST.get()
+    if len(value) > most:
         raise InputError(
-            f"{what} has {len(value):,} characters; at most {max_chars:,} are read. "
+            f"{what} has {len(value):,} characters; at most {most:,} are read. "
             "Shorten it, or raise max_chars."
         )
     if not empty_ok and not value.strip():
@@ -182,9 +197,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, max_chars: int 
     return value
 
 
-def as_turns(
-    value: object, what: str, *, empty_ok: bool = False, max_chars: int = MAX_CHARS
-) -> tuple[str, ...]:
+def as_turns(value: object, what: str, *, empty_ok: bool = False) -> tuple[str, ...]:
     """The turns of a conversation: a text is one turn, a list of texts is several.
 
     Raises
@@ -198,7 +211,7 @@ def as_turns(
     (('Why?',), ('Why?', 'And then?'))
     """
     if isinstance(value, str):
-        return (as_text(value, what, empty_ok=empty_ok, max_chars=max_chars),)
+        return (as_text(value, what, empty_ok=empty_ok),)
     if not isinstance(value, Sequence) or isinstance(value, bytes):
         raise InputError(
             f"{what} must be a text or a list of texts (one a turn), not "
@@ -207,7 +220,7 @@ def as_turns(
     if not value:
         raise InputError(f"{what} is an empty list. Give at least one turn.")
     return tuple(
-        as_text(turn, f"{what}, turn {i}", empty_ok=empty_ok, max_chars=max_chars)
+        as_text(turn, f"{what}, turn {i}", empty_ok=empty_ok)
         for i, turn in enumerate(value, start=1)
     )
 
@@ -233,16 +246,7 @@ def item_to_record(item: Item) -> dict[str, Any]:
         record["reference"] = list(item.reference)
     record["responses"] = [_response_to_record(response) for response in item.responses]
     if item.labels:
-        record["labels"] = [
-            {
-                "annotator": label.annotator,
-                "a": label.a,
-                "b": label.b,
-                "winner": label.winner,
-                "turn": label.turn,
-            }
-            for label in item.labels
-        ]
+        record["labels"] = [asdict(label) for label in item.labels]
     return record
 
 
@@ -263,7 +267,6 @@ def item_from_record(
     record: object,
     *,
     where: str = "item_from_record",
-    max_chars: int = MAX_CHARS,
     empty_ok: bool = False,
 ) -> Item:
     """The item in one JSON object of judgestats' own layout.
@@ -276,8 +279,6 @@ def item_from_record(
         out.
     where : str
         Where the record stands, for error messages.
-    max_chars : int
-        Longest text allowed, in characters.
     empty_ok : bool
         Whether a response may be without text (a model that said nothing).
 
@@ -305,7 +306,7 @@ def item_from_record(
     for needed in ("id", "turns", "responses"):
         if needed not in record:
             raise InputError(f"{where}: the field '{needed}' is missing; an item needs it.")
-    item_id = as_text(record["id"], f"{where}: 'id'", max_chars=1000)
+    item_id = as_text(record["id"], f"{where}: 'id'", most=1000)
     responses = record["responses"]
     if not isinstance(responses, Sequence) or isinstance(responses, str | bytes):
         raise InputError(f"{where}: 'responses' must be a list, not {type(responses).__name__}.")
@@ -315,20 +316,16 @@ def item_from_record(
     reference = record.get("reference") or ()
     item = Item(
         id=item_id,
-        cluster=as_text(record.get("cluster", item_id), f"{where}: 'cluster'", max_chars=1000),
-        turns=as_turns(record["turns"], f"{where}: 'turns'", max_chars=max_chars),
+        cluster=as_text(record.get("cluster", item_id), f"{where}: 'cluster'", most=1000),
+        turns=as_turns(record["turns"], f"{where}: 'turns'"),
         responses=tuple(
-            _response_from_record(response, f"{where}: response {i}", max_chars, empty_ok)
+            _response_from_record(response, f"{where}: response {i}", empty_ok)
             for i, response in enumerate(responses)
         ),
-        context=as_text(
-            record.get("context", ""), f"{where}: 'context'", empty_ok=True, max_chars=max_chars
-        ),
-        reference=as_turns(reference, f"{where}: 'reference'", empty_ok=True, max_chars=max_chars)
-        if reference
-        else (),
+        context=as_text(record.get("context", ""), f"{where}: 'context'", empty_ok=True),
+        reference=as_turns(reference, f"{where}: 'reference'", empty_ok=True) if reference else (),
         category=as_text(
-            record.get("category", ""), f"{where}: 'category'", empty_ok=True, max_chars=1000
+            record.get("category", ""), f"{where}: 'category'", empty_ok=True, most=1000
         ),
         labels=tuple(
             _label_from_record(label, f"{where}: label {i}", len(responses))
@@ -343,7 +340,7 @@ def item_from_record(
     return item
 
 
-def _response_from_record(record: object, where: str, max_chars: int, empty_ok: bool) -> Response:
+def _response_from_record(record: object, where: str, empty_ok: bool) -> Response:
     if not isinstance(record, Mapping) or "turns" not in record:
         raise InputError(f"{where}: expected an object with 'turns', got {short_repr(record)}.")
     quality = record.get("quality")
@@ -361,18 +358,14 @@ def _response_from_record(record: object, where: str, max_chars: int, empty_ok: 
             f'{{"translated": "..."}}, not {short_repr(written)}.'
         )
     return Response(
-        turns=as_turns(
-            record["turns"], f"{where}: 'turns'", empty_ok=empty_ok, max_chars=max_chars
-        ),
-        author=as_text(
-            record.get("author", ""), f"{where}: 'author'", empty_ok=True, max_chars=1000
-        ),
+        turns=as_turns(record["turns"], f"{where}: 'turns'", empty_ok=empty_ok),
+        author=as_text(record.get("author", ""), f"{where}: 'author'", empty_ok=True, most=1000),
         quality=None if quality is None else float(quality),
-        traits=as_turns(traits, f"{where}: 'traits'", max_chars=1000) if traits else (),
+        traits=as_turns(traits, f"{where}: 'traits'") if traits else (),
         written=tuple(
             (
-                as_text(done, f"{where}: 'written'", max_chars=1000),
-                as_text(text, f"{where}: written {done!r}", max_chars=max_chars),
+                as_text(done, f"{where}: 'written'", most=1000),
+                as_text(text, f"{where}: written {done!r}"),
             )
             for done, text in written.items()
         ),
@@ -402,7 +395,7 @@ def _label_from_record(record: object, where: str, n_responses: int) -> HumanLab
     if isinstance(turn, bool) or not isinstance(turn, int) or turn < 1:
         raise InputError(f"{where}: 'turn' counts from 1, got {short_repr(turn)}.")
     return HumanLabel(
-        annotator=as_text(record["annotator"], f"{where}: 'annotator'", max_chars=1000),
+        annotator=as_text(record["annotator"], f"{where}: 'annotator'", most=1000),
         a=record["a"],
         b=record["b"],
         winner=record["winner"],

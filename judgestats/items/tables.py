@@ -18,7 +18,6 @@ from judgestats.errors import InputError
 from judgestats.files.guarded import LIMITS, Limits, Meter, base_name, json_document, records
 from judgestats.files.text import decode_json
 from judgestats.items.records import (
-    MAX_CHARS,
     HumanLabel,
     Item,
     Response,
@@ -425,7 +424,7 @@ def as_name(value: object, what: str) -> str:
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number_as_text(value)
-    return as_text(value, what, max_chars=1000)
+    return as_text(value, what, most=1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -438,7 +437,6 @@ class _Cells:
     row: Row
     columns: Mapping[str, str]
     in_text: bool
-    max_chars: int
     empty_ok: bool
 
     def get(self, field: str) -> Any:
@@ -466,7 +464,7 @@ class _Cells:
             )
         empty_ok = self.empty_ok and field.startswith("response")
         value = "" if value is None else value
-        return as_turns(value, self.what(field), empty_ok=empty_ok, max_chars=self.max_chars)
+        return as_turns(value, self.what(field), empty_ok=empty_ok)
 
     @property
     def question(self) -> tuple[str, ...]:
@@ -477,7 +475,7 @@ class _Cells:
         value = self.get("context")
         if value is None:
             return ""
-        return as_text(value, self.what("context"), empty_ok=True, max_chars=self.max_chars)
+        return as_text(value, self.what("context"), empty_ok=True)
 
     @property
     def reference(self) -> tuple[str, ...]:
@@ -488,7 +486,7 @@ class _Cells:
             value = _turns_in_cell(value)
         if isinstance(value, int | float):
             value = _number_as_text(value)
-        return as_turns(value, self.what("reference"), empty_ok=True, max_chars=self.max_chars)
+        return as_turns(value, self.what("reference"), empty_ok=True)
 
     @property
     def quality(self) -> float | None:
@@ -525,7 +523,6 @@ def table_items(
     mapping: Mapping[str, str] | None = None,
     together: bool = False,
     questions: bool = False,
-    max_chars: int = MAX_CHARS,
     empty_ok: bool = False,
 ) -> tuple[Item, ...]:
     """The items in a table.
@@ -540,8 +537,6 @@ def table_items(
         One item per question, with the responses of all its rows, instead of one item per row.
     questions : bool
         Whether the table may have no column of responses.
-    max_chars : int
-        Longest text allowed, in characters.
     empty_ok : bool
         Whether a response may be empty.
 
@@ -563,13 +558,7 @@ def table_items(
     items: list[Item] = []
     first_of: dict[tuple[tuple[str, ...], str], str] = {}
     for number, row in enumerate(source.rows, start=1):
-        cells = _Cells(
-            row=row,
-            columns=columns,
-            in_text=source.holds_only_text,
-            max_chars=max_chars,
-            empty_ok=empty_ok,
-        )
+        cells = _Cells(row=row, columns=columns, in_text=source.holds_only_text, empty_ok=empty_ok)
         question, context = cells.question, cells.context
         item_id = cells.name("id", f"row-{number}")
         cluster = cells.name("cluster", first_of.setdefault((question, context), item_id))
@@ -664,7 +653,7 @@ def _listed_responses(cells: _Cells) -> tuple[Response, ...]:
                 raise InputError(f"{entry_what} has no text: give 'turns', 'response' or 'text'.")
             given = entry[keys[0]]
             author = entry.get("author") or entry.get("model") or author
-        turns = as_turns(given, entry_what, empty_ok=cells.empty_ok, max_chars=cells.max_chars)
+        turns = as_turns(given, entry_what, empty_ok=cells.empty_ok)
         name = as_name(author, f"{entry_what}: author") if author not in (None, "") else ""
         responses.append(Response(turns=turns, author=name))
     return tuple(responses)
