@@ -6,9 +6,6 @@ from judgestats.items.answers import holds_target as holds_target
 from judgestats.items.answers import labelled_shares as labelled_shares
 from judgestats.items.answers import with_answers as with_answers
 from judgestats.items.bank import load_bank as load_bank
-from judgestats.items.bank.personas import PERSONAS as PERSONAS
-from judgestats.items.bank.personas import annotate as annotate
-from judgestats.items.bank.personas import label_lines as label_lines
 from judgestats.items.item_sets import PUBLISHED as PUBLISHED
 from judgestats.items.item_sets import FetchResult as FetchResult
 from judgestats.items.item_sets import PublishedFile as PublishedFile

@@ -10,16 +10,9 @@ import numpy as np
 import pytest
 
 import judgestats.items.bank as bank_package
+from docs.build_bank_labels import PERSONAS, annotate, label_lines
 from judgestats.errors import InputError
-from judgestats.items import (
-    PERSONAS,
-    Item,
-    Response,
-    annotate,
-    describe_items,
-    label_lines,
-    load_bank,
-)
+from judgestats.items import Item, Response, describe_items, load_bank
 
 CATEGORIES = {
     "writing",

@@ -2,7 +2,7 @@
 
 ``items.jsonl`` holds questions and answers, one item per line; ``labels.jsonl`` the pairwise
 preferences of three annotator personas. The personas are *designed*, not people:
-`judgestats.items.bank.personas` says how their labels are made and makes them again.
+``docs/build_bank_labels.py`` says how their labels are made and makes them again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the bank's preference labels were made: three designed annotator personas.
+"""Make the preference labels of the bundled bank: three designed annotator personas.
 
 They are not people and their labels say nothing about people. They exist so that everything that
 needs human labels (alignment, ceilings, disagreement between annotators) can be tested on data
@@ -12,8 +12,9 @@ likes better, and calls a tie where the difference is below its threshold; `firs
 the answer shown first. Every draw comes from a generator named by (seed, item, persona), so that a
 new item changes no other item's labels.
 
-``python -m judgestats.items.bank.personas`` writes ``labels.jsonl`` again; a test holds that the
-committed file is what it writes.
+    python docs/build_bank_labels.py     # writes judgestats/items/bank/labels.jsonl again
+
+A test holds that the committed file is what it writes.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ import json
 import math
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 
 from judgestats.errors import InputError
-from judgestats.items.records import HumanLabel, Item, Response
+from judgestats.items import HumanLabel, Item, Response, load_bank
 
+PAGE = Path(__file__).parents[1] / "judgestats" / "items" / "bank" / "labels.jsonl"
 SEED = 20250117
 FLATTERING = "sycophantic"
 
@@ -168,24 +170,11 @@ def _winner(difference: float, persona: Persona) -> str:
 def label_lines(items: Iterable[Item]) -> str:
     """The text of ``labels.jsonl`` for the items: one label per line."""
     return "".join(
-        json.dumps(
-            {
-                "item": item.id,
-                "annotator": label.annotator,
-                "a": label.a,
-                "b": label.b,
-                "winner": label.winner,
-                "turn": label.turn,
-            }
-        )
-        + "\n"
+        json.dumps({"item": item.id, **asdict(label)}) + "\n"
         for item in items
         for label in annotate(item)
     )
 
 
 if __name__ == "__main__":
-    from judgestats.items.bank import load_bank
-
-    text = label_lines(load_bank())
-    Path(__file__).with_name("labels.jsonl").write_text(text, encoding="utf-8")
+    PAGE.write_text(label_lines(load_bank()), encoding="utf-8")
