@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError
 from judgestats.protocols.pairwise import unpadded
 from judgestats.protocols.probes.edits import ALONE, KEYS, OFF_TOPIC, strip_injection
+
+if TYPE_CHECKING:
+    from judgestats.items.records import Response
 
 
 @dataclass(frozen=True)
@@ -216,16 +219,11 @@ def normal_of(*parts: object) -> float:
 
 
 @lru_cache(maxsize=1)
-def _designed() -> dict[str, float]:
-    """Quality of the bundled bank's answers, by text."""
+def _bank_answers() -> dict[str, tuple[str, Response]]:
+    """The bundled bank's answers by their texts, each with its question."""
     from judgestats.items.bank import load_bank
 
-    return {
-        response.text.strip(): response.quality
-        for item in load_bank()
-        for response in item.responses
-        if response.quality is not None
-    }
+    return {r.text.strip(): (i.question.strip(), r) for i in load_bank() for r in i.responses}
 
 
 def stated_quality(quality: float, written: str = "") -> str:
@@ -241,14 +239,6 @@ def stated_quality(quality: float, written: str = "") -> str:
     return f"(A simulated answer of quality {quality:.2f}{f', {written}' * bool(written)}.)"
 
 
-@lru_cache(maxsize=1)
-def _authors() -> dict[str, str]:
-    """Authors of the bundled bank's answers, by text."""
-    from judgestats.items.bank import load_bank
-
-    return {r.text.strip(): r.author for item in load_bank() for r in item.responses}
-
-
 def author_of(answer: str) -> str:
     """The author of an answer of the bundled bank; empty for any other text.
 
@@ -257,7 +247,8 @@ def author_of(answer: str) -> str:
     >>> author_of("Some answer nobody wrote.")
     ''
     """
-    return _authors().get(answer.strip(), "")
+    known = _bank_answers().get(answer.strip())
+    return known[1].author if known else ""
 
 
 def quality_of(answer: str) -> float:
@@ -273,9 +264,9 @@ def quality_of(answer: str) -> float:
     True
     """
     text = answer.strip()
-    designed = _designed().get(text)
-    if designed is not None:
-        return designed
+    known = _bank_answers().get(text)
+    if known is not None and known[1].quality is not None:
+        return known[1].quality
     stated = _STATED.search(text)
     if stated is not None:
         return float(stated.group(1))
@@ -376,25 +367,17 @@ def is_elsewhere(question: str, answer: str) -> bool:
     >>> is_elsewhere("Why?", "Some answer nobody wrote.")
     False
     """
-    belongs = _questions().get(answer.strip())
+    known = _bank_answers().get(answer.strip())
     return (
-        belongs is not None
+        known is not None
         and question.strip() in _known_questions()
-        and question.strip() != belongs
+        and question.strip() != known[0]
     )
 
 
 @lru_cache(maxsize=1)
-def _questions() -> dict[str, str]:
-    """The question of each of the bundled bank's answers."""
-    from judgestats.items.bank import load_bank
-
-    return {r.text.strip(): i.question.strip() for i in load_bank() for r in i.responses}
-
-
-@lru_cache(maxsize=1)
 def _known_questions() -> frozenset[str]:
-    return frozenset(_questions().values())
+    return frozenset(question for question, _ in _bank_answers().values())
 
 
 @lru_cache(maxsize=1)

@@ -142,28 +142,27 @@ def read_request(request: Mapping[str, Any], *, schema: bool = True) -> Requeste
             text=wanted,
             tool=tool,
         )
+    common: dict[str, Any] = {
+        "answers": answers,
+        "question": question,
+        "crowd": crowd,
+        "guided": GUIDELINE in frame,
+        "wording": wording,
+        **_note_in(frame, reference),
+    }
     if fields:
         main = _main_field(fields)
         spec = fields[main]
-        common: dict[str, Any] = {
-            "answers": answers,
-            "question": question,
-            "crowd": crowd,
-            "guided": GUIDELINE in frame,
-            "wording": wording,
-            **_note_in(frame, reference),
-            "fields": fields,
-            "main": main,
-            "tool": tool,
-            "reasoning": _field_order(fields, main),
-        }
+        common |= {
+            "fields": fields, "main": main, "tool": tool, "reasoning": _field_order(fields, main),
+        }  # fmt: skip
         labels = spec.get("enum")
         if isinstance(labels, list) and labels and not all(isinstance(v, int) for v in labels):
             ordered, tie = _tie_last([str(v) for v in labels], len(answers))
             return Requested(kind="choice", labels=ordered, tie=tie, **common)
         low, high = _bounds(spec, frame)
         return Requested(kind="score", low=low, high=high, turned=_turned(frame), **common)
-    return _from_text(frame, answers, question, crowd, wording, reference)
+    return _from_text(frame, common)
 
 
 def _note_in(frame: str, reference: str) -> dict[str, Any]:
@@ -273,24 +272,12 @@ def _tie_last(labels: Sequence[str], count: int) -> tuple[tuple[str, ...], bool]
     return (*options, *([tie] if tie else [])), bool(tie)
 
 
-def _from_text(
-    frame: str, answers: tuple[str, ...], question: str, crowd: int, wording: str, reference: str
-) -> Requested:
-    reasoning = "none"
+def _from_text(frame: str, common: dict[str, Any]) -> Requested:
     if _AFTER.search(frame):
-        reasoning = "after"
+        common["reasoning"] = "after"
     elif _BEFORE.search(frame):
-        reasoning = "before"
-    common: dict[str, Any] = {
-        "answers": answers,
-        "question": question,
-        "crowd": crowd,
-        "guided": GUIDELINE in frame,
-        "wording": wording,
-        **_note_in(frame, reference),
-        "reasoning": reasoning,
-    }
-    count = max(len(answers), 2)
+        common["reasoning"] = "before"
+    count = max(len(common["answers"]), 2)
     letters = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count])
     if "[[A]]" in frame and "[[B]]" in frame:
         labels = ("A", "B", "C") if "[[C]]" in frame and count == 2 else letters
