@@ -11,9 +11,10 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.errors import printable
+from judgestats.errors import guard_output, printable
 from judgestats.files.text import clean as clean_text
 
 if TYPE_CHECKING:
@@ -206,3 +207,15 @@ def csv_text(frame: pd.DataFrame) -> str:
     safe = frame.rename(columns=escape_cell).map(escape_cell)
     text: str = safe.to_csv(index=False, lineterminator="\n")
     return text
+
+
+def write_csv_file(path: Path, frame: pd.DataFrame) -> None:
+    """Write a table for a spreadsheet, as `csv_text` has it.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    with guard_output(path):
+        path.write_text(csv_text(frame), encoding="utf-8", newline="")

@@ -6,6 +6,7 @@ The commands themselves are declared in `judgestats.commands.declarations`, word
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -152,6 +153,12 @@ def table_options(args: Args) -> dict[str, Any]:
     return {name: getattr(checked, name) for name in options}
 
 
+def reading_options(args: Args) -> dict[str, Any]:
+    """The options of `table_options` that were given, for `judgestats.read_judgments`."""
+    given = {name: value for name, value in table_options(args).items() if value}
+    return given if args.reader == "auto" else {**given, "reader": args.reader}
+
+
 _LISTS = ("map", "item", "factor", "ignore", "values", "pass", "fail", "explode", "wide", "rows")
 _SINGLE = ("kind", "scale", "parse", "labels", "table", "judge", "human", "judge_rows")
 
@@ -190,6 +197,31 @@ def word_values(given: list[str]) -> dict[str, str]:
             raise InputError(f"--values: {twice!r} is given twice.")
         out |= {str(word): str(meaning) for word, meaning in own.items()}
     check_values(out)
+    return out
+
+
+def named_numbers(option: str, text: str, example: str) -> dict[str, float]:
+    """NAME=NUMBER,... as numbers.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> named_numbers("--cost", "fn=3, fp=1", "fn=3,fp=1")
+    {'fn': 3.0, 'fp': 1.0}
+    """
+    out: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, sign, value = part.rpartition("=")
+        try:
+            read = float(value)
+        except ValueError:
+            read = math.nan
+        if not sign or not name or not math.isfinite(read) or name in out:
+            raise InputError(f"{option}: expected NAME=NUMBER, got {part!r}. Write {example}.")
+        out[name] = read
     return out
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judgestats.analysis.decisions.change import ChangeMonitor
 from judgestats.api import check
-from judgestats.commands.arguments import Args, table_options
+from judgestats.commands.arguments import Args, reading_options
 from judgestats.commands.monitor_anchors import exit_code
 from judgestats.files.monitor_state import is_state
 from judgestats.results import plain
@@ -32,9 +32,7 @@ def check_command(arguments: Args) -> int:
     read_requirements(arguments.require)  # a wrong one is refused before anything is read
     if is_state(Path(arguments.file)):
         return _check_state(arguments)
-    options = {k: v for k, v in table_options(arguments).items() if v and k != "judge"}
-    if arguments.reader != "auto":
-        options["reader"] = arguments.reader
+    options = {k: v for k, v in reading_options(arguments).items() if k != "judge"}
     gate = check(
         arguments.file,
         for_=getattr(arguments, "for"),

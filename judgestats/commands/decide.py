@@ -27,15 +27,21 @@ from judgestats.analysis.decisions.record import (
 )
 from judgestats.api import read_judgments
 from judgestats.arrays import Floats
-from judgestats.commands.arguments import Args, table_options
-from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
+from judgestats.commands.arguments import Args, named_numbers, reading_options, table_options
+from judgestats.commands.label_page import (
+    OWN_COLUMNS,
+    check_new,
+    check_writable,
+    read_table,
+    write_table,
+)
 from judgestats.data.verdict_kinds import PREFERENCES
-from judgestats.errors import InputError, guard_output
+from judgestats.errors import InputError
 from judgestats.files.text import command_word
 from judgestats.results.purposes import read_requirements
 from judgestats.results.verdict import Demand, Subject, decide
 from judgestats.runner import display as console
-from judgestats.sinks import csv_text
+from judgestats.sinks import write_csv_file
 
 EXITS = {"USE": 0, "USE_WITH_CARE": 0, "DO_NOT_USE": 1, "CANNOT_TELL": 3}
 """Exit codes by outcome; 0 if nothing is required."""
@@ -54,10 +60,7 @@ def read_decidable(arguments: Args) -> tuple[pd.DataFrame, list[ItemJudgments]]:
     InputError
         Verdicts are neither.
     """
-    options = {k: v for k, v in table_options(arguments).items() if v}
-    if arguments.reader != "auto":
-        options["reader"] = arguments.reader
-    frame = read_judgments(arguments.file, **options)
+    frame = read_judgments(arguments.file, **reading_options(arguments))
     every = item_judgments(frame)
     found = [one for one in every if one.is_scored or np.isfinite(one.verdicts).any()]
     if not found:
@@ -204,7 +207,7 @@ def cutoff_command(arguments: Args) -> int:
     int
         0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
-    cost = _named_numbers(arguments.cost, "cost", "fn=3,fp=1") or None
+    cost = named_numbers("--cost", arguments.cost, "fn=3,fp=1") or None
     split = "cost" in read_requirements(arguments.require)
     if split and not cost:
         raise InputError("--require: a cost needs its prices. Add --cost fn=3,fp=1.")
@@ -241,7 +244,7 @@ def automate_command(arguments: Args) -> int:
     int
         0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
-    prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10,human=200")
+    prices = named_numbers("--price", arguments.price, "cheap=1,dear=10,human=200")
     if arguments.strict and not prices:
         raise InputError("decide automate: --strict is of a cascade. Add --price.")
     for option, given in (("--cost", arguments.cost), ("--per-class", arguments.per_class)):
@@ -254,8 +257,8 @@ def automate_command(arguments: Args) -> int:
         raise InputError(
             "decide automate: --cutoff is of scores with pass / fail labels. Leave it out."
         )
-    if arguments.out and Path(arguments.out).exists():
-        raise InputError(f"{arguments.out} is there already. Name another file by --out.")
+    if arguments.out:
+        check_new(Path(arguments.out))
     if prices:
         made: list[Routed] = [_cascade(arguments, judged, prices)]
     else:
@@ -286,7 +289,7 @@ def _automation(arguments: Args, one: ItemJudgments, level: float) -> Routed:
     made = automation_of(
         one, error=arguments.error, level=level, drawn=arguments.labels_drawn or one.drawn,
         per_class=arguments.per_class or None, scale=scale,
-        cost=_named_numbers(arguments.cost, "cost", "fn=1,fp=5") or None,
+        cost=named_numbers("--cost", arguments.cost, "fn=1,fp=5") or None,
     )  # fmt: skip
     if made is None:
         raise InputError(f"decide automate: {NO_CONFIDENCE}")
@@ -344,7 +347,7 @@ def panel_command(arguments: Args) -> int:
     int
         0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
-    prices = _named_numbers(arguments.price, "price", "cheap=1,dear=10")
+    prices = named_numbers("--price", arguments.price, "cheap=1,dear=10")
     every = _labelled_items(arguments, labels=False)
     judged = [one for one in every if not one.is_scored] or every
     if len(judged) < 2:
@@ -372,23 +375,7 @@ def _write_routes(path: Path, made: Routed, judged: Sequence[ItemJudgments]) -> 
         ],
         "confidence": made.confidence,
     })  # fmt: skip
-    with guard_output(path):
-        path.write_text(csv_text(table), encoding="utf-8", newline="\n")
-
-
-def _named_numbers(text: str, option: str, example: str) -> dict[str, float]:
-    """NAME=NUMBER,... as numbers."""
-    out: dict[str, float] = {}
-    for part in filter(None, (p.strip() for p in text.split(","))):
-        name, sign, value = part.rpartition("=")
-        try:
-            read = float(value)
-        except ValueError:
-            read = math.nan
-        if not sign or not name or not math.isfinite(read) or name in out:
-            raise InputError(f"--{option}: expected NAME=NUMBER, got {part!r}. Write {example}.")
-        out[name] = read
-    return out
+    write_csv_file(path, table)
 
 
 _MOST_CHOICES = 10
@@ -463,8 +450,7 @@ def _choices(judged: ItemJudgments) -> str:
 
 
 def _write(made: NextLabels, judged: ItemJudgments, arguments: Args, out: Path) -> None:
-    if out.exists():
-        raise InputError(f"{out} is there already. Name another file by --out.")
+    check_new(out)
     check_writable(out)
     items = judged.items[list(made.chosen)]
     texts = {}

@@ -101,8 +101,7 @@ _DECIDE = Command(
                 Option("--prevalence", "Statistics", "Share of passes that the cost is for, e.g. "
                     ".7 (default: that of the labels)", kind="number", default=None),
                 options.LEVEL,
-                Option("--seed", "Statistics", "Seed of folds and redraws", kind="whole",
-                    default=0),
+                options.seed("Seed of folds and redraws"),
                 *options.RESULTS,
             ),
             examples=(
@@ -198,7 +197,7 @@ _COMPARE = Command(
             "judgments; the first is the reference", many="some", kind="file"),
         Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
             default=999),
-        Option("--seed", "Statistics", "Seed of resampling", kind="whole", default=0),
+        options.seed("Seed of resampling"),
         *options.SHOWN,
     ),
     examples=("judgestats compare FIRST_RUN SECOND_RUN",),
@@ -217,8 +216,7 @@ _CHECK = Command(
             repeated=True, metavar="FACTOR=LEVEL"),
         Option("--condition", "Advanced", "Former name of --at", repeated=True, metavar="NAME"),
         Option("--criterion", "Input", "Only this criterion, e.g. accuracy", metavar="NAME"),
-        Option("--labels-drawn", "Labels", "Sampling of the labelled items",
-            choices=("random", "stratified", "by-verdict", "convenience")),
+        options.DRAWN,
         Option("--tail", "Statistics", "Limit that decides the SEM and ICC(1,1); strict allows "
             "for far replies not seen", default="plain", choices=("plain", "strict")),
         Option("--strict", "Output", "Fail on USE WITH CARE, too", kind="switch"),
@@ -254,8 +252,7 @@ _LABELS = Command(
                     metavar="COLUMN"),
                 Option("--pilot", "Labels", "File of labels whose rates the plan uses, with "
                     "--by, e.g. pilot.csv", metavar="FILE"),
-                Option("--text", "Labels", "Column to show to raters, e.g. answer", repeated=True,
-                    metavar="COLUMN"),
+                options.TEXT,
                 Option("--half-width", "Statistics", "Half width of the 95% CI to reach, e.g. .05",
                     kind="number", default=None),
                 Option("--rates", "Statistics", "Expected rates, e.g. "
@@ -263,7 +260,7 @@ _LABELS = Command(
                     metavar="NAME=VALUE,..."),
                 Option("--price", "Statistics", "Price per label, e.g. 0.50", kind="number",
                     default=float("nan")),
-                Option("--seed", "Statistics", "Seed of the draw", kind="whole", default=0),
+                options.seed("Seed of the draw"),
                 Option("--out", "Output", "File to write (default: labels.csv)", metavar="FILE"),
             ),
             examples=(
@@ -281,7 +278,7 @@ _LABELS = Command(
                     metavar="COLUMN"),
                 Option("--validation", "Statistics", "Share to validate on", kind="number",
                     default=0.5),
-                Option("--seed", "Statistics", "Seed of the split", kind="whole", default=0),
+                options.seed("Seed of the split"),
             ),
             examples=("judgestats labels split labels.csv --cluster question_id",),
         ),
@@ -295,10 +292,8 @@ _LABELS = Command(
                     kind="whole", default=200),
                 Option("--until", "Statistics", "Width of the 95% CI at which to stop, e.g. "
                     "'width<=.1' (in quotes, for the shell)", metavar="width<=WIDTH"),
-                Option("--text", "Labels", "Column to show to raters, e.g. answer", repeated=True,
-                    metavar="COLUMN"),
-                Option("--seed", "Statistics", "Seed of the order, the same for all batches",
-                    kind="whole", default=0),
+                options.TEXT,
+                options.seed("Seed of the order, the same for all batches"),
                 Option("--out", "Output", "File to write (default: labels-next.csv)",
                     metavar="FILE"),
                 *options.RESULTS,

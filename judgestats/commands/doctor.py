@@ -75,7 +75,10 @@ def doctor_command(arguments: Args) -> int:
     if arguments.drop:
         raise InputError("doctor: --drop is for a journal. Name its file.")
     console.print_result(f"judgestats {__version__}, Python {platform.python_version()}", "")
-    faults = [*_packages(), *_renderer(), *_store(), *_judges(arguments)]
+    faults = _packages()
+    renderer = "Quarto" if shutil.which("quarto") else "the built-in renderer (no Quarto here)"
+    console.print_result(f"Reports: rendered by {renderer}")
+    faults += [*_store(), *_judges(arguments)]
     if faults:
         console.print_result("", "To do:", *(f"  - {f}" for f in faults))
         return 1
@@ -95,15 +98,6 @@ def _packages() -> list[str]:
             faults.append(f"{package} is not installed: pip install judgestats again")
     console.print_result("Packages: " + ", ".join(shown))
     return faults
-
-
-def _renderer() -> list[str]:
-    quarto = shutil.which("quarto")
-    console.print_result(
-        "Reports: "
-        + ("rendered by Quarto" if quarto else "rendered by the built-in renderer (no Quarto here)")
-    )
-    return []
 
 
 def _store() -> list[str]:

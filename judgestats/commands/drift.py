@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgestats.commands.arguments import Args, repeated_options, table_options
+from judgestats.commands.arguments import Args, reading_options, repeated_options
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, write_results
@@ -76,8 +76,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
     from judgestats.analysis.drift_tests import with_parameters
 
     runs = [arguments.first, arguments.second, arguments.baseline]
-    words = {k: v for k, v in table_options(arguments).items() if v and k != "labels"}
-    words |= {"reader": arguments.reader} if arguments.reader != "auto" else {}
+    words = {k: v for k, v in reading_options(arguments).items() if k != "labels"}
     of_files = [name for name in words if name != "values"]
     if of_files and not any(run and Path(run).is_file() for run in runs):
         raise InputError(

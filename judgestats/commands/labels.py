@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.commands import label_page
-from judgestats.commands.arguments import Args, table_options, word_values
+from judgestats.commands.arguments import Args, named_numbers, table_options, word_values
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
 from judgestats.data.readers.layout import with_paths
@@ -318,8 +318,7 @@ def plan_command(arguments: Args) -> int:
     out = pd.DataFrame(
         {"item_id": items.to_numpy()[chosen], "chance": chance[chosen], **texts}
     ).assign(annotator="", label="")
-    if path.exists():
-        raise InputError(f"{path} is there already. Name another file by --out.")
+    label_page.check_new(path)
     label_page.write_table(out, path)
     drawn = "by-verdict" if arguments.by else "random"
     console.print_result(
@@ -364,19 +363,14 @@ def _check_texts(arguments: Args, frame: pd.DataFrame, items: pd.Series) -> None
 
 
 def _rates(text: str) -> dict[str, float]:
-    out = {}
-    for part in filter(None, (p.strip() for p in text.split(","))):
-        name, _, value = part.partition("=")
-        if name not in {"prevalence", "sensitivity", "specificity", "sd", "correlation"}:
-            raise InputError(
-                f"labels plan: --rates knows prevalence, sensitivity and specificity, or sd and "
-                f"correlation, got {name!r}."
-            )
-        try:
-            out[name] = float(value)
-        except ValueError:
-            raise InputError(f"labels plan: --rates {part!r} is not a number.") from None
-    return out
+    known = ("prevalence", "sensitivity", "specificity", "sd", "correlation")
+    rates = named_numbers("labels plan: --rates", text, "prevalence=.7,sensitivity=.9")
+    if strange := next((name for name in rates if name not in known), ""):
+        raise InputError(
+            f"labels plan: --rates knows prevalence, sensitivity and specificity, or sd and "
+            f"correlation, got {strange!r}."
+        )
+    return rates
 
 
 def digest_of(items: Sequence[str]) -> str:

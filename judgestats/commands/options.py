@@ -8,6 +8,11 @@ from judgestats.commands.arguments import Argument, Option
 # A table: an option in one line where it fits.
 RUN = "MLflow run id (or its beginning), or folder of a run"
 
+def seed(about: str) -> Option:
+    """A seed, of what `about` says."""
+    return Option("--seed", "Statistics", about, kind="whole", default=0)
+
+
 SHOWN = (
     Option("--all", "Output", "Every result instead of one screen", kind="switch"),
     Option("--json", "Output", "One JSON document (summary and results), nothing else",
@@ -35,7 +40,7 @@ RESULTS = (REQUIRE, *SHOWN)
 RESAMPLING = (
     Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
         default=999),
-    Option("--seed", "Statistics", "Seed of resampling", kind="whole", default=0),
+    seed("Seed of resampling"),
     Option("--omega-model", "Statistics", "Factor model of omega, next to Cronbach's alpha",
         default="parallel", choices=("parallel", "tau-equivalent", "congeneric")),
 )
@@ -105,5 +110,9 @@ DRAWN = Option("--labels-drawn", "Labels", "Sampling of the labelled items",
 
 LEVEL = Option("--level", "Statistics", "Confidence of all claims together", kind="number",
     default=0.95)
+
+TEXT = Option("--text", "Labels", "Column to show to raters, e.g. answer", repeated=True,
+    metavar="COLUMN")
+
 
 JUDGED = Argument("file", "File of judgments, as analyze reads", kind="file")

@@ -18,7 +18,7 @@ from judgestats.commands.run import given_parameters
 from judgestats.data.columns import KEY_COLUMNS
 from judgestats.data.parse import reread, unparsed_causes
 from judgestats.data.schema import read_artifact
-from judgestats.errors import InputError, guard_output, printable
+from judgestats.errors import InputError, printable
 from judgestats.files.text import command_word
 from judgestats.items.readers import read_items
 from judgestats.protocols.base import Scale
@@ -27,7 +27,7 @@ from judgestats.reporting.runs import load_run
 from judgestats.results.numbers import count_noun
 from judgestats.runner import display as console
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
-from judgestats.sinks import csv_text
+from judgestats.sinks import write_csv_file
 from judgestats.tracking.runs import facts_of_run, parameters_of_run, run_data
 from judgestats.training import (
     Filters,
@@ -203,9 +203,7 @@ def reparse_command(arguments: Args) -> int:
     finals = frame[frame["stage"] == "final"]
     differences = reread(frame, scale)
     if arguments.out:
-        with guard_output(arguments.out):
-            out = Path(arguments.out)
-            out.write_text(csv_text(differences), encoding="utf-8", newline="")
+        write_csv_file(Path(arguments.out), differences)
     version = run.session.get("reader", "1")
     console.print_result(
         f"{len(finals)} judgments, read by version {version} of the reader, read again by "
@@ -381,8 +379,7 @@ def coverage_command(arguments: Args) -> int:
         out = Path(arguments.out)
         if out.exists():
             raise InputError(f"coverage: {out} is there already. Give another name.")
-        with guard_output(out):
-            out.write_text(csv_text(table), encoding="utf-8", newline="")
+        write_csv_file(out, table)
     for condition, (own, unrelated) in covered(table).items():
         console.print_result(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
     if model.cut:

@@ -24,7 +24,7 @@ from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
 from judgestats.runner.design import project_folder
 from judgestats.runner.display import announce_progress, finish, print_lines, show, write_json
-from judgestats.sinks import csv_text
+from judgestats.sinks import write_csv_file
 from judgestats.tracking.runs import (
     results_of_run,
     run_folder,
@@ -138,9 +138,7 @@ def _write_table(record: Record, path: Path) -> None:
 
     if not isinstance(record, Table):
         raise InputError(f"show --out: {record.id} is not a table. Use --json instead.")
-    with guard_output(path):
-        text = csv_text(pd.DataFrame(rows_of_table(record)))
-        path.write_text(text, encoding="utf-8", newline="")
+    write_csv_file(path, pd.DataFrame(rows_of_table(record)))
 
 
 def _example_id(results: Results) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.api import audit, is_run
-from judgestats.commands.arguments import Args, table_options
+from judgestats.commands.arguments import Args, reading_options
 from judgestats.commands.label_page import read_table
 from judgestats.data.readers.labels import with_labels
 from judgestats.errors import InputError
@@ -64,11 +64,9 @@ def view_command(arguments: Args) -> int:
             joined = with_labels(Path(arguments.file), run.finals, labels, scores=True)
             options["frame"] = joined
     else:
-        how = table_options(arguments) | {"labels": str(labels) if labels else None}
-        if arguments.reader != "auto":
-            how["reader"] = arguments.reader
+        how = reading_options(Args(**vars(arguments) | {"labels": str(labels or "")}))
         with console.announce_progress(f"Reading and analysing {Path(arguments.file).name}"):
-            run = audit(arguments.file, **{k: v for k, v in how.items() if v}).run
+            run = audit(arguments.file, **how).run
     text = run_page(run, **options)
     size = len(text.encode()) / 1e6
     if not size <= arguments.max_mb:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -243,52 +243,6 @@ def file_called(path: Path) -> str:
     return name[:SHORT] if _RUN_ID.fullmatch(name) else name
 
 
-def store_lines(
-    *,
-    run_id: str,
-    experiment_id: str,
-    experiment_name: str,
-    uri: str,
-    conditions: Sequence[str] = (),
-    reported: bool = True,
-) -> list[str]:
-    """The MLflow run, and how to open the UI at the page that compares its conditions.
-
-    Parameters
-    ----------
-    run_id, experiment_id, experiment_name, uri : str
-    conditions : sequence of str
-        Ids of the child runs, one per condition.
-    reported : bool
-        Whether a report lies among the run's artifacts.
-
-    Returns
-    -------
-    list of str
-    """
-    if uri.startswith("http"):
-        base, command = uri.rstrip("/"), []
-    else:
-        base = "http://127.0.0.1:5000"
-        command = [f"  {ui_command(uri)}      then open:"]
-    page = (
-        f"{base}/#/experiments/{experiment_id}/runs"
-        "?workflowType=machine_learning&compareRunsMode=CHART"
-    )
-    if 1 < len(conditions) <= _MOST_COMPARED:
-        listed = quote(json.dumps(list(conditions), separators=(",", ":")), safe=",")
-        page = f"{base}/#/compare-runs?runs={listed}&experiments=%5B%22{experiment_id}%22%5D"
-    return [
-        f"MLflow run {run_id} in experiment {experiment_name!r}",
-        *command,
-        f"  {page}",
-        "  (the conditions side by side)",
-        f"  {run_page(base, experiment_id, run_id)}",
-        "  (this run, with the report under Artifacts)" if reported else "  (this run)",
-        "",
-    ]
-
-
 def run_page(base: str, experiment_id: str, run_id: str) -> str:
     """The page of a run on a tracking server, among runs rather than traces.
 
@@ -353,6 +307,7 @@ _LATE_S = 2.0
 """Seconds before a progress message."""
 
 
+@dataclass(frozen=True)
 class Links:
     """Where a run's things are, for what is printed last.
 
@@ -369,31 +324,34 @@ class Links:
         Whether the run holds judgments, which `judgestats view` shows.
     """
 
-    def __init__(
-        self,
-        run_id: str,
-        store: Store,
-        *,
-        conditions: Sequence[str] = (),
-        reports: Mapping[str, Path | str] | None = None,
-        files: Sequence[str] = (),
-        has_judgments: bool = True,
-    ) -> None:
-        self.run_id, self.store, self.has_judgments = run_id, store, has_judgments
-        self.conditions, self.reports = tuple(conditions), dict(reports or {})
-        self.files = tuple(files)
+    run_id: str
+    store: Store
+    _: KW_ONLY
+    conditions: Sequence[str] = ()
+    reports: Mapping[str, Path | str] = field(default_factory=dict)
+    files: Sequence[str] = ()
+    has_judgments: bool = True
 
     def full(self) -> list[str]:
-        """All of them, one per line."""
+        """All of them, one per line, with the page that compares the conditions."""
+        experiment, uri = self.store.experiment_id, self.store.uri
+        is_served = uri.startswith("http")
+        base = uri.rstrip("/") if is_served else "http://127.0.0.1:5000"
+        page = (
+            f"{base}/#/experiments/{experiment}/runs"
+            "?workflowType=machine_learning&compareRunsMode=CHART"
+        )
+        if 1 < len(self.conditions) <= _MOST_COMPARED:
+            listed = quote(json.dumps(list(self.conditions), separators=(",", ":")), safe=",")
+            page = f"{base}/#/compare-runs?runs={listed}&experiments=%5B%22{experiment}%22%5D"
         return [
-            *store_lines(
-                run_id=self.run_id,
-                experiment_id=self.store.experiment_id,
-                experiment_name=self.store.experiment_name,
-                uri=self.store.uri,
-                conditions=self.conditions,
-                reported=bool(self.reports),
-            ),
+            f"MLflow run {self.run_id} in experiment {self.store.experiment_name!r}",
+            *([] if is_served else [f"  {ui_command(uri)}      then open:"]),
+            f"  {page}",
+            "  (the conditions side by side)",
+            f"  {run_page(base, experiment, self.run_id)}",
+            "  (this run, with the report under Artifacts)" if self.reports else "  (this run)",
+            "",
             *(f"Report ({kind}): {path}" for kind, path in self.reports.items()),
             *(["Files:", *(f"  {name}" for name in self.files)] if self.files else []),
         ]

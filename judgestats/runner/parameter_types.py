@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, core_schema
@@ -339,11 +339,8 @@ def parameters_of(model: type[ParameterModel]) -> tuple[Parameter, ...]:
                 help=str(field.description),
                 words=read.words if read else (),
                 switch=read is not None and read.read is _truth,
-                by_level=bool(field.json_schema_extra["by_level"]),
-                logged=str(field.json_schema_extra["logged"]),
-                group=str(field.json_schema_extra["group"]),
-                common=bool(field.json_schema_extra["common"]),
                 or_word=(read.or_word or "") if read else "",
+                **cast("dict[str, Any]", field.json_schema_extra),
             )
         )
     return tuple(listed)

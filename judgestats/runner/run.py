@@ -466,15 +466,12 @@ class RunFiles:
     planned : int
         Judgments of the plan, as far as it is known.
     journal : str
-    given : mapping of parameter to text
-        With which the same run reads the answers.
     """
 
     files: Mapping[Path, int]
     models: Mapping[Path, str]
     planned: int
     journal: str
-    given: Mapping[str, str]
 
 
 def write_requests(
@@ -513,7 +510,6 @@ def write_requests(
         models=models,
         planned=len(prepared.tasks),
         journal=prepared.parameters.journal,
-        given=given,
     )
 
 

@@ -146,7 +146,28 @@ def study_wording(
     return StudyWording(kind=wanted or "original", texts=read_study(study, found))
 
 
-class OriginalProtocol:
+class _Wrapped:
+    """A protocol around another, which has what is not said here."""
+
+    def __init__(self, inner: JudgingProtocol, *apart: str) -> None:
+        self.inner, self._apart = inner, {"inner", *apart}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in self._apart:
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    @property
+    def name(self) -> str:
+        """That of the protocol inside."""
+        return self.inner.name
+
+    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
+        """The units of the protocol inside."""
+        return self.inner.units(items)
+
+
+class OriginalProtocol(_Wrapped):
     """A protocol whose prompt is the study's own request; replies are parsed as before.
 
     Parameters
@@ -161,17 +182,8 @@ class OriginalProtocol:
     def __init__(
         self, inner: JudgingProtocol, texts: StudyTexts, factors: Mapping[str, str]
     ) -> None:
-        self.inner, self.texts, self.factors = inner, texts, factors
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name in {"inner", "template", "templates", "wording"}:
-            raise AttributeError(name)
-        return getattr(self.inner, name)
-
-    @property
-    def name(self) -> str:
-        """That of the protocol inside."""
-        return self.inner.name
+        super().__init__(inner, "template", "templates", "wording")
+        self.texts, self.factors = texts, factors
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The units; the best of five is asked for in the order of the file, as the study does."""
@@ -202,7 +214,7 @@ class OriginalProtocol:
         return self.inner.read(unit, mode, text, finish_reason=finish_reason)
 
 
-class OwnProtocol:
+class OwnProtocol(_Wrapped):
     """A protocol with a text per kind of item, and with a reply schema of the user's own.
 
     Parameters
@@ -221,27 +233,14 @@ class OwnProtocol:
         kinds: Mapping[str, JudgingProtocol],
         schema: Mapping[str, Any],
     ) -> None:
-        self.inner, self.kinds, self.own_schema = inner, kinds, schema
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name in {"inner", "kinds", "own_schema"}:
-            raise AttributeError(name)
-        return getattr(self.inner, name)
-
-    @property
-    def name(self) -> str:
-        """That of the protocol inside."""
-        return self.inner.name
+        super().__init__(inner, "kinds", "own_schema")
+        self.kinds, self.own_schema = kinds, schema
 
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The texts of all kinds."""
         asked = (self.inner, *self.kinds.values())
         return tuple(dict.fromkeys(t for one in asked for t in templates_of(one)))
-
-    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The units of the protocol inside."""
-        return self.inner.units(items)
 
     def examples(self, units: Sequence[Unit]) -> list[Unit]:
         """The first unit of each text."""
