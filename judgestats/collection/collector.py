@@ -181,6 +181,8 @@ class Collection:
         Set by a second interrupt: do not wait for what is in flight.
     endpoints : dict of (str, str) to Endpoint
         By `JudgeSpec.capability_key`, each made when it is first needed.
+    given_up : dict of bytes to GivenUp
+        Judgments of a stage that failed for good, by their keys.
     """
 
     def __init__(
@@ -192,8 +194,10 @@ class Collection:
         self.halt = Halt()
         self.hurry = asyncio.Event()
         self.endpoints: dict[tuple[str, str], Endpoint] = {}
-        own = FrameWriter() if ask.stream_to is None else PartWriter(Path(ask.stream_to))
-        self._sink = sink or own
+        self.given_up: dict[bytes, GivenUp] = {}
+        if sink is None:
+            sink = FrameWriter() if ask.stream_to is None else PartWriter(Path(ask.stream_to))
+        self._sink = sink
         self._reader = journal.read_by(READER_VERSION)
         self._limits: dict[tuple[str, str], AdaptiveLimit] = {}
         self._counted: set[tuple[str, str]] = set()
@@ -287,19 +291,7 @@ class Collection:
 
 
 class StagedCollection(Collection):
-    """A collection stage by stage: what the journal holds of a plan, then what follows from that.
-
-    Attributes
-    ----------
-    given_up : dict of bytes to GivenUp
-        Judgments that failed for good, by their keys.
-    """
-
-    def __init__(
-        self, ask: CollectionRequest, journal: Journal, sink: FrameWriter | PartWriter | None = None
-    ) -> None:
-        super().__init__(ask, journal, sink)
-        self.given_up: dict[bytes, GivenUp] = {}
+    """A collection by stages: what the journal holds of a plan, then what follows from that."""
 
     async def work(self, tasks: list[Task]) -> None:
         """Ask for what is missing of a stage; nothing is asked here."""

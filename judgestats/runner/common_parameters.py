@@ -27,6 +27,7 @@ from judgestats.runner.parameter_types import (
     Choices,
     IntParam,
     ListParam,
+    OnOff,
     OptionalNames,
     OptionalPositive,
     Pairs,
@@ -277,17 +278,15 @@ class CommonParameters(RunParameters, _BudgetParameters):
         logged="analysis/duplicates",
         group="Analysis",
     )
-    texts: Annotated[Literal["on", "off"], ChoiceParam("on", "off")] = parameter(
-        "on",
-        "Replies in the list of disagreements with labels: on or off",
-        group="Output",
+    texts: OnOff = parameter(
+        "on", "Replies in the list of disagreements with labels: on or off", group="Output"
     )
     crosscheck: Annotated[Literal["yes", "no"], ChoiceParam("yes", "no")] = parameter(
         "yes",
         "Recompute headline numbers with pingouin, statsmodels, and factor-analyzer: yes or no",
         group="Analysis",
     )
-    traces: Annotated[Literal["on", "off"], ChoiceParam("on", "off")] = parameter(
+    traces: OnOff = parameter(
         "off",
         "MLflow trace of every call, with prompt, reply and verdict: on or off",
         group="Output",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, core_schema
@@ -182,6 +182,7 @@ Pairs = Annotated[Mapping[str, str], ParsedParam(read_pairs)]
 Positive = Annotated[float, ParsedParam(_positive)]
 OptionalPositive = Annotated[float | None, ParsedParam(_positive, or_word="")]
 Switch = Annotated[bool, ParsedParam(_truth, words=("true", "false"))]
+OnOff = Annotated[Literal["on", "off"], ChoiceParam("on", "off")]
 Temperature = Annotated[float | None, ParsedParam(_one_temperature)]
 Temperatures = Annotated[tuple[float | None, ...], ParsedParam(_temperatures)]
 

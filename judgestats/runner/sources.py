@@ -59,6 +59,14 @@ from judgestats.runner.parameter_types import (
 )
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
+Repeats = Annotated[int, IntParam(1, 100_000)]
+
+
+def repeats_of(default: str, about: str) -> Any:
+    """The parameter ``repeats``, where one may be enough."""
+    return parameter(default, about, logged="design/replicates", common=True)
+
+
 METHODS = (
     "pairwise",
     "pairwise-before",
@@ -249,11 +257,8 @@ class SelectionParameters(_Options):
     options: Annotated[int | None, IntParam(2, or_word="all")] = parameter(
         "all", _SHOWN, group="Data"
     )
-    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
-        "1",
-        "Repeats of every rotation; 2 or more separate position from noise",
-        logged="design/replicates",
-        common=True,
+    repeats: Repeats = repeats_of(
+        "1", "Repeats of every rotation; 2 or more separate position from noise"
     )
 
 
@@ -540,12 +545,7 @@ class LabelParameters(CommonParameters):
     verdicts: Annotated[tuple[str, ...], Choices("pass_fail", "score")] = parameter(
         "pass_fail,score", "Kinds of verdicts to ask for: pass_fail, score, or both"
     )
-    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
-        "3",
-        "Judgments per answer and condition, 1 or more",
-        logged="design/replicates",
-        common=True,
-    )
+    repeats: Repeats = repeats_of("3", "Judgments per answer and condition, 1 or more")
 
 
 class PeopleParameters(CommonParameters):
@@ -688,12 +688,7 @@ class CrowdParameters(StrategyParameters):
     key_points: Annotated[int, IntParam(0, _MOST_PAIRS)] = parameter(
         "4", "Count key points on every n-th pair, e.g. 4; 0 counts none", group="Analysis"
     )
-    repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
-        "2",
-        "Repeats of every pipeline; 2 or more give its reliability",
-        logged="design/replicates",
-        common=True,
-    )
+    repeats: Repeats = repeats_of("2", "Repeats of every pipeline; 2 or more give its reliability")
 
 
 def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
