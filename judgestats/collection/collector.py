@@ -23,7 +23,7 @@ from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.request import Ready
-from judgestats.collection.retry import AdaptiveLimit, GivenUp
+from judgestats.collection.retry import AdaptiveLimit, FailedRequest
 from judgestats.collection.rows import (
     FrameWriter,
     PartWriter,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from judgestats.collection.sending import Client
 
 
-Place = tuple[int, ...]
+Position = tuple[int, ...]
 """Position in the plan's order; what follows from a judgment comes directly after it."""
 
 
@@ -53,10 +53,10 @@ class Group:
     """Tasks that differ only in their replicate, with their positions in the plan's order."""
 
     tasks: tuple[Task, ...]
-    places: tuple[Place, ...]
+    places: tuple[Position, ...]
 
     @property
-    def placed(self) -> list[tuple[Task, Place]]:
+    def placed(self) -> list[tuple[Task, Position]]:
         """Each task with its position."""
         return list(zip(self.tasks, self.places, strict=True))
 
@@ -131,7 +131,7 @@ class Source:
         self._added: deque[Group] = deque()
         self._changed = asyncio.Event()
 
-    def follow(self, tasks: Iterable[tuple[Place, Task]]) -> None:
+    def follow(self, tasks: Iterable[tuple[Position, Task]]) -> None:
         """Take tasks that follow from an answer; they take precedence over the plan."""
         for place, task in tasks:
             self._added.append(Group((task,), (place,)))
@@ -181,7 +181,7 @@ class Collection:
         Set by a second interrupt: do not wait for what is in flight.
     endpoints : dict of (str, str) to Endpoint
         By `JudgeSpec.capability_key`, each made when it is first needed.
-    given_up : dict of bytes to GivenUp
+    failures : dict of bytes to FailedRequest
         Judgments of a stage that failed for good, by their keys.
     """
 
@@ -194,7 +194,7 @@ class Collection:
         self.halt = Halt()
         self.hurry = asyncio.Event()
         self.endpoints: dict[tuple[str, str], Endpoint] = {}
-        self.given_up: dict[bytes, GivenUp] = {}
+        self.failures: dict[bytes, FailedRequest] = {}
         if sink is None:
             sink = FrameWriter() if ask.stream_to is None else PartWriter(Path(ask.stream_to))
         self._sink = sink
@@ -227,8 +227,8 @@ class Collection:
     # ------------------------------------------------------------------ rows
 
     async def answered(
-        self, place: Place, task: Task, ready: Ready, answer: Answer, *, cached: bool
-    ) -> list[tuple[Place, Task]]:
+        self, place: Position, task: Task, ready: Ready, answer: Answer, *, cached: bool
+    ) -> list[tuple[Position, Task]]:
         """Deliver the row of an answer; gives the tasks that follow from it."""
         self.account.cached += cached
         self.account.asked += not cached
@@ -237,22 +237,22 @@ class Collection:
         return await self._deliver(place, row)
 
     async def failed(
-        self, place: Place, task: Task, ready: Ready, asked: GivenUp
-    ) -> list[tuple[Place, Task]]:
+        self, place: Position, task: Task, ready: Ready, asked: FailedRequest
+    ) -> list[tuple[Position, Task]]:
         """Deliver the row of a judgment that was given up; gives the tasks that follow from it."""
         self.account.failure(asked.failure.kind.value)
         row = failed_row(task, ready, asked, experiment=self.ask.experiment)
         return await self._deliver(place, row)
 
     async def invalid(
-        self, place: Place, task: Task, ready: Ready, refused: str
-    ) -> list[tuple[Place, Task]]:
+        self, place: Position, task: Task, ready: Ready, refused: str
+    ) -> list[tuple[Position, Task]]:
         """Deliver the row of a condition that the model refuses."""
         self.account.invalid += 1
         row = invalid_row(task, ready, refused, experiment=self.ask.experiment)
         return await self._deliver(place, row)
 
-    async def _deliver(self, place: Place, row: dict[str, Any]) -> list[tuple[Place, Task]]:
+    async def _deliver(self, place: Position, row: dict[str, Any]) -> list[tuple[Position, Task]]:
         self._sink.add(place, row)
         if self.ask.follow_up is None:
             return []
@@ -296,7 +296,7 @@ class StagedCollection(Collection):
     async def work(self, tasks: list[Task]) -> None:
         """Ask for what is missing of a stage; nothing is asked here."""
 
-    def was_kept(self, key: bytes) -> bool:
+    def is_cached(self, key: bytes) -> bool:
         """Whether a judgment was answered before this run."""
         del key
         return True
@@ -308,21 +308,21 @@ class StagedCollection(Collection):
 
     async def missing(self, tasks: Iterable[Task]) -> AsyncIterator[tuple[Task, Ready]]:
         """Work off a plan and deliver its rows; yields what has none: it is still to be asked."""
-        stage: list[tuple[Place, Task]] = [((i,), task) for i, task in enumerate(tasks)]
+        stage: list[tuple[Position, Task]] = [((i,), task) for i, task in enumerate(tasks)]
         refuse_repeated((task for _, task in stage), set())
         while stage and not self.halt.called.is_set():
             await self.work([task for _, task in stage])
-            following: list[tuple[Place, Task]] = []
+            following: list[tuple[Position, Task]] = []
             for group, ready in self.groups(task for _, task in stage):
                 for task, (number,) in zip(group.tasks, group.places, strict=True):
                     place, key = stage[number][0], ready.keys[task.replicate]
                     abilities = self.endpoint(task.condition.judge).abilities
                     if (answer := self.journal.get(key)) is not None:
-                        kept = self.was_kept(key)
+                        kept = self.is_cached(key)
                         following += await self.answered(place, task, ready, answer, cached=kept)
                     elif refused := abilities.refuses(task.condition):
                         following += await self.invalid(place, task, ready, refused)
-                    elif (failed := self.given_up.get(key)) is not None:
+                    elif (failed := self.failures.get(key)) is not None:
                         following += await self.failed(place, task, ready, failed)
                     else:
                         yield task, ready
@@ -498,8 +498,8 @@ class Collector(Collection):
     async def _ask(self, endpoint: Endpoint, part: Group, ready: Ready, source: Source) -> int:
         """Ask one request; returns how many of `part` have their row."""
 
-        async def deliver(asked: GivenUp | tuple[Answer, ...]) -> int:
-            if isinstance(asked, GivenUp):
+        async def deliver(asked: FailedRequest | tuple[Answer, ...]) -> int:
+            if isinstance(asked, FailedRequest):
                 for task, place in part.placed:
                     source.follow(await self.failed(place, task, ready, asked))
                 return len(part.tasks)

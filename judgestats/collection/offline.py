@@ -41,7 +41,7 @@ class Queued(NamedTuple):
     line: bytes
 
 
-class _Unkept(FrameWriter):
+class _NoRows(FrameWriter):
     """Keeps no row: only what is missing is wanted."""
 
     def add(self, place: tuple[int, ...], row: Row) -> None:
@@ -74,7 +74,7 @@ async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> Asy
     """
     _check_choices(ask)
     with ask.opened_journal() as journal:
-        collection = StagedCollection(ask, journal, _Unkept())
+        collection = StagedCollection(ask, journal, _NoRows())
         async for task, ready in collection.missing(tasks):
             endpoint = collection.endpoint(task.condition.judge)
             sent = endpoint.build_request([task], ready, ask.sampling)

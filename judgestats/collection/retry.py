@@ -300,7 +300,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GivenUp:
+class FailedRequest:
     """The failure that a request was given up for."""
 
     failure: Outcome

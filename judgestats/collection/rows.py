@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgestats.collection.journal_file import ANSWER_FIELDS, Answer, values_of
 from judgestats.collection.request import Ready
-from judgestats.collection.retry import GivenUp
+from judgestats.collection.retry import FailedRequest
 from judgestats.data.columns import RAW_COLUMNS, Task
 from judgestats.errors import InputError, StoreError
 
@@ -75,14 +75,16 @@ def answer_row(
     return row
 
 
-def failed_row(task: Task, ready: Ready, given_up: GivenUp, *, experiment: str) -> dict[str, Any]:
+def failed_row(
+    task: Task, ready: Ready, failed: FailedRequest, *, experiment: str
+) -> dict[str, Any]:
     """The row of a judgment that was given up."""
     row = blank_row(task, ready, experiment)
     row["transport"] = "failed"
-    row["failure"] = given_up.failure.kind.value
-    row["latency_s"] = given_up.failure.latency_s
-    row["attempts"] = given_up.tried
-    row["asked_at"] = given_up.asked_at
+    row["failure"] = failed.failure.kind.value
+    row["latency_s"] = failed.failure.latency_s
+    row["attempts"] = failed.tried
+    row["asked_at"] = failed.asked_at
     return row
 
 

@@ -27,7 +27,7 @@ from judgestats.collection.request import (
     request_body,
 )
 from judgestats.collection.response import SentRequest
-from judgestats.collection.retry import GivenUp, Kind, Outcome
+from judgestats.collection.retry import FailedRequest, Kind, Outcome
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Task
 from judgestats.errors import JudgestatsError
@@ -125,7 +125,7 @@ class RequestSender:
         endpoint: Endpoint,
         tasks: list[Task],
         ready: Ready,
-        deliver: Callable[[GivenUp | tuple[Answer, ...]], Awaitable[int]],
+        deliver: Callable[[FailedRequest | tuple[Answer, ...]], Awaitable[int]],
     ) -> int:
         """Ask one request for the tasks, with retries.
 
@@ -189,7 +189,7 @@ class RequestSender:
                     if self._retry.asks_too_much(outcome):
                         return 0
                     return await deliver(
-                        GivenUp(failure=outcome, tried=tried, asked_at=one.asked_at)
+                        FailedRequest(failure=outcome, tried=tried, asked_at=one.asked_at)
                     )
             finally:
                 self._sending -= 1

@@ -149,11 +149,11 @@ def study_wording(
 class _Wrapped:
     """A protocol around another, which has what is not said here."""
 
-    def __init__(self, inner: JudgingProtocol, *apart: str) -> None:
-        self.inner, self._apart = inner, {"inner", *apart}
+    def __init__(self, inner: JudgingProtocol, *own: str) -> None:
+        self.inner, self._own = inner, {"inner", *own}
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name in self._apart:
+        if name.startswith("_") or name in self._own:
             raise AttributeError(name)
         return getattr(self.inner, name)
 

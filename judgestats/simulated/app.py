@@ -570,6 +570,28 @@ class SimulatedServer:
         if await misbehaved(fault, faults, send):
             return
         _refuse(faults, request)
+        await self._answer(request, draw, identity, times, fault, faults, send, raw=raw)
+
+    def _count(self, identity: bytes) -> int:
+        """How many times this very request came before; the oldest are forgotten in the end."""
+        times = self._times.get(identity, 0)
+        self._times[identity] = times + 1
+        if len(self._times) > _COUNTED:
+            self._times.popitem(last=False)
+        return times
+
+    async def _answer(
+        self,
+        request: dict[str, Any],
+        draw: bytes,
+        identity: bytes,
+        times: int,
+        fault: str,
+        faults: Faults,
+        send: Send,
+        *,
+        raw: bool,
+    ) -> None:
         reply = self._completions.reply(
             request, draw, identity=identity, times=times, fault=fault, faults=faults
         )
@@ -580,26 +602,17 @@ class SimulatedServer:
         self.answered += 1
         self.billed_tokens += reply["usage"]["total_tokens"]
         encoded = json.dumps(reply).encode()
+        extra: list[tuple[bytes, bytes]] = []
+        if faults.quota_headers:
+            left = max(0, faults.capacity - self.in_flight) if faults.capacity else 1000
+            extra = [
+                (b"x-ratelimit-limit-requests", str(faults.capacity or 1000).encode()),
+                (b"x-ratelimit-remaining-requests", str(left).encode()),
+                (b"x-ratelimit-reset-requests", b"20ms"),
+            ]
         if fault == "truncated_json":
             encoded = encoded[: len(encoded) // 2]
-        extra = self._quota_headers(faults) if faults.quota_headers else []
         await send_bytes(send, 200, encoded, b"application/json", extra)
-
-    def _quota_headers(self, faults: Faults) -> list[tuple[bytes, bytes]]:
-        left = max(0, faults.capacity - self.in_flight) if faults.capacity else 1000
-        return [
-            (b"x-ratelimit-limit-requests", str(faults.capacity or 1000).encode()),
-            (b"x-ratelimit-remaining-requests", str(left).encode()),
-            (b"x-ratelimit-reset-requests", b"20ms"),
-        ]
-
-    def _count(self, identity: bytes) -> int:
-        """How many times this very request came before; the oldest are forgotten in the end."""
-        times = self._times.get(identity, 0)
-        self._times[identity] = times + 1
-        if len(self._times) > _COUNTED:
-            self._times.popitem(last=False)
-        return times
 
 
 def _key_accepted(faults: Faults, headers: Mapping[bytes, bytes]) -> bool:

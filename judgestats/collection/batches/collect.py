@@ -32,7 +32,7 @@ class BatchCollector(BatchCollection):
         super().__init__(ask, journal)
         self._app = ask.simulated_app
         self._refused: dict[tuple[str, str], str] = {}
-        self._kept: set[bytes] = set()
+        self._cached: set[bytes] = set()
 
     # ------------------------------------------------------------------ stages
 
@@ -44,9 +44,9 @@ class BatchCollector(BatchCollection):
             refusals = "; ".join(text.rstrip(".") for text in self._refused.values())
             self.halt.stop(Stop.REFUSED, refusals)
 
-    def was_kept(self, key: bytes) -> bool:
+    def is_cached(self, key: bytes) -> bool:
         """Whether a judgment was answered before this run."""
-        return key in self._kept
+        return key in self._cached
 
     async def work(self, tasks: list[Task]) -> None:
         """Ask for what is missing of a stage."""
@@ -76,7 +76,7 @@ class BatchCollector(BatchCollection):
         for _, ready in self.groups(tasks):  # what was answered before this run
             for key in ready.keys.values():
                 if key not in self.new and self.journal.get(key) is not None:
-                    self._kept.add(key)
+                    self._cached.add(key)
         for name in dict.fromkeys(t.condition.judge for t in tasks):
             for record in self.journal.batches.open(*self.endpoint(name).spec.address):
                 self.held.setdefault(record.name, record.estimate or 0.0)
@@ -207,7 +207,7 @@ class BatchCollector(BatchCollection):
             left = [
                 (task, key)
                 for task in group.tasks
-                if (key := ready.keys[task.replicate]) not in self.given_up
+                if (key := ready.keys[task.replicate]) not in self.failures
                 and self.journal.get(key) is None
             ]
             size = self.ask.sampling.choices if endpoint.abilities.several else 1

@@ -32,7 +32,7 @@ from judgestats.collection.request import (
     draw_header,
     request_body,
 )
-from judgestats.collection.retry import GivenUp, Kind, Outcome
+from judgestats.collection.retry import FailedRequest, Kind, Outcome
 from judgestats.collection.sending import answers_of
 from judgestats.data.columns import Task
 from judgestats.errors import JudgeError, printable
@@ -194,7 +194,7 @@ class BatchAccounting:
         for key in request.keys:
             collection.tries[key] = request.tried
             if final:
-                collection.given_up[key] = GivenUp(failure=outcome, tried=request.tried)
+                collection.failures[key] = FailedRequest(failure=outcome, tried=request.tried)
         if final:
             endpoint.gave_up(outcome)
         return None
