@@ -154,7 +154,7 @@ def verdict_groups(results: Results, *, brief: bool = False) -> list[tuple[str, 
     if len(shown) > _MOST_VERDICTS:
         rest = shown[_MOST_VERDICTS - 1 :]
         shown = [*shown[: _MOST_VERDICTS - 1], [v for group in rest for v in group]]
-    out = []
+    out: list[tuple[str, str, Outcome]] = []
     for group in shown:
         outcome = group[-1].outcome
         is_known = brief and any(g[0].purpose == group[0].purpose for g in shown[: len(out)])

@@ -237,8 +237,8 @@ def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgmen
             named = {m: w for w, m in meaning.items()}
             passes, fails = named.get(PASS, "pass"), named.get("fail", "fail")
             labels = _ordered([*labels, passes, fails])
-            above = np.where(score.ge(cutoff), passes, fails)
-            called = choice.mask(score.notna(), pd.Series(above, frame.index))
+            above = pd.Series([passes if v >= cutoff else fails for v in score], frame.index)
+            called = choice.mask(score.notna(), above)
     if len(labels) > _MOST_LABELS:
         raise InputError(
             f"view: {len(labels)} different verdicts and labels; the page shows at most "
