@@ -15,6 +15,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, TextIO
 
 from judgestats.errors import RenderError
@@ -461,7 +462,12 @@ class _Runner:
 
 
 def _error_name(error: BaseException) -> str:
-    return f"{type(error).__name__}: {_ANSI.sub('', str(error))}"
+    """A cell's error, and the way on where a document calls what reports no longer have."""
+    said = f"{type(error).__name__}: {_ANSI.sub('', str(error))}"
+    part = getattr(error, "obj", None)
+    if isinstance(part, ModuleType) and part.__name__.startswith("judgestats.reporting"):
+        said += ". Write the document anew: judgestats report RUN --document NEW.qmd."
+    return said
 
 
 def _markdown(value: Any) -> str | None:

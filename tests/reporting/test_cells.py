@@ -122,6 +122,12 @@ def test_what_fails_is_named_with_the_line_of_the_document(body, message, tmp_pa
     assert str(failed.value).startswith(message)
 
 
+def test_a_document_that_calls_a_part_of_earlier_reports_says_how_to_write_it_anew(tmp_path):
+    called = cell("from judgestats.reporting.sections import figures\nfigures.spread(1)")
+    with pytest.raises(RenderError, match=r"line 7: Attr.* 'spread'\. .* --document NEW\.qmd\.$"):
+        markdown(called, tmp_path)
+
+
 def test_an_interrupt_is_no_failure_of_the_cell(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         markdown(cell("raise KeyboardInterrupt"), tmp_path)
