@@ -197,7 +197,7 @@ def as_text(value: object, what: str, *, empty_ok: bool = False, most: int = 0) 
     return value
 
 
-def as_turns(value: object, what: str, *, empty_ok: bool = False) -> tuple[str, ...]:
+def as_turns(value: object, what: str, *, empty_ok: bool = False, most: int = 0) -> tuple[str, ...]:
     """The turns of a conversation: a text is one turn, a list of texts is several.
 
     Raises
@@ -211,7 +211,7 @@ def as_turns(value: object, what: str, *, empty_ok: bool = False) -> tuple[str, 
     (('Why?',), ('Why?', 'And then?'))
     """
     if isinstance(value, str):
-        return (as_text(value, what, empty_ok=empty_ok),)
+        return (as_text(value, what, empty_ok=empty_ok, most=most),)
     if not isinstance(value, Sequence) or isinstance(value, bytes):
         raise InputError(
             f"{what} must be a text or a list of texts (one a turn), not "
@@ -220,7 +220,7 @@ def as_turns(value: object, what: str, *, empty_ok: bool = False) -> tuple[str, 
     if not value:
         raise InputError(f"{what} is an empty list. Give at least one turn.")
     return tuple(
-        as_text(turn, f"{what}, turn {i}", empty_ok=empty_ok)
+        as_text(turn, f"{what}, turn {i}", empty_ok=empty_ok, most=most)
         for i, turn in enumerate(value, start=1)
     )
 
@@ -361,7 +361,7 @@ def _response_from_record(record: object, where: str, empty_ok: bool) -> Respons
         turns=as_turns(record["turns"], f"{where}: 'turns'", empty_ok=empty_ok),
         author=as_text(record.get("author", ""), f"{where}: 'author'", empty_ok=True, most=1000),
         quality=None if quality is None else float(quality),
-        traits=as_turns(traits, f"{where}: 'traits'") if traits else (),
+        traits=as_turns(traits, f"{where}: 'traits'", most=1000) if traits else (),
         written=tuple(
             (
                 as_text(done, f"{where}: 'written'", most=1000),

@@ -142,6 +142,7 @@ LABEL = {"annotator": "x", "a": 0, "b": 1, "winner": "a"}
         ({"responses": ["x"]}, "response 0: expected an object with 'turns'"),
         ({"responses": [{"turns": ["a"], "quality": 2}]}, "'quality' must be a number in 0-1"),
         ({"responses": [{"turns": ["a"], "quality": True}]}, "'quality' must be a number in 0-1"),
+        ({"responses": [{"turns": ["a"], "traits": ["x" * 1001]}]}, "at most 1,000 are read"),
         ({"reference": ["a", "b"]}, "'reference' has 2 turns but the question 1"),
         ({"labels": 3}, "'labels' must be a list"),
         ({"labels": [3]}, "label 0: expected an object"),
