@@ -83,7 +83,7 @@ def _few(crossed: Sequence[NamedResult], wordings: int) -> list[Limit]:
         (wordings, _FEW_WORDINGS, "wordings",
          "results for other wordings are uncertain. Five or more are usual."),
         (judges, FEW_JUDGES, "judges",
-         "the interval of their variance is over questions, so others are uncertain."),
+         "their variance has an interval over questions, so results for others are uncertain."),
     )  # fmt: skip
     return [
         Limit(f"Only {n} {what}: {text}", code=f"few_{what}",
