@@ -197,12 +197,7 @@ class Automation(Routed, ClassPart):
         made = self.auroc
         if math.isnan(made.estimate):
             return ""
-        limits = (
-            f" [{record.number(made.low)}, {record.number(made.high)}]"
-            if math.isfinite(made.low)
-            else ""
-        )
-        return f"AUROC of confidence {record.number(made.estimate)}{limits}."
+        return f"AUROC of confidence {_auroc_text(made)}."
 
     def _more(self) -> str:
         """How many labels would certify half of what seems possible."""

@@ -122,7 +122,6 @@ class LabelledItems:
     stratum : ndarray of int, shape (N,)
         Stratum of each item, 0 without strata.
     strata : tuple of str
-        Judgments of an item, at most.
     notes : tuple of Note
     """
 
