@@ -186,8 +186,7 @@ def drift_headlines(
         effect = _effect(named, tests)
         if named.result.reason == SAME:
             if named.about.stratum not in same:  # nothing was tested of this condition
-                told = described_headline(named, claim="open", reason=SAME, says=SAME)
-                headlines.append(told)
+                headlines.append(described_headline(named, claim="open", reason=SAME, says=SAME))
             same.add(named.about.stratum)
             continue
         fewer = claim == "open" and _fewer(kind, effect)

@@ -92,19 +92,21 @@ def strength_results(
 
         ranks = rank_estimates(strengths.systems, strengths.ranks, strengths.sample, declared.level)
         further = [t for t in strengths.others if t.name in _FURTHER]
-        told: list[tuple[str, str, Result]] = [
+        terms: list[tuple[str, str, Result]] = [
             *(
                 (f"strength.{s}", f"Strength of {s}", t)
                 for s, t in zip(strengths.systems, strengths.strengths, strict=True)
             ),
             *((f"strength.{t.name}", t.label, t) for t in further),
         ]
-        shown: list[tuple[str, str, Result]] = [
+        places: list[tuple[str, str, Result]] = [
             *((f"rank.{s}", r.label, r) for s, r in zip(strengths.systems, ranks, strict=True)),
             ("leaderboard", "Systems by pairwise verdicts", Rows(table=strength_table(strengths))),
         ]  # fmt: skip
-        results += [condition_result(k, t, condition, r, role="secondary") for k, t, r in told]
-        described += [condition_result(k, t, condition, r, role="descriptive") for k, t, r in shown]
+        results += [condition_result(k, t, condition, r, role="secondary") for k, t, r in terms]
+        described += [
+            condition_result(k, t, condition, r, role="descriptive") for k, t, r in places
+        ]
     limits += [_refusal_limit(named_conditions, why) for why, named_conditions in refused.items()]
     return results, described, limits
 

@@ -605,26 +605,26 @@ class Drawing:
     mix: Mapping[str, float] | None = None
 
     @property
-    def unequal(self) -> bool:
+    def is_unequal(self) -> bool:
         """Whether labelled items had unequal chances."""
         return self.chance is not None or self.labels_drawn == "by-verdict"
 
     @property
     def how(self) -> dict[str, Any]:
-        """As rates of verdicts take it."""
+        """Keywords of `stats.error_rates` and `stats.corrected_rate`."""
         names = ("stratum", "chance", "labels_drawn")
         return {name: getattr(self, name) for name in names}
 
     @property
     def of_scores(self) -> dict[str, Any]:
-        """As means take it: with unequal chances they are refused as after a draw by verdict."""
-        drawn = "by-verdict" if self.unequal else self.labels_drawn
+        """Keywords of `stats.corrected_mean`; unequal chances count as a draw by verdict."""
+        drawn = "by-verdict" if self.is_unequal else self.labels_drawn
         return {"stratum": self.stratum, "mix": self.mix, "labels_drawn": drawn}
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """That results speak for the labelled items alone, where they do."""
-        alone = self.unequal or self.labels_drawn == "convenience"
+        alone = self.is_unequal or self.labels_drawn == "convenience"
         return (LABELLED_ONLY,) if alone else ()
 
 

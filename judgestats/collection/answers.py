@@ -156,8 +156,8 @@ def price_answers(
 ) -> PricePlan:
     """Calls, tokens and price range of `collect_answers`; sends nothing.
 
-    A later turn's request holds the earlier answers: where the journal has them they are counted as
-    they are, else as 300 tokens each, or as their limit of tokens where that is lower.
+    A later turn's request holds the earlier answers. Those of the journal are counted as they are,
+    others as 300 tokens each, or as their limit of tokens where that is lower.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def study_wording(
 
 
 class _Wrapped:
-    """A protocol around another, which has what is not said here."""
+    """A protocol around another; the inner one has every attribute that is not defined here."""
 
     def __init__(self, inner: JudgingProtocol, *own: str) -> None:
         self.inner, self._own = inner, {"inner", *own}

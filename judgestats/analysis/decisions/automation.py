@@ -108,7 +108,7 @@ class Routed(record.Decision):
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """As of every decision, without what it holds of each item."""
+        """Plain values, without the lists that have an entry per item."""
         made = super().to_dict()
         return {k: v for k, v in made.items() if k not in {"routes", "verdicts", "confidence"}}
 
