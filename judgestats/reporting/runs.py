@@ -7,7 +7,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlencode
 
 import pandas as pd
 
+from judgestats.data.columns import label
 from judgestats.data.schema import read_artifact
 from judgestats.deadlines import make_scratch_folder
 from judgestats.errors import InputError
@@ -262,8 +263,12 @@ class Run:
         if record == CONDITIONS:
             labels, key = [str(self.table(CONDITIONS)[int(part[1])].get("condition"))], part[2]
         elif record in self.records:
-            about = self.records[record].about
-            labels = [*about.conditions] or [record, about.judge]
+            own = self.records[record]
+            labels = [*own.about.conditions]
+            if not labels:
+                whole = [self.records[own.part_of].title] if own.part_of in self.records else []
+                labels = [record, own.about.judge, own.title, *whole]
+                labels += self._conditions_named(labels)
         elif part[0] == "verdicts":
             verdict = self.records.verdicts[int(part[1])]
             labels = [verdict.subject.label]
@@ -286,6 +291,27 @@ class Run:
         names += rest if any(condition for _, condition in rest) else []
         names += [("criterion", c.criterion) for c in named if c.criterion]
         return urlencode(list(dict.fromkeys(names)))
+
+    def _conditions_named(self, texts: Sequence[str]) -> list[str]:
+        """Labels of the conditions whose levels, and judge if any, are named by texts."""
+        conditions = self.records.conditions
+
+        def is_told(word: str) -> bool:
+            return any(_is_named(word, text) for text in texts)
+
+        judges = {c.judge for c in conditions if is_told(c.judge)}
+        levels = {level for c in conditions for level in c.factors.items()}
+        told = {
+            (factor, level) for factor, level in levels
+            if is_told(level if isinstance(level, str) else label(factor, level))
+            and any(c.factors.get(factor, "") != level for c in conditions)
+        }  # fmt: skip
+        factors = {factor for factor, _ in told}
+        return [
+            c.label for c in conditions
+            if factors & {*c.factors} and (not judges or c.judge in judges)
+            and all(level in told for level in c.factors.items() if level[0] in factors)
+        ]  # fmt: skip
 
     def with_role(self, *roles: str) -> list[Record]:
         """The results of some roles that are part of no other, in order."""

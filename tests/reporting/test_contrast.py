@@ -79,14 +79,46 @@ def test_a_link_names_the_judge_of_a_record_and_no_other(run_folder: Path) -> No
     first = run.records.conditions[0]
     alike = replace(first, label=f"{first.judge}-2, T=1", judge=f"{first.judge}-2")
     estimate = replace(
-        next(run.records.select(Estimate)), id=f"order.a, {alike.judge}", about=About()
-    )
+        next(run.records.select(Estimate)), id=f"order.a, {alike.judge}", about=About(),
+        title=f"Both orders agree, a by {alike.judge}", part_of="",
+    )  # fmt: skip
     records = replace(run.records, conditions=(first, alike), results=(estimate,))
     made = replace(run, records=records)
     assert parse_qs(made.evidence(numbers.address(estimate.id, "estimate"))) == {
         "judge": [alike.judge]
     }
     assert made.evidence("#finding") == ""
+
+
+@pytest.mark.parametrize(
+    ("title", "whole", "methods"),
+    [
+        ("Kappa with people, j-1, pairwise at T=0.5", "", {"pairwise"}),
+        ("T=0.5 against T=0", "Equivalence of temperatures, pairwise by j-1", {"pairwise"}),
+        ("Agreement, pairwise-before by j-1", "", {"pairwise-before"}),
+        ("Agreement by temperature, j-1 at T=0.5", "", set()),
+    ],
+)
+def test_a_link_names_the_conditions_that_a_title_names(
+    run_folder: Path, title: str, whole: str, methods: set[str]
+) -> None:
+    run = load_run(run_folder)
+    first = next(run.records.select(Estimate))
+    conditions = tuple(
+        replace(
+            run.records.conditions[0], label=f"{judge}, T=0.5, method={method}", judge=judge,
+            factors={"temperature": 0.5, "method": method}, estimates={},
+        )
+        for judge in ("j-1", "j-10") for method in ("pairwise", "pairwise-before")
+    )  # fmt: skip
+    results = (
+        replace(first, id="x", part_of="y" if whole else "", title=title, about=About()),
+        replace(first, id="y", part_of="", title=whole, about=About()),
+    )
+    made = replace(run, records=replace(run.records, conditions=conditions, results=results))
+    named = parse_qs(made.evidence(numbers.address("x", "estimate")))
+    assert named["judge"] == ["j-1"]
+    assert named.get("condition", []) == [f"T=0.5, method={method}" for method in methods]
 
 
 def test_without_the_page_nothing_links_to_it(run_folder: Path, tmp_path: Path) -> None:
