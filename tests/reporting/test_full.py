@@ -57,15 +57,17 @@ def test_rows_of_several_results_are_headed_once_and_have_their_interval(run: Ru
     columns = tuple(Column(key=k, label=k) for k in keys)
     records = [
         TableRecord(id=i, hypothesis="h", role="primary", title=f"By k ({i})", columns=columns,
-                    rows=(("k = 1", 0.5, 0.1, 0.4, 0.6, 0.95),))
+                    text=f"{i} is known.", rows=(("k = 1", 0.5, 0.1, 0.4, 0.6, 0.95),))
         for i in "ab"
     ]  # fmt: skip
     [table] = rows_tables(records, label="tbl-x", caption="Primary results")
     assert table.caption == "Primary results."
     assert [c.key for c in table.columns] == ["term", "estimate", "interval"]
     assert table.rows[0]["interval"] == "[0.40, 0.60]"
+    assert table.note == "By k (a): a is known. By k (b): b is known."
     [alone] = rows_tables(records[:1], label="tbl-x", caption="Primary results")
     assert alone.caption == "Primary results: By k (a)."
+    assert alone.note == "a is known."
 
 
 CLAIMS = [

@@ -14,9 +14,9 @@ import pytest
 from judgestats.analysis import supplemented
 from judgestats.analysis.audit import audit
 from judgestats.data import parsed_frame
-from judgestats.reporting import load_run, render_report
-from judgestats.reporting.sections import conditions, data
-from judgestats.results import Results, Test, read_results, write_results
+from judgestats.reporting import Table, load_run, render_report, show
+from judgestats.reporting.sections import checks, conditions, data
+from judgestats.results import Estimate, Results, Test, read_results, write_results
 from judgestats.results.change_screen import outcome_lines
 from judgestats.runner import record as files
 from judgestats.runner import session, write_json
@@ -84,6 +84,24 @@ def test_the_brief_audit_keeps_to_its_records(verdicts: Path, tmp_path: Path) ->
     assert faults(made["html"], found) == []
     page = text_of(made["html"].read_text())
     assert outcome_lines(found)[0].partition("  ")[0] in page
+
+
+def test_a_full_report_has_the_null_values_of_verdicts(verdicts: Path) -> None:
+    run = load_run(verdicts)
+    tables = data.descriptives(run)
+    said = [c.label for table in tables for c in table.columns] + [t.note for t in tables]
+    nulls = {r.id.split(".")[1] for r in run.records.select(Estimate) if r.null is not None}
+    assert {"kappa", "flip_rate", "fleiss_kappa"} <= nulls
+    for key in ("kappa", "flip_rate", "fleiss_kappa"):
+        assert any(f"{conditions.heading(key)}: null 95th percentile" in text for text in said)
+
+
+def test_lost_verdicts_without_another_policy_are_not_called_parsed(verdicts: Path) -> None:
+    run = load_run(verdicts)
+    assert isinstance(checks.missing_policies(run), Table)
+    records = tuple(r for r in run.records.results if not r.id.startswith("policies."))
+    without = replace(run, records=replace(run.records, results=records))
+    assert str(show(checks.missing_policies(without))).strip() == ""
 
 
 def test_coefficients_of_verdicts(verdicts: Path) -> None:

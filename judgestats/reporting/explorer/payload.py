@@ -327,7 +327,7 @@ def _flagged_items(judged: _CodedJudgments) -> set[str]:
     step = is_vote.map({True: 0.0, False: _step(judged)})
     vote = frame["called"].where(is_vote, frame["value"])
     # A flip within a column is a difference within its criterion too.
-    cells = vote.groupby([frame["item_id"], frame["criterion"]], sort=False)
+    cells = vote.groupby([frame["item_id"], frame["criterion"], is_vote], sort=False)
     differ = cells.transform("max") - cells.transform("min") > step
     wrong = (vote - frame["label"]).abs().gt(step) & (is_vote | judged.is_numeric)
     return set(frame["item_id"][differ | wrong | frame["status"].gt(1)])

@@ -162,12 +162,13 @@ def missing_policies(run: Run) -> Table | Markdown:
             for row in rows if not policies or str(row["condition"]) in policies
         ]  # fmt: skip
         known = [k for k in labels if any(not math.isnan(number_of(r.get(k))) for r in both)]
-        if (policies or set([*labels][:2]) <= set(known)) and any(r["lost"] > 0 for r in both):
+        are_both = bool(policies and known) or set([*labels][:2]) <= set(known)
+        if are_both and any(r["lost"] > 0 for r in both):
             columns = [Column(key="lost", label="Without verdict", format="integer")]
             columns += [_policy_column(k, labels[k]) for k in known]
             made = condition_table(run, columns, both, caption=_TWO_POLICIES, label="tbl-missing")
             return made or Markdown("")
-    if run.finals.empty:
+    if run.finals.empty or run.finals["status"].ne("ok").any():
         return Markdown("")
     return Markdown("Every judgment was parsed, so both policies give the same numbers.")
 

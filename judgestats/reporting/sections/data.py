@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -32,7 +32,7 @@ from judgestats.reporting.sections.conditions import (
 )
 from judgestats.reporting.sections.summary import summary_addresses
 from judgestats.reporting.tables import Column, Markdown, Table
-from judgestats.results import CONDITIONS
+from judgestats.results import CONDITIONS, Estimate
 from judgestats.results.numbers import TARGETS
 
 _STATUS_LABELS = {
@@ -187,7 +187,7 @@ _SAME = 0.015
 def condition_descriptions(run: Run) -> Table | None:
     """What describes the conditions and is not on the summary page, of a few of them."""
     keys = described_keys(run, summary_addresses(run)) + [k for k in LOST if any_of(run, k)]
-    columns, rows, notes = _described(run, keys, _NULLS)
+    columns, rows, notes = _described(run, keys, _NULLS, {})
     telling = [c.key for c in columns if c.key not in LOST] or LOST
     told = [r for r in rows if any(r.get(k, NOTHING) is not NOTHING for k in telling)]
     if not columns or not told:
@@ -207,7 +207,8 @@ def condition_descriptions(run: Run) -> Table | None:
 def descriptives(run: Run) -> list[Table]:
     """Every number of every condition compared, with its interval and the null value."""
     keys = [*every_key(run), *(k for k in LOST if any_of(run, k))]
-    columns, rows, notes = _described(run, keys, keys)
+    numbers = {e.id.partition(".")[2]: e for e in run.records.select(Estimate)}
+    columns, rows, notes = _described(run, keys, keys, numbers)
     left = omission_note(len(rows), len(run.table(CONDITIONS)), "conditions", "conditions")
     n = -(-len(columns) // _MOST_COLUMNS)
     size = -(-len(columns) // n) if n else 1
@@ -235,11 +236,15 @@ def every_key(run: Run) -> list[str]:
 
 
 def _described(
-    run: Run, keys: Sequence[str], nulls: Sequence[str]
+    run: Run,
+    keys: Sequence[str],
+    nulls: Sequence[str],
+    numbers: Mapping[str, Estimate],
 ) -> tuple[list[Column], list[dict[str, Any]], list[str]]:
     """Columns and rows of numbers of the conditions compared.
 
-    A null value that is about the same in all rows is a note instead of a column.
+    A null value that is about the same in all rows is a note instead of a column. It may be with
+    an estimate, by the column and the condition.
     """
     compared = {str(r["condition"]) for r in run.compared}
     listed = [(i, r) for i, r in enumerate(run.table(CONDITIONS)) if r.get("condition") in compared]
@@ -265,6 +270,11 @@ def _described(
             add(key, name, [label(run.records, m.address, share=True) for m in values])
         elif key in keys:
             add(key, name, column(values))
+        own = [numbers.get(f"{key}.{row['condition']}") for row in rows]
+        values = [
+            v if v.has_chance or e is None or e.estimate != v.value else Measured.from_record(e)
+            for v, e in zip(values, own, strict=True)
+        ]
         known = [v for v in values if v.has_chance] if key in nulls else []
         if not known or 3 * len(known) < len(rows):  # an almost empty column tells little
             continue

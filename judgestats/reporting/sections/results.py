@@ -660,7 +660,9 @@ def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> 
                 caption=f"{head}{titles}." if titles else f"{caption}.",
                 label=label + (f"-{number_}" if len(alike) > 1 else ""),
                 group=_TITLE if several else "",
-                note=" ".join(dict.fromkeys(r.text for r in group if r.text)),
+                note=" ".join(
+                    f"{r.title}: {r.text}" if several else r.text for r in group if r.text
+                ),
             )
         )
     return out
