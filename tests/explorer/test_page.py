@@ -561,6 +561,16 @@ def test_above_its_size_a_page_leaves_out_texts_then_items() -> None:
     assert small["record"]["verdicts"] == whole["record"]["verdicts"]
 
 
+def test_scores_and_categories_of_an_item_are_no_disagreement() -> None:
+    frame = judgments(14, n_items=2000, repeats=1, judges=("ann", "bob"), labels="none",
+                      unparsed=0, missing=0)  # fmt: skip
+    frame["score"] = frame["judge"].map({"ann": 7.0})
+    frame["choice"] = frame["judge"].map({"ann": "", "bob": "pass"})
+    small, _ = view_payload(NOTHING, frame, max_mb=0.1)
+    assert small["meta"]["left_out"]["items"] > 0
+    assert "(all 0 with a disagreement" in small["meta"]["left_out"]["why"]
+
+
 def test_only_a_page_of_judgestats_is_overwritten(tmp_path: Path) -> None:
     text = html_page(view_payload(NOTHING, judgments())[1])
     write_page(text, tmp_path / "a.html")
