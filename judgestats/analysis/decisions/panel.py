@@ -268,7 +268,7 @@ def effective_votes(
     )  # fmt: skip
     if used.sum() < 3:
         return replace(base, reason="fewer than three labelled items")
-    if not errors.mean(axis=1).var() > 0:
+    if errors.mean(axis=1).var() <= 1e-12 * np.square(errors).mean():  # of thirds it is not 0
         what = (
             "the mean error is the same on every item"
             if errors.any()

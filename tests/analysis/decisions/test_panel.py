@@ -171,6 +171,14 @@ def test_scores_of_judges_err_like_fewer_judges(tmp_path, capsys):
         effective_votes(scores, scores=True)
 
 
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_judges_of_whom_one_errs_on_every_item_have_no_effective_votes(k):
+    errors = np.eye(k)[np.arange(60) % k]
+    made = effective_votes(1 - errors, np.ones(60), labels_drawn="random")
+    assert not made.certified
+    assert made.reason == "the mean error is the same on every item: n_eff is not defined"
+
+
 def test_near_copies_have_limits_that_allow_for_items_not_seen():
     rng = np.random.default_rng(6)
     hits, widths = [], []
