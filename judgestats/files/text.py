@@ -167,7 +167,7 @@ def _refuse_large(value: Any, max_items: int) -> None:
 
 
 def command_word(path: Path | str) -> str:
-    """A file as a word of a shell command; one whose name begins with a dash is no option.
+    """A file as a word of a shell command, not an option where its name begins with a dash.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def command_word(path: Path | str) -> str:
 
 
 def plain_word(path: str) -> str:
-    """A file's name as a word that no command takes for an option."""
+    """A file's name as a word that no command reads as an option."""
     return f"./{path}" if path.startswith("-") else path
 
 

@@ -240,7 +240,7 @@ def requirement_figure(run: Run, finding: str = "") -> Captioned | None:
     ----------
     run : Run
     finding : str
-        Of the run, where it is said in the caption.
+        Of the run, where the caption states it.
 
     Returns
     -------

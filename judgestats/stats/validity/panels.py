@@ -252,7 +252,7 @@ def effective_judges_limits(
         With t of 2 G / (kurtosis - 1) degrees of freedom, at most G - 1. The lower limit is at
         least 1: the mean varies no more than a judge. Where fewer than 30 clusters set the judges
         apart, the upper limit allows for two more in which one judge is `step` away. NaN where
-        nothing varies.
+        the errors do not vary.
 
     Examples
     --------
