@@ -385,19 +385,20 @@ def _whole_of(run: Run, record: Record) -> str:
 def _numbers_of_conditions(
     run: Run, on_page_one: set[str], *, full: bool
 ) -> set[tuple[str, float, float, float]]:
-    """Numbers of conditions that are shown, by condition, and once more without its name.
+    """Numbers of conditions that are shown, by condition; of a single one also without its name.
 
     An analysis may keep one number in two records: of a condition, and as a separate result.
     """
     out = set()
+    conditions = run.table(CONDITIONS)
     keys = [k for k in numbers_of(run) if full or stands_above(run, k, on_page_one)]
     keys += every_key(run) if full else described_keys(run, on_page_one)
-    for i, row in enumerate(run.table(CONDITIONS)):
+    for i, row in enumerate(conditions):
         for key in keys:
             number = measured(run, i, key)
             if number.is_finite:
-                numbers = _rounded(number)
-                out |= {(str(row.get("condition")), *numbers), ("", *numbers)}
+                names = {str(row.get("condition")), *[""] * (len(conditions) == 1)}
+                out |= {(name, *_rounded(number)) for name in names}
     return out
 
 
