@@ -387,6 +387,7 @@ ELSEWHERE_HELD = {
     "a row of totals": "test_strangers.py",
     "holds lists or objects, not replies": "test_exports.py",
     "Delete the rows above": "test_strangers.py",
+    ": expected NAME=NUMBER, got ": "commands/test_labels.py",
     "There are: ": "the row 'a database without that table'",
 }
 """What a row of the page cannot show, or shows by its filled places, and where it is tried."""

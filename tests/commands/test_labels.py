@@ -46,6 +46,7 @@ def test_how_many_labels(capsys):
     assert main([*words, "prevalence=.7,sensitivity=.9,specificity=.8"]) == 0
     assert "182 labels with the judge, 323 without" in capsys.readouterr().out
     assert main([*words, "prevalence=x"]) == 2
+    assert "--rates: expected NAME=NUMBER, got 'prevalence=x'" in capsys.readouterr().err
     assert main(["labels", "plan"]) == 2
     assert "how many labels" in capsys.readouterr().err
 

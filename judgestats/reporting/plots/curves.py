@@ -438,6 +438,7 @@ class ScoreDistribution(Figure):
     labels: tuple[str, ...]
     scores: tuple[np.ndarray[Any, Any], ...]
     scale: tuple[float, float] | None = None
+    x_label: str = "Score"
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.scores):
@@ -517,6 +518,6 @@ class ScoreDistribution(Figure):
         ax.spines[:].set_visible(False)
         if names:
             ax.set_xticks((edges[:-1] + edges[1:]) / 2, names)
-        said = "Score (tone and number: percent of the condition's scores)"
+        said = f"{self.x_label} (tone and number: percent of the condition's scores)"
         ax.set_xlabel(wrapped(said, width=self.letters(70)))
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0))

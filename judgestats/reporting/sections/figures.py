@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from judgestats.reporting import plots
 from judgestats.reporting.numbers import number
 from judgestats.reporting.runs import Run, number_of
@@ -55,6 +57,25 @@ def scores(run: Run) -> Captioned | None:
             "Scores by condition."
             + (" Scores of all scales are converted to one." if "scale" in run.conditions else "")
         ),
+    )
+
+
+def centred(run: Run) -> Captioned | None:
+    """Scores minus their item's mean by condition, for runs of a study that shows them."""
+    own: dict[str, list[float]] = {}
+    for row in run.table("published.centred"):
+        shown = own.setdefault(run.condition_name(str(row["condition"])), [])
+        shown += [number_of(row["score_less_item_mean"])] * int(row["count"])
+    if not own:
+        return None
+    return Captioned(
+        figure=plots.ScoreDistribution(
+            labels=tuple(own),
+            scores=tuple(np.array(scores) for scores in own.values()),
+            x_label="Score minus the item's mean",
+        ),
+        label="fig-centred",
+        caption="A wider row has a larger SEM. Scores minus the mean of their item.",
     )
 
 
