@@ -202,7 +202,7 @@ def _(result: of.Estimate, place: NamedResult) -> tuple[Record, ...]:
 
 def _beyond(result: Any, base: type[Any]) -> dict[str, Any]:
     """The fields that the class of a result has in addition to its base."""
-    own, common = ({f.name for f in dataclasses.fields(of)} for of in (result, base))
+    own, common = ({f.name for f in dataclasses.fields(kind)} for kind in (result, base))
     return {name: getattr(result, name) for name in own - common}
 
 

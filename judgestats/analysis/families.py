@@ -510,13 +510,10 @@ def restrict_results(
     """The results, with no pair significant where the claim on its set, by its id, is not."""
     out = []
     for named in results:
-        claim = claims.get(named.id)
-        if claim is not None and isinstance(named.result, Comparisons):
-            pairs = restrict_pairs(
-                named.result, claim.p_adjusted, claim=claim.id, bound=claim.p_bound
-            )
-            named = replace(named, result=pairs)  # noqa: PLW2901 (the same result, restricted)
-        out.append(named)
+        claim, result = claims.get(named.id), named.result
+        if claim is not None and isinstance(result, Comparisons):
+            result = restrict_pairs(result, claim.p_adjusted, claim=claim.id, bound=claim.p_bound)
+        out.append(replace(named, result=result))
     return out
 
 
