@@ -155,7 +155,7 @@ def audit(data: Any, **options: Any) -> Findings:
 def _audited(
     data: Any, options: Mapping[str, Any]
 ) -> tuple[Analysis, pd.DataFrame, Callable[[DecisionOptions | None], Results]]:
-    """The analysis of data, the frame read, and its records by what is to be decided."""
+    """The analysis of data, the frame read, and a function that makes its records."""
     options = dict(options)
     chosen = {k: options.pop(k) for k in _AUDIT_OPTIONS if k in options}
     read = isinstance(data, pd.DataFrame) and set(PARSED_COLUMNS) <= set(data.columns)

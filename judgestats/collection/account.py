@@ -146,7 +146,7 @@ class Account:
         self.tokens_reasoning += outcome.tokens_reasoning or 0
 
     def add_answers(self, outcome: Outcome, count: int, *, cost: float, estimated: float) -> None:
-        """Count tokens and dollars of an answered request, of this many choices."""
+        """Add tokens and cost of an answered request with `count` choices."""
         self.add_tokens(outcome)
         self.cost_estimated_usd += estimated
         if math.isnan(cost):

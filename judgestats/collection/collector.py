@@ -291,10 +291,10 @@ class Collection:
 
 
 class StagedCollection(Collection):
-    """A collection by stages: what the journal holds of a plan, then what follows from that."""
+    """A collection by stages: the tasks of a plan, then those that follow from its answers."""
 
     async def work(self, tasks: list[Task]) -> None:
-        """Ask for what is missing of a stage; nothing is asked here."""
+        """Send the missing requests of a stage; none here."""
 
     def is_cached(self, key: bytes) -> bool:
         """Whether a judgment was answered before this run."""
@@ -307,7 +307,7 @@ class StagedCollection(Collection):
             yield group, self.ready(group)
 
     async def missing(self, tasks: Iterable[Task]) -> AsyncIterator[tuple[Task, Ready]]:
-        """Work off a plan and deliver its rows; yields what has none: it is still to be asked."""
+        """Work off a plan and deliver its rows; yield the judgments that have none yet."""
         stage: list[tuple[Position, Task]] = [((i,), task) for i, task in enumerate(tasks)]
         refuse_repeated((task for _, task in stage), set())
         while stage and not self.halt.called.is_set():

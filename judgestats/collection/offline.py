@@ -42,10 +42,10 @@ class Queued(NamedTuple):
 
 
 class _NoRows(FrameWriter):
-    """Keeps no row: only what is missing is wanted."""
+    """Discards the rows, where only missing requests are wanted."""
 
     def add(self, place: tuple[int, ...], row: Row) -> None:
-        """Take a row."""
+        """Discard a row."""
 
 
 def _check_choices(ask: CollectionRequest) -> None:

@@ -257,7 +257,7 @@ class JudgePlan:
     cost_usd: tuple[float, float] = (0.0, 0.0)
 
     def add(self, other: JudgePlan, times: float = 1) -> None:
-        """Add another plan so many times; counts then need rounding."""
+        """Add `times` times another plan; fractions leave counts to be rounded."""
         for name, value in vars(other).items():
             own = getattr(self, name)
             if isinstance(value, tuple):

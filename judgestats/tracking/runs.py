@@ -561,9 +561,9 @@ def run_files() -> Iterator[Path]:
             error.exit_code = 5
             folder = folder.rename(folder.with_name(f"judgestats-kept-{folder.name[-8:]}"))
             error.add_note(
-                f"The run's files are kept in {folder} (`judgestats report {command_word(folder)}` "
-                "makes the report of them); with a store, the same command records the run and "
-                "asks nothing again."
+                f"The run's files are kept in {folder} (report: `judgestats report "
+                f"{command_word(folder)}`). With a store, the same command records the run and "
+                "sends no request again."
             )
         raise
     except KeyboardInterrupt as stop:

@@ -49,7 +49,7 @@ class BatchCollector(BatchCollection):
         return key in self._cached
 
     async def work(self, tasks: list[Task]) -> None:
-        """Ask for what is missing of a stage."""
+        """Send the missing requests of a stage."""
         await self._interruptible(self._stage(tasks))
         for why, detail in self.stopped:
             self.halt.stop(why, detail)
