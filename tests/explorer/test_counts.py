@@ -177,7 +177,7 @@ def test_examples_of_the_design_have_their_reference_values(
     values = payload["judgments"]["value"]
     payload["judgments"]["status"] = [2 if v is None else 0 for v in values]
     for column in payload["columns"]:
-        column.update(criterion="", system="", rater="judge")
+        column.update(criterion="", system="", rater="judge", kind=payload["meta"]["kind"])
     got = opened(judgments(1)).js(f"({COUNT})({json.dumps(payload)})")
     assert tuple(got["modes"][m] for m in MODES) == modes
     assert (tuple(got["differ"]), tuple(got["flips"])) == first

@@ -412,11 +412,8 @@ def _built(
         "schema": SCHEMA,
         "meta": {
             "mode": "explore", "title": f"{results.title or results.experiment} · judgestats",
-            "kind": "score" if judged.frame["scored"].any() else "choice",
-            "scale": _scale(results, judged),
-            "step": _step(judged), "cut": cutoff, "numeric": judged.is_numeric,
-            "categories": judged.labels, "labels": judged.labels,
-            "orders": orders,
+            "scale": _scale(results, judged), "step": _step(judged), "cut": cutoff,
+            "numeric": judged.is_numeric, "labels": judged.labels, "orders": orders,
             "provenance": f"{count_noun(len(judged.frame), 'judgment', 'judgments')}. Marks and "
             "means are of the selection; estimates with intervals are of the record.",
             "left_out": {"texts": lost, "items": n_all - len(ids), "why": " ".join(why), "seed": 0},
@@ -507,21 +504,21 @@ def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) 
         note = f"{cut} Click a bar or drag to filter.".strip()
         if scored["label"].notna().any():
             note = f"Blue: agrees with the human label. Hatched: differs. Grey: no label. {note}"
-        parts.append(("bars", "Each bar counts the items with one score", note))
+        parts.append(("Each bar counts the items with one score", note))
     elif len(scored):
         note = "A mark is an item. Horizontal: mean of the repeats. Vertical: their SD."
         if scored["called"].notna().any():
             note += " Cross: the majority differs from the human label."
         note += f"{cut} Drag to filter, click to open an item."
-        parts.append(("points", "Mean and SD of the repeats of each item", note))
+        parts.append(("Mean and SD of the repeats of each item", note))
     if any(c["kind"] == "choice" and c["rater"] == "judge" for c in judged.columns):
         note = (
             "Items by human label (rows) and majority of a judge's verdicts (columns); split: no "
             "verdict has a majority. Counts are of the selection; a click filters."
         )
-        parts.append(("counts", "Each count opens its items", note))
-    kinds, titles, notes = zip(*parts, strict=True)
-    return {"kind": kinds[0], "title": " · ".join(titles), "note": " ".join(notes)}
+        parts.append(("Each count opens its items", note))
+    titles, notes = zip(*parts, strict=True)
+    return {"title": " · ".join(titles), "note": " ".join(notes)}
 
 
 def record_of(results: Results) -> dict[str, Any]:

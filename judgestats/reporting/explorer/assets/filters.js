@@ -15,7 +15,7 @@ const MOST_OPTIONS = 200; // values of a role that are offered
 
 /** The word of a value as it is shown: a number is shortened, in links it is whole. */
 function shown(store, name, value) {
-  const isNumber = name === "label" ? store.numeric : name === "verdict" && !store.categories.includes(value);
+  const isNumber = name === "label" ? store.numeric : name === "verdict" && !store.labels.includes(value);
   return isNumber ? plainNumber(Number(value)) : wordOf(store, name, value);
 }
 
@@ -39,7 +39,7 @@ function options(store) {
   const labels = store.numeric ? Array.from(store.truth).filter((v) => v === v)
     : Array.from(store.label).filter((v) => v !== NONE);
   found.label = rows("label", labels, true);
-  const rank = (word) => (store.categories.includes(word) ? 1e9 + store.categories.indexOf(word) : Number(word));
+  const rank = (word) => (store.labels.includes(word) ? 1e9 + store.labels.indexOf(word) : Number(word));
   found.verdict = [...store.verdicts].sort(([v], [w]) => rank(v) - rank(w))
     .map(([word, n]) => [word, shown(store, "verdict", word), n]);
   found.outcome = store.decided ? OUTCOMES.map((w) => [w, w]) : [];

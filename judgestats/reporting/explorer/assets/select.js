@@ -33,7 +33,7 @@ export function emptyFilters() {
 /** Per cell: n, mean, SD, range, unread, majority verdict, share right. One pass over judgments. */
 export function aggregate(store, keepRow, keepColumn) {
   const cells = store.nItems * store.nColumns;
-  const nLabels = Math.max(store.labels.length, store.scored ? 1 : store.categories.length, 1);
+  const nLabels = Math.max(store.labels.length, 1);
   const step = store.meta.step || 1;
   const a = {
     n: new Uint16Array(cells), unread: new Uint16Array(cells),
@@ -187,7 +187,7 @@ export function select(store, state) {
   if (keepColumn.includes(false) || f.repeat.size || f.order.size || f.verdict.size || f.outcome.size) {
     keepItem.fill(0);
     const scores = new Set([...f.verdict].map(Number).filter((v) => v === v));
-    const codes = new Set([...f.verdict].map((word) => store.categories.indexOf(word)));
+    const codes = new Set([...f.verdict].map((word) => store.labels.indexOf(word)));
     for (let r = 0; r < store.count; r++) {
       if (!keepRow[r] || !keepColumn[store.column[r]]) continue;
       if (f.verdict.size && !(store.points[store.column[r]] ? scores : codes).has(store.value[r])) continue;

@@ -49,9 +49,9 @@ export class Store {
     const j = payload.judgments, items = payload.items;
     Object.assign(this, { record: payload.record, meta: payload.meta, columns: payload.columns,
       items, texts: payload.texts, optional: j, decisions: payload.decisions || [] });
-    this.scored = payload.meta.kind === "score";
-    this.categories = payload.meta.categories || [];
-    this.labels = payload.meta.labels || []; // the words of the human label
+    this.points = payload.columns.map((c) => c.kind === "score");
+    this.scored = this.points.includes(true);
+    this.labels = payload.meta.labels || []; // the words of verdicts and human labels
     Object.assign(this, shortened(this.labels));
     this.count = j.item.length;
     this.nItems = items.id.length;
@@ -60,8 +60,7 @@ export class Store {
     check(["column", "repeat", "value", "called", "status"].every((n) => j[n].length === this.count), "length");
     check(j.item.every((v) => v >= 0 && v < this.nItems), "item");
     check(j.column.every((v) => v >= 0 && v < this.nColumns), "column");
-    this.points = payload.columns.map((c) => (c.kind || payload.meta.kind) === "score");
-    check(j.value.every((v, r) => v === null || this.points[j.column[r]] || v in this.categories), "value");
+    check(j.value.every((v, r) => v === null || this.points[j.column[r]] || v in this.labels), "value");
     check(j.value.every((v) => v === null || Number.isFinite(v)), "number");
     check(j.status.every((v) => v in STATUS), "status");
     check(this.labels.length < NONE && j.called.every((v) => v === null || v in this.labels), "called");
@@ -160,7 +159,7 @@ export class Store {
   verdictWord(row) {
     const v = this.value[row];
     if (v !== v) return STATUS[this.status[row]].replace("_", " ");
-    return this.points[this.column[row]] ? String(v) : this.categories[v];
+    return this.points[this.column[row]] ? String(v) : this.labels[v];
   }
 
   /** A text by its number in the list of texts; "" where there is none. */
