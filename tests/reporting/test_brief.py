@@ -209,14 +209,16 @@ def test_the_experiment_declares_its_figure(run_folder: Path) -> None:
     assert "0.5" in shown.figure.alt
 
 
-def test_a_run_without_a_drawing_or_without_its_numbers_has_no_figure(run_folder: Path) -> None:
+def test_a_run_that_declares_no_figure_gets_one_of_the_numbers_it_has(run_folder: Path) -> None:
     from dataclasses import replace
 
     run = load_run(run_folder)
-    nothing = Drawing(kind="dots", estimands=("no such column",))
-    for drawing in (None, nothing):
+    panels = []
+    for drawing in (None, Drawing(kind="dots", estimands=("no such column",))):
         bare = Run(folder=run.folder, records=replace(run.records, drawing=drawing))
-        assert answer.answer_figure(bare) is None
+        shown = answer.answer_figure(bare)
+        panels.append(shown and [panel.name for panel in shown.figure.panels])
+    assert panels == [["SEM (SD of repeated scores)", "ICC(1,1)", "Mean score"], None]
 
 
 def _told_apart(run_folder: Path, folder: Path, *, n: int = 12) -> Path:

@@ -32,6 +32,8 @@ _MOST_DOTS = 12
 _MOST_PANELS = 3
 _FEWEST = 3
 """Fewest numbers worth a figure: for two, or for one row, the table suffices."""
+_BY_DEFAULT = ("sem", "icc1", "alignment", "accuracy", "grade_score", "vote_share", "mean")
+"""What is drawn of an analysis that declares no figure: the first of them that it has."""
 _MARKS = " Grey marks: chance alone stays below them in 95 of 100 runs."
 _BARS = " Vertical bars join rows whose difference is not significant; it need not be zero."
 _FACTORS = {"temperature": "Sampling temperature", "k": "Judgments averaged"}
@@ -61,9 +63,7 @@ def answer_figure(run: Run) -> Captioned | None:
     ----------
     run : Run
     """
-    drawing = run.records.drawing
-    if drawing is None:
-        return None
+    drawing = run.records.drawing or Drawing(kind="dots", estimands=_BY_DEFAULT)
     curves = _curves(run, drawing) if drawing.kind == "curve" else None
     if curves is not None:
         caption = f"{_title(curves)} {drawing.caption}".strip()
