@@ -87,13 +87,20 @@ def test_text_formats_show_the_same_numbers_in_the_same_order(briefed: dict[str,
     assert len(shown) > 30
 
 
-def test_tables_left_out_stand_beside_the_report(briefed: dict[str, Path]) -> None:
+def test_tables_left_out_stand_beside_the_report(
+    briefed: dict[str, Path], run_folder: Path
+) -> None:
     page = briefed["html"].read_text("utf-8")
     folder = briefed["html"].parent / "tables"
     names = {path.name for path in folder.glob("*.csv")}
     assert {"tests.csv", "pairs.csv", "estimates.csv", "conditions.csv"} <= names
     assert all(f'href="tables/{name}"' in page for name in names)
     assert len((folder / "pairs.csv").read_text("utf-8").splitlines()) > 5
+    heads = [
+        path.read_text("utf-8").partition("\n")[0]
+        for path in (run_folder / "results.csv", *(folder / f"{n}.csv" for n in ("tests", "pairs")))
+    ]
+    assert len(set(heads)) == 1
 
 
 def test_one_verdict_a_pair(run_folder: Path) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgestats.reporting.document import current_output, verbatim
 from judgestats.reporting.numbers import integer, money
-from judgestats.reporting.runs import Run, rows_of
+from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.people import linked
 from judgestats.reporting.tables import Column, Markdown, Table
 from judgestats.results import (
@@ -25,7 +25,7 @@ from judgestats.results import (
 from judgestats.results.files import results_frame
 from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import TESTS
-from judgestats.sinks import escape_markdown
+from judgestats.sinks import escape_markdown, write_csv_file
 
 Write = Callable[[str], str]
 _SOURCES = {
@@ -270,13 +270,10 @@ def files(run: Run) -> Markdown:
     """The tables that the report leaves out, as CSV next to it, with links."""
     every = results_frame(run.records)
     made = {name: every[every["kind"] == kind] for name, kind in _KINDS.items()}
-    made = {n: part.dropna(axis="columns", how="all") for n, part in made.items()}
     made["conditions"] = pd.DataFrame(run.table(CONDITIONS))
     written = [name for name, part in made.items() if len(part)]
     for name in written:
-        columns = tuple(Column(key=str(key)) for key in made[name])
-        text = Table(columns=columns, rows=tuple(rows_of(made[name]))).to_csv()
-        current_output().path(f"tables/{name}.csv").write_text(text, encoding="utf-8")
+        write_csv_file(current_output().path(f"tables/{name}.csv"), made[name])
     here = [*written, *(["disagreements"] if linked(run) else [])]
     lines = [f"- [tables/{n}.csv](tables/{n}.csv): {_CSV[n]}" for n in here]
     lines.append("- results.json: all records; `judgestats report RUN --detail full` shows them.")
