@@ -159,6 +159,22 @@ def reading_options(args: Args) -> dict[str, Any]:
     return given if args.reader == "auto" else {**given, "reader": args.reader}
 
 
+def check_new(path: Path) -> None:
+    """Refuse a file that is there already.
+
+    Parameters
+    ----------
+    path : Path
+        As ``--out`` names it.
+
+    Raises
+    ------
+    InputError
+    """
+    if path.exists():
+        raise InputError(f"{path} is there already. Name another file by --out.")
+
+
 _LISTS = ("map", "item", "factor", "ignore", "values", "pass", "fail", "explode", "wide", "rows")
 _SINGLE = ("kind", "scale", "parse", "labels", "table", "judge", "human", "judge_rows")
 

@@ -27,14 +27,14 @@ from judgestats.analysis.decisions.record import (
 )
 from judgestats.api import read_judgments
 from judgestats.arrays import Floats
-from judgestats.commands.arguments import Args, named_numbers, reading_options, table_options
-from judgestats.commands.label_page import (
-    OWN_COLUMNS,
+from judgestats.commands.arguments import (
+    Args,
     check_new,
-    check_writable,
-    read_table,
-    write_table,
+    named_numbers,
+    reading_options,
+    table_options,
 )
+from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError
 from judgestats.files.text import command_word

@@ -101,7 +101,7 @@ _DECIDE = Command(
                 Option("--prevalence", "Statistics", "Share of passes that the cost is for, e.g. "
                     ".7 (default: that of the labels)", kind="number", default=None),
                 options.LEVEL,
-                options.seed("Seed of folds and redraws"),
+                options.seed_option("Seed of folds and redraws"),
                 *options.RESULTS,
             ),
             examples=(
@@ -195,9 +195,7 @@ _COMPARE = Command(
     (
         Argument("run", "MLflow run ids (or their beginnings), folders of runs, or files of "
             "judgments; the first is the reference", many="some", kind="file"),
-        Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
-            default=999),
-        options.seed("Seed of resampling"),
+        *options.RESAMPLES,
         *options.SHOWN,
     ),
     examples=("judgestats compare FIRST_RUN SECOND_RUN",),
@@ -260,7 +258,7 @@ _LABELS = Command(
                     metavar="NAME=VALUE,..."),
                 Option("--price", "Statistics", "Price per label, e.g. 0.50", kind="number",
                     default=float("nan")),
-                options.seed("Seed of the draw"),
+                options.seed_option("Seed of the draw"),
                 Option("--out", "Output", "File to write (default: labels.csv)", metavar="FILE"),
             ),
             examples=(
@@ -278,7 +276,7 @@ _LABELS = Command(
                     metavar="COLUMN"),
                 Option("--validation", "Statistics", "Share to validate on", kind="number",
                     default=0.5),
-                options.seed("Seed of the split"),
+                options.seed_option("Seed of the split"),
             ),
             examples=("judgestats labels split labels.csv --cluster question_id",),
         ),
@@ -293,7 +291,7 @@ _LABELS = Command(
                 Option("--until", "Statistics", "Width of the 95% CI at which to stop, e.g. "
                     "'width<=.1' (in quotes, for the shell)", metavar="width<=WIDTH"),
                 options.TEXT,
-                options.seed("Seed of the order, the same for all batches"),
+                options.seed_option("Seed of the order, the same for all batches"),
                 Option("--out", "Output", "File to write (default: labels-next.csv)",
                     metavar="FILE"),
                 *options.RESULTS,

@@ -60,22 +60,6 @@ def check_writable(path: Path) -> None:
         )
 
 
-def check_new(path: Path) -> None:
-    """Refuse a file that is there already.
-
-    Parameters
-    ----------
-    path : Path
-        As ``--out`` names it.
-
-    Raises
-    ------
-    InputError
-    """
-    if path.exists():
-        raise InputError(f"{path} is there already. Name another file by --out.")
-
-
 def read_table(path: Path) -> pd.DataFrame:
     """A table with every value as text, empty where there is none.
 

@@ -13,7 +13,13 @@ import numpy as np
 import pandas as pd
 
 from judgestats.commands import label_page
-from judgestats.commands.arguments import Args, named_numbers, table_options, word_values
+from judgestats.commands.arguments import (
+    Args,
+    check_new,
+    named_numbers,
+    table_options,
+    word_values,
+)
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
 from judgestats.data.readers.layout import with_paths
@@ -285,6 +291,7 @@ def plan_command(arguments: Args) -> int:
         )
     path = Path(arguments.out or "labels.csv")
     label_page.check_writable(path)
+    check_new(path)
     frame, items = _judge_rows(arguments)
     _check_texts(arguments, frame, items)
     first = ~items.duplicated()
@@ -318,7 +325,6 @@ def plan_command(arguments: Args) -> int:
     out = pd.DataFrame(
         {"item_id": items.to_numpy()[chosen], "chance": chance[chosen], **texts}
     ).assign(annotator="", label="")
-    label_page.check_new(path)
     label_page.write_table(out, path)
     drawn = "by-verdict" if arguments.by else "random"
     console.print_result(

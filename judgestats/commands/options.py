@@ -8,8 +8,8 @@ from judgestats.commands.arguments import Argument, Option
 # A table: an option in one line where it fits.
 RUN = "MLflow run id (or its beginning), or folder of a run"
 
-def seed(about: str) -> Option:
-    """A seed, of what `about` says."""
+def seed_option(about: str) -> Option:
+    """The option ``--seed``."""
     return Option("--seed", "Statistics", about, kind="whole", default=0)
 
 
@@ -37,10 +37,14 @@ DECISION = (
 RESULTS = (REQUIRE, *SHOWN)
 """Thresholds, and how results are shown."""
 
-RESAMPLING = (
+RESAMPLES = (
     Option("--resamples", "Statistics", "Bootstrap resamples and permutations", kind="whole",
         default=999),
-    seed("Seed of resampling"),
+    seed_option("Seed of resampling"),
+)
+
+RESAMPLING = (
+    *RESAMPLES,
     Option("--omega-model", "Statistics", "Factor model of omega, next to Cronbach's alpha",
         default="parallel", choices=("parallel", "tau-equivalent", "congeneric")),
 )

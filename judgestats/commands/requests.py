@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.collection.journal import Journal
 from judgestats.collection.offline import Ingested, ingest
-from judgestats.commands.arguments import Args
+from judgestats.commands.arguments import Args, check_new
 from judgestats.commands.run import given_parameters
 from judgestats.data.columns import KEY_COLUMNS
 from judgestats.data.parse import reread, unparsed_causes
@@ -372,14 +372,13 @@ def coverage_command(arguments: Args) -> int:
     """
     from judgestats.training.train import CoverageModel, coverage_table, covered
 
+    if arguments.out:
+        check_new(Path(arguments.out))
     source, _ = run_source(arguments.run)
     model = CoverageModel(arguments.model, threshold=arguments.threshold)
     table = coverage_table(source.frame, source.items, model, seed=arguments.seed)
     if arguments.out:
-        out = Path(arguments.out)
-        if out.exists():
-            raise InputError(f"coverage: {out} is there already. Give another name.")
-        write_csv_file(out, table)
+        write_csv_file(Path(arguments.out), table)
     for condition, (own, unrelated) in covered(table).items():
         console.print_result(f"{condition}:", f"  {own.sentence()}", f"  {unrelated.sentence()}")
     if model.cut:

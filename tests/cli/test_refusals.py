@@ -363,6 +363,7 @@ ELSEWHERE_HELD = {
     "document type definition": "tests/files",
     "nested too deeply": "tests/files",
     "it lacks": "tests/files",
+    "is there already": "tests/commands/test_labels.py",
     "is a view": "tests/files",
     "a page header is damaged": "tests/files",
     "is computed; judgestats reads stored values": "tests/files",
