@@ -514,7 +514,7 @@ def audit_read(
     -------
     Analysis
     """
-    options = {"n_resamples": 999, "seed": 0, "labels_drawn": "", **options}
+    options = {"n_resamples": 999, "seed": 0, "level": 0.95, "labels_drawn": "", **options}
     scale = frame.attrs.get("scale")
     frame = bare(sort_conditions(frame))
     in_scores, in_words = kinds(frame)
@@ -534,7 +534,7 @@ def audit_read(
             "correct only for the judge whose verdicts drew them. A column chance next to the "
             "labels serves all judges."
         )
-    audits = with_systems(_with_criteria(audits, frame), frame)
+    audits = with_systems(_with_criteria(audits, frame), frame, level=options["level"])
     warned = label_warnings(audits.results)
     audits = replace(audits, limitations=(*warned, *audits.limitations, *limits))
     return marked_as_tuned(with_read_notes(audits, read_notes), [frame])

@@ -42,7 +42,7 @@ _CODES = {"pass": 1.0, "fail": 0.0}
 _MEAN, _PASS_RATE = "system.mean", "system.pass_rate"
 
 
-def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float = 0.95) -> Analysis:
+def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> Analysis:
     """An audit with what the judge says of each system, where several were judged.
 
     Parameters

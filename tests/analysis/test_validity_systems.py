@@ -61,6 +61,14 @@ def test_an_audit_claims_the_difference_that_people_would_see(scores):
     assert better.interval.low > 0.5
 
 
+@pytest.mark.parametrize("scores", [False, True])
+def test_intervals_of_systems_have_the_level_of_the_audit(scores):
+    frame, _ = judged(3, n=60, scores=scores)
+    found = js.audit(frame, n_resamples=99, level=0.8).analysis
+    intervals = [r.result.interval for r in found.results if r.id.startswith("system.")]
+    assert [i.level for i in intervals] == [0.8, 0.8]
+
+
 def test_labels_by_verdict_and_too_few_labels_give_no_comparison():
     frame, _ = judged(2, n_labels=15)
     read = js.read_judgments(frame)
