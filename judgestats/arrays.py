@@ -1,4 +1,4 @@
-"""The types of arrays that pass between functions, and the checks of arguments."""
+"""The types of arrays that pass between functions, the checks of arguments, and means."""
 
 from __future__ import annotations
 
@@ -17,6 +17,19 @@ Objects = NDArray[np.object_]
 
 LARGEST = 1e50
 """Largest score: sums of its fourth powers still fit into a float."""
+
+
+def mean_of_present(values: ArrayLike, axis: int) -> Floats:
+    """Mean along an axis without NaN; NaN where nothing is present.
+
+    Examples
+    --------
+    >>> mean_of_present([[1.0, float("nan"), 4.0], [float("nan")] * 3], 1).tolist()
+    [2.5, nan]
+    """
+    x = np.asarray(values, dtype=float)
+    n = np.sum(~np.isnan(x), axis=axis)
+    return np.where(n > 0, np.nansum(x, axis=axis) / np.maximum(n, 1), np.nan)
 
 
 def too_large(values: ArrayLike) -> Bools:

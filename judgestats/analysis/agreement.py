@@ -17,7 +17,7 @@ from judgestats import stats
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.arrays import Floats, Ints, Objects
+from judgestats.arrays import Floats, Ints, Objects, mean_of_present
 from judgestats.data.columns import heat
 from judgestats.data.parse import ScoreArray
 from judgestats.data.readers.columns import each_distinct
@@ -54,8 +54,7 @@ def item_means(array: ScoreArray) -> Floats:
     >>> item_means(array).ravel().tolist()
     [7.0, nan]
     """
-    n = np.isfinite(array.scores).sum(axis=2)
-    return np.where(n > 0, np.nansum(array.scores, axis=2) / np.maximum(n, 1), np.nan)
+    return mean_of_present(array.scores, 2)
 
 
 def ratings_of(frame: pd.DataFrame) -> tuple[pd.Series, int]:

@@ -22,7 +22,7 @@ from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import PERSON, corrected_results, drawing, rate_corrections
 from judgestats.analysis.validity_systems import disagreements, separated_scores
-from judgestats.arrays import Floats, Objects
+from judgestats.arrays import Floats, Objects, mean_of_present
 from judgestats.data.parse import ScoreArray, score_array
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.labels import PART, coded_labels, with_labels
@@ -120,9 +120,7 @@ def labelled_verdicts(
     if not np.isfinite(human).any():
         return []
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    read = np.isfinite(judge).sum(axis=1)
-    # Where nothing was read the judge stands on neither side.
-    share = np.where(read > 0, np.nansum(judge, axis=1) / np.maximum(read, 1), np.nan)
+    share = mean_of_present(judge, 1)  # where nothing was read the judge stands on neither side
     majority = np.where(share == 0.5, np.nan, np.where(np.isnan(share), share, share > 0.5))
     drawn = drawing(asked, items, np.isfinite(human), majority, declared)
     rates = stats.error_rates(judge, human, **drawn.how, **options)

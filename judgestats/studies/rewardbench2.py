@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from judgestats.analysis.coefficients import factor_curve
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, mean_of_present
 from judgestats.errors import InputError
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.multiplicity import p_adjust
@@ -71,7 +70,8 @@ class JudgeScores:
         nothing for a tie. With them, the mean over successive sets of k repeats.
         """
         starts = range(0, self.most - k + 1, k) if ties else [0]
-        return _mean([self._earned(self.scores[:, :, i : i + k], ties=ties) for i in starts], 0)
+        earned = [self._earned(self.scores[:, :, i : i + k], ties=ties) for i in starts]
+        return mean_of_present(earned, 0)
 
     def question_credit(self, k: int) -> pd.Series:
         """Credit with ties shared, by question."""
@@ -88,20 +88,12 @@ class JudgeScores:
         return mean_share(self.credit(k, ties=False), name="accuracy", label=label)
 
     def _earned(self, some: Floats, *, ties: bool) -> Floats:
-        means = _mean(some, 2)
-        means = np.round(means, 9)  # 1/8ths of sums in another order are the same mean
+        # Means of the same scores in another order can differ in the last bit.
+        means = np.round(mean_of_present(some, 2), 9)
         best = means == means.max(axis=1, keepdims=True)
         shared = best[:, 0] / np.maximum(best.sum(axis=1), 1)
         earned = shared if ties else (shared == 1).astype(float)
         return np.where(np.isnan(means).any(axis=1), np.nan, earned)
-
-
-def _mean(of: ArrayLike, axis: int) -> Floats:
-    """The mean of what was read; NaN where nothing was."""
-    values = np.asarray(of, dtype=float)
-    counts = (~np.isnan(values)).sum(axis=axis)
-    means: Floats = np.nansum(values, axis=axis) / np.where(counts > 0, counts, np.nan)
-    return means
 
 
 Cells = Mapping[Cell, JudgeScores]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from judgestats.analysis import validity
 from judgestats.analysis.agreement import passes_of_items
 from judgestats.analysis.validity_raters import PERSON
-from judgestats.arrays import Bools, Floats, Ints, as_numbers
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, mean_of_present
 from judgestats.data.readers.tables import GRADES
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_number
@@ -302,10 +302,7 @@ def aligned(values: ArrayLike, n: int, *, where: str, name: str) -> Floats:
         raise InputError(
             f"{where}: {name} must hold one entry per item ({n} labels), got shape {read.shape}."
         )
-    if read.ndim == 1:
-        return read
-    count = (~np.isnan(read)).sum(axis=1)
-    return np.where(count > 0, np.nansum(read, axis=1) / np.maximum(count, 1), np.nan)
+    return read if read.ndim == 1 else mean_of_present(read, 1)
 
 
 def plan_command(wanted: int, items: int, labels: int = 0) -> str:

@@ -18,6 +18,7 @@ from judgestats.arrays import (
     check_finite,
     check_items,
     check_lengths,
+    mean_of_present,
 )
 from judgestats.errors import InputError, one_of
 from judgestats.stats.comparison.rank_correlation import kendall_interval, spearman_interval
@@ -481,12 +482,6 @@ def _scores(values: ArrayLike, name: str, where: str) -> Floats:
     return x
 
 
-def _row_means(x: Floats) -> Floats:
-    """Mean of the scores read, NaN where none was."""
-    n = np.sum(np.isfinite(x), axis=1)
-    return np.where(n > 0, np.nansum(x, axis=1) / np.maximum(n, 1), np.nan)
-
-
 def correlate(x: Floats, y: Floats, method: str) -> float:
     """Correlation, NaN where one side does not vary."""
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -550,7 +545,7 @@ def human_correlation(
     one_of(where, "method", method, _LABELS)
     x_all, y_all = _scores(judge, "judge", where), _scores(human, "human", where)
     check_items(where, judge=x_all, human=y_all)
-    x, y = _row_means(x_all), _row_means(y_all)
+    x, y = mean_of_present(x_all, 1), mean_of_present(y_all, 1)
     used = np.isfinite(x) & np.isfinite(y)
     groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])[used]
     x, y = x[used], y[used]

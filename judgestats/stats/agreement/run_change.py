@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgestats.arrays import Floats, check_finite, check_items
+from judgestats.arrays import Floats, check_finite, check_items, mean_of_present
 from judgestats.errors import InputError, one_of
 from judgestats.stats.agreement.raw_agreement import pairs_that_agree
 from judgestats.stats.designs.count_table import encode_verdicts
@@ -247,12 +247,7 @@ def _changes(pooled: Floats, split: int, kind: RunKind) -> tuple[Floats, Floats,
     """Each item's change, between- and within-run disagreement, for stacks (B, items, columns)."""
     first, second = pooled[..., :split], pooled[..., split:]
     if kind == "scores":
-        read = [np.isfinite(v).sum(-1) for v in (first, second)]
-        means = [
-            np.where(n > 0, np.nansum(v, -1) / np.maximum(n, 1), np.nan)
-            for v, n in zip((first, second), read, strict=True)
-        ]
-        change = means[1] - means[0]
+        change = mean_of_present(second, -1) - mean_of_present(first, -1)
         return change, change, change
     n_categories = int(np.nanmax(pooled)) + 1
     counts = [

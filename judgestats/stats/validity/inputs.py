@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.arrays import Bools, Floats, Ints, as_numbers
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, mean_of_present
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
@@ -214,8 +214,7 @@ def labelled_items(
             f"{f.shape} and {y.shape}. Give NaN or None where there is no label."
         )
     if f.ndim == 2:
-        n_reads = np.sum(~np.isnan(f), axis=1)
-        f = np.where(n_reads > 0, np.nansum(f, axis=1) / np.maximum(n_reads, 1), np.nan)
+        f = mean_of_present(f, 1)
     codes = cluster_codes(cluster, y.size, where=where)
     strata, place = ("",), np.zeros(y.size, dtype=np.int64)
     if stratum is not None:
