@@ -304,8 +304,10 @@ def _across_temperatures(
         for key, result in found.items():
             [named] = named_results(where, "secondary", (key, _ACROSS[key], result))
             claimed = families.ClaimedTest(result=named, about=about, direction=direction)
-            rising = key == "temperature.rise"
-            (rises if rising else tests)[f"{where}, rising" if rising else where] = claimed
+            if key == "temperature":
+                tests[where] = claimed
+            else:
+                rises[f"{where}, rising"] = claimed
     return families.claimed_tests(
         "temperature.family", {**tests, **rises},
         "disagreement across temperatures, one test of each kind per judge", estimand="",

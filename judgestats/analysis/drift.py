@@ -384,8 +384,9 @@ def _labelled_changes(
     then = (today if then.empty else then).reindex(items.index)
     was, now = (of_items(_values(run), run) for run in runs)
     changes: list[tuple[str, pd.Series, pd.Series, int]] = []
-    for labelled in [f for f in runs if "label" in f and f["label"].astype(str).ne("").any()][:1]:
-        label = labelled.drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
+    labelled = [f for f in runs if "label" in f and f["label"].astype(str).ne("").any()]
+    if labelled:
+        label = labelled[0].drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
         scored = bool(runs[0]["score"].notna().any())
         one, two = (of_items(_credit(run, label, scored=scored), run) for run in runs)
         changes.append(("distance" if scored else "accuracy", one, two, _LEAST))

@@ -442,8 +442,9 @@ def _limitation(text: str) -> Note:
 def _table(conditions: pd.DataFrame) -> Iterable[Table]:
     """The table of conditions as a record."""
     if len(conditions.columns):
-        about = {"id": CONDITIONS, "hypothesis": CONDITIONS, "role": "descriptive"}
-        yield table_record(conditions, **about, title="Conditions")
+        yield table_record(
+            conditions, id=CONDITIONS, hypothesis=CONDITIONS, role="descriptive", title="Conditions"
+        )
 
 
 def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:

@@ -527,8 +527,7 @@ def condition_row(
         column, interval, null = quantity.name, estimate.interval, estimate.null
         row[column] = estimate.estimate
         if interval is not None or quantity.primary or quantity.needs is None:
-            row[f"{column}_low"] = interval.low if interval else math.nan
-            row[f"{column}_high"] = interval.high if interval else math.nan
+            row[f"{column}_low"], row[f"{column}_high"] = bounds_of(interval)
         if null is not None:
             row[f"{column}_null_mean"], row[f"{column}_null_q95"] = null.mean, null.q95
             row[f"{column}_null_p"], row[f"{column}_null_p_smallest"] = (

@@ -78,8 +78,7 @@ class Gate:
             text = textwrap.wrap(f"{_name(verdict)}: {gate_reason(verdict)}", width - len(word) - 2)
             style = {"PASS": "good", "FAIL": "bad"}.get(word, "bold")
             out += hanging(f"{word}  ", style, text)
-        if len(ordered) > _MOST_LINES:
-            out.append([Span(f"{len(ordered) - _MOST_LINES} more: --all")])
+        out += rest_lines(len(ordered) - _MOST_LINES, "--all")
         out += [*facts_lines(self.results, brief_of(self.results), width), []]
         out += [*self._table(ordered, width), *self._tails(ordered, width), []]
         unanswered = textwrap.wrap(self._unanswered(), width - 6)

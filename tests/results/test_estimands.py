@@ -19,9 +19,9 @@ from tests.stats.test_bad_input_everywhere import CALLS, MATRICES, estimates_in
 
 PACKAGE = Path(__file__).parents[2] / "judgestats"
 ESTIMATES = {
-    "Estimate", "OmegaEstimate", "OrdinalOmega", "PublishedOmega", "HierarchicalOmega",
-    "estimate_from_sums", "chance_corrected", "dominance", "mean_share",
-    "mean_of_groups", "share_of_pairs", "_error", "_mean_estimate", "_two_sample",
+    "Estimate", "OmegaEstimate", "PublishedOmega", "estimate_from_sums", "chance_corrected",
+    "dominance", "mean_share", "share_estimate", "mean_of_groups", "_error", "_mean_estimate",
+    "_two_sample",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Unit
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols.template import PromptTemplate, joined_texts
 
 ORIGINAL = "original"
 """The variant in which nothing is changed: the baseline that is repeated."""
@@ -188,7 +188,7 @@ def changed_unit(unit: Unit, before: ProbeAnswer, after: ProbeAnswer) -> Unit:
         item,
         turns=(*item.turns[:-1], after.question),
         responses=tuple(responses),
-        context="\n\n".join(p for p in (item.context, after.note) if p),
+        context=joined_texts(item.context, after.note),
         reference=(*item.reference[:-1], after.reference) if item.reference else (),
     )
     return unit if after == before else replace(unit, item=changed)

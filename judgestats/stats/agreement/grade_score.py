@@ -360,11 +360,11 @@ def grade_score(
         name=f"{score}_score" if score != "corrected" else "grade_score_corrected",
         label="Grade Score" if score != "corrected" else "Grade Score, chance-corrected",
         estimator="per item, then averaged; complete rotations",
-        sample=Sample(
-            n_items=int(used.sum()),
+        sample=Sample.from_mask(
+            used,
+            "some rotations were not read",
             n_replications=int(widths.min()) if used.any() else 0,
             n_replications_max=int(widths.max()) if used.any() else 0,
-            excluded={"some rotations were not read": int(np.sum(~used))},
             repeated="rotation",
         ),
         reason="no item has all its rotations read",

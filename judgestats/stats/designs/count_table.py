@@ -67,13 +67,11 @@ class CountTable:
         """
         per_item = self.per_item
         used = per_item >= least
-        n_out = int(np.sum(~used))
-        few = "no verdict was read" if least == 1 else f"fewer than {least} verdicts"
-        return Sample(
-            n_items=int(used.sum()),
+        return Sample.from_mask(
+            used,
+            "no verdict was read" if least == 1 else f"fewer than {least} verdicts",
             n_replications=int(per_item[used].min()) if used.any() else 0,
             n_replications_max=int(per_item[used].max()) if used.any() else 0,
-            excluded={few: n_out},
         )
 
 

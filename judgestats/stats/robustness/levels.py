@@ -360,24 +360,17 @@ def recoding_loss(
     return estimate.replace(estimate=-math.expm1(value), interval=interval, notes=notes)
 
 
-def recode_scores(scores: Floats, groups: str | Sequence[Sequence[float]] = "pairs") -> Floats:
-    """Scores on a declared shorter scale, each group of levels coded by its mean score.
+def recode_scores(scores: Floats) -> Floats:
+    """Scores on a shorter scale, each pair of neighbouring levels coded by its mean score.
 
     Parameters
     ----------
     scores : ndarray
         NaN where unparsed.
-    groups : {"pairs", "thirds"} or sequence of sequences of float
-        As `recoding_loss` takes them.
 
     Returns
     -------
     ndarray
-
-    Raises
-    ------
-    InputError
-        If groups leave out a score or overlap.
 
     Examples
     --------
@@ -386,7 +379,7 @@ def recode_scores(scores: Floats, groups: str | Sequence[Sequence[float]] = "pai
     """
     read = ~np.isnan(scores)
     out = np.full(scores.shape, np.nan)
-    out[read] = _groups(scores[read], groups, "recode_scores")[1]
+    out[read] = _groups(scores[read], "pairs", "recode_scores")[1]
     return out
 
 

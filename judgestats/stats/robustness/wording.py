@@ -71,15 +71,9 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
     check_axes(where, "scores", x, "items x prompts x replications", (0, 2))
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     used = (~np.isnan(x)).any(axis=2).sum(axis=1) >= 2
+    clusters = None if inference["cluster"] is None else codes
+    sample = Sample.from_mask(used, "scored under fewer than 2 prompts", clusters)
     x, codes = x[used], codes[used]
-    sample = Sample(
-        n_items=int(used.sum()),
-        n_clusters=None if inference["cluster"] is None else len(set(codes.tolist())),
-        n_excluded=int((~used).sum()),
-        excluded={"scored under fewer than 2 prompts": int((~used).sum())}
-        if not used.all()
-        else {},
-    )
     columns = np.column_stack([_columns(x), *_flips(x)])
     sums = columns.sum(axis=0) if len(x) else np.zeros(_WIDTH)
     reason = ""
