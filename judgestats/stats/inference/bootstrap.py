@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -93,8 +92,7 @@ def distribution_interval(
     scale = "" if transform == "identity" else f" on the {transform} scale"
     name = f"cluster bootstrap, {method}{scale}"
     if method == "normal":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            moved, centre = forward(defined, transform), float(forward(estimate, transform))
+        moved, centre = forward(defined, transform), float(forward(estimate, transform))
         outside = int(np.sum(~np.isfinite(moved)))
         if not math.isfinite(centre) or outside > defined.size / 2:
             message = f"No interval: {label} is outside the {transform} scale."
@@ -110,8 +108,7 @@ def distribution_interval(
     else:
         levels = tails
         if method == "bca":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                shifted = forward(np.nan if jackknife is None else jackknife, transform)
+            shifted = forward(np.nan if jackknife is None else jackknife, transform)
             corrected = _bca_levels(defined, estimate, shifted, level)
             if corrected is not None:
                 levels = corrected
@@ -127,22 +124,6 @@ def distribution_interval(
         low=float(low), high=float(high), level=level, method=name, n_resamples=n, seed=seed
     )
     return interval, notes
-
-
-def on_scale(
-    transform: str, *, where: str
-) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
-    """A named transform and its inverse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> there, back = on_scale("fisher", where="f")
-    >>> back(there(np.array([0.5]))).round(6)
-    array([0.5])
-    """
-    one_of(where, "transform", transform, get_args(Transform))
-    return partial(forward, scale=transform), partial(backward, scale=transform)
 
 
 CHUNK = 250
@@ -493,13 +474,15 @@ BOUNDED = ("logit", "log_ratio")
 """Scales with an end on both sides."""
 
 
-_SCALES: Mapping[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
-    "identity": (np.positive, np.positive),
-    "log": (np.log, np.exp),
-    "fisher": (np.arctanh, np.tanh),
-    "log_complement": (lambda x: -np.log1p(-x), lambda y: -np.expm1(-y)),
-}
-"""The other scales, and the way back."""
+_SCALES: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "identity": (np.positive, np.positive, np.ones_like),
+    "log": (np.log, np.exp, lambda x: 1.0 / x),
+    "fisher": (np.arctanh, np.tanh, lambda x: 1.0 / (1.0 - x**2)),
+    "log_complement": (
+        lambda x: -np.log1p(-x), lambda y: -np.expm1(-y), lambda x: 1.0 / (1.0 - x)
+    ),
+}  # fmt: skip
+"""The other scales, the way back, and the derivative."""
 
 
 def forward(x: Any, scale: str, least: float = 0.0) -> Any:
@@ -526,12 +509,18 @@ def backward(y: Any, scale: str, least: float = 0.0) -> Any:
 
 
 def slope(x: float, scale: str, least: float = 0.0) -> float:
-    """Derivative of `forward` at x."""
+    """Derivative of `forward` at x; infinite outside the scale and at its ends.
+
+    Examples
+    --------
+    >>> slope(0.5, "logit"), slope(0.5, "log"), slope(1.0, "log_complement")
+    (4.0, 2.0, inf)
+    """
+    if not np.isfinite(forward(x, scale, least)):
+        return math.inf
     if scale in BOUNDED:
-        return 1.0 / (x - least) + 1.0 / (1.0 - x) if least < x < 1 else math.inf
-    if scale == "log_complement":
-        return 1.0 / (1.0 - x) if x < 1 else math.inf
-    return 1.0
+        return 1.0 / (x - least) + 1.0 / (1.0 - x)
+    return float(_SCALES[scale][2](x))
 
 
 NEARLY_ALL = 0.95

@@ -395,7 +395,7 @@ def interval_of_left_out(
     *,
     sizes: NDArray[np.number[Any]],
     level: float,
-    transform: str = "log_complement",
+    transform: str,
 ) -> JackknifeResult:
     r"""Interval of one quantity from leaving each cluster out, on a transformed scale.
 
@@ -434,7 +434,6 @@ def interval_of_left_out(
     >>> round(out.std_error, 4)
     0.1155
     """
-    forward, backward = bootstrap.on_scale(transform, where="interval_of_left_out")
     n_clusters = len(sizes)
     title = f"jackknife over {'clusters' if n_clusters < np.sum(sizes) else 'items'}, t"
     if len(set(np.asarray(sizes).tolist())) > 1:
@@ -460,8 +459,7 @@ def interval_of_left_out(
     if few := few_questions(sizes):
         message = f"No interval: {few}. Judge items of more questions."
         return undefined_result("one_cluster", message, empty)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moved, centre = forward(values), float(forward(np.array([estimate]))[0])
+    moved, centre = (bootstrap.forward(v, transform) for v in (values, estimate))
     lost = int(np.sum(~np.isfinite(moved)))
     if lost or not math.isfinite(centre):
         message = f"No interval: the statistic is undefined without {lost} of {n_clusters} clusters"
@@ -471,7 +469,7 @@ def interval_of_left_out(
         message = f"No interval: the statistic is {estimate:g} whichever cluster is left out."
         return undefined_result("constant_distribution", message, values)
     half = float(distributions.t.ppf((1 + level) / 2, df)) * error
-    low, high = backward(np.array([centre - half, centre + half]))
+    low, high = bootstrap.backward(np.array([centre - half, centre + half]), transform)
     notes: tuple[Note, ...] = ()
     if df < 9:
         many = f"{n_clusters} clusters"
