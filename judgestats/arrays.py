@@ -20,7 +20,7 @@ LARGEST = 1e50
 
 
 def mean_of_present(values: ArrayLike, axis: int) -> Floats:
-    """Mean along an axis without NaN; NaN where nothing is present.
+    """Mean along an axis, without NaN; NaN if all values are NaN.
 
     Examples
     --------

@@ -248,7 +248,7 @@ def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
 
 
 def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
-    """What an audit of verdicts asks, whatever the data say.
+    """Plan of an audit of verdicts, which does not depend on the data.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
 
 
 def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> AnalysisPlan:
-    """What an audit always asks, whatever the data say.
+    """Plan of an audit of scores, which does not depend on the data.
 
     Parameters
     ----------

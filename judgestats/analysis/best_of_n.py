@@ -296,7 +296,7 @@ def _across_temperatures(
             conditions=tuple(own["condition"]),
         )  # fmt: skip
         direction = families.direction_of(float(np.mean(data[:, -1] - data[:, 0])))
-        found = {"temperature": selections.matched_ranks(data, declared, **common)}
+        found = {"temperature": selections.matched_rank_test(data, declared, **common)}
         if len(names) > 2:
             found["temperature.rise"] = stats.page_trend_test(
                 data, **common, level=declared.level, seed=declared.seed

@@ -364,7 +364,7 @@ def _compared(
         "names": [f"{factor.removeprefix('factor_')} {c}" for c in scores.columns],
         "cluster": clusters.loc[scores.index].to_numpy(object),
     }
-    return selections.matched_ranks(scores.to_numpy(float), drawn, **common)
+    return selections.matched_rank_test(scores.to_numpy(float), drawn, **common)
 
 
 def _limits(

@@ -64,9 +64,9 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
 _LIMITS = (
     Limit("Accuracy is that of the judge's verdicts, which no human has checked.",
           code="as_judged", short="accuracy by the judge's verdicts: no human has checked them"),
-    Limit("A standard error across replications shrinks with replications and knows nothing of "
-          "other questions: the interval over questions is the right one for statements beyond "
-          "these questions.", code="error_over_replications",
+    Limit("A standard error across replications shrinks with replications and does not allow for "
+          "other questions. For statements beyond these questions, use the interval over "
+          "questions.", code="error_over_replications",
           short="the published standard error knows nothing of other questions"),
 )  # fmt: skip
 

@@ -141,7 +141,8 @@ def instrument_limits(
             continue
         for note in used.notes:
             code = SHORTER if kind == "recoding_loss" else note.code if kind == _TERMS[0] else ""
-            noted.get(code, []).append(f"{name}: {note.message}")
+            if code in noted:
+                noted[code].append(f"{name}: {note.message}")
         if kind == _TERMS[0] and (share := used.details.get("differ_again")) is not None:
             again.append(share)
     for code in (SHORTER, NO_LEVELS):

@@ -200,9 +200,9 @@ _primary = partial(
 )
 _HYPOTHESES: tuple[tuple[Kind, Hypothesis], ...] = (
     ("fair", _primary("moved", "Does a change that should not matter shift the verdicts?",
-        "paired shift of the score or of the share of verdicts, t over questions: changed minus "
-        "original, one side of a note minus the other, or the first position minus the second. Own "
-        "answers: regression on human preference and length")),
+        "paired shift of the score or of the share of verdicts, t over questions. The shift is "
+        "changed minus original, one side of a note minus the other, or the first position minus "
+        "the second. Own answers: regression on human preference and length")),
     ("fair", Hypothesis("flips", "How many more verdicts change than over repeats?",
         "share of pairs of verdicts that differ, between minus within, over questions")),
     ("scale", _primary("scale", "Does another scale change the order of the answers?",

@@ -410,8 +410,8 @@ def share_differences(
     )
 
 
-def matched_ranks(data: Floats, declared: AnalysisPlan, **common: Any) -> TestResult:
-    """Ranks of matched columns: Wilcoxon's test of two, Friedman's of more."""
+def matched_rank_test(data: Floats, declared: AnalysisPlan, **common: Any) -> TestResult:
+    """Rank test of matched columns: Wilcoxon's of two, Friedman's of more."""
     if data.shape[1] == 2:
         return stats.wilcoxon_signed_rank(*data.T, **common, level=declared.level)
     return stats.friedman_test(data, **common, **declared.resampling)

@@ -120,7 +120,7 @@ def labelled_verdicts(
     if not np.isfinite(human).any():
         return []
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    share = mean_of_present(judge, 1)  # where nothing was read the judge stands on neither side
+    share = mean_of_present(judge, 1)  # NaN: no verdict was parsed, so neither side
     majority = np.where(share == 0.5, np.nan, np.where(np.isnan(share), share, share > 0.5))
     drawn = drawing(asked, items, np.isfinite(human), majority, declared)
     rates = stats.error_rates(judge, human, **drawn.how, **options)

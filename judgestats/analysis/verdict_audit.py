@@ -20,7 +20,7 @@ from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeats import repeats_needed
-from judgestats.analysis.selections import credit_test, label_shares, matched_ranks
+from judgestats.analysis.selections import credit_test, label_shares, matched_rank_test
 from judgestats.analysis.supplements import not_repeated
 from judgestats.analysis.validity import (
     is_pass_fail,
@@ -395,7 +395,7 @@ def _compare(
     cluster = shared_clusters(clusters_of(frame, table.index))
     names = [str(c) for c in table.columns]
     data = table.to_numpy(float)
-    result = matched_ranks(data, declared, names=names, cluster=cluster)
+    result = matched_rank_test(data, declared, names=names, cluster=cluster)
     common: dict[str, Any] = {"conditions": names, "cluster": cluster}
     credit = credit_test(data, within="items", **common, **declared.resampling)
     shifts = label_shares(mean_shift(data, **common, level=declared.level))

@@ -190,7 +190,7 @@ def change_screen(
     head: screen.Lines = []
     for outcome, text in said[:_MOST]:
         lines = screen.wrap_words(text, width - len(outcome) - 2)[:3]
-        head += screen.hanging(f"{outcome}  ", _STYLES[outcome], lines)
+        head += screen.hanging_lines(f"{outcome}  ", _STYLES[outcome], lines)
     head += screen.rest_lines(len(said) - _MOST, more)
     simulated = runs and all(run.get("simulated") for run in runs)
     facts = ["SIMULATED"] if simulated else []
@@ -199,7 +199,7 @@ def change_screen(
         named, *sizes = verdict_screen.facts_of(found, screen.brief_of(found))
         facts += [*([] if title else [named.removeprefix("drift: ")]), *sizes, "paired by item"]
     listed = [*screen.wrap_words(" · ".join(facts), width)[:2], *_different(runs, width)]
-    head += screen.dim(listed)
+    head += screen.dim_lines(listed)
     care = _care(tested, width)
     finding = _finding(tested)
     told = [[screen.Span(line)] for line in screen.wrap_words(finding, width)]
@@ -230,7 +230,7 @@ def study_screen(results: Results, *, width: int = screen.WIDTH) -> screen.Lines
         if own:
             text = f"{len(own)} of {len(claims)} claims {words[len(own) > 1]}."
             head.append([screen.Span(f"{outcome:<13}", _STUDY_STYLES[outcome]), screen.Span(text)])
-    head += screen.dim(screen.wrap_words(results.title, width)[:2])
+    head += screen.dim_lines(screen.wrap_words(results.title, width)[:2])
     room = _LINES - 2 - len(head)
     rows, shown = [["Claim", "Re-examined"]], 0
     for claim in claims:

@@ -12,7 +12,7 @@ from judgestats.results.numbers import apa_number
 from judgestats.results.purposes import FLAGS, threshold_text
 from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
-from judgestats.results.screen import WIDTH, Lines, Span, brief_of, hanging, rest_lines
+from judgestats.results.screen import WIDTH, Lines, Span, brief_of, hanging_lines, rest_lines
 from judgestats.results.verdict import Requirement, Verdict
 from judgestats.results.verdict_screen import facts_lines, grid_lines, number_text, status_text
 
@@ -77,12 +77,12 @@ class Gate:
             word = self.word(verdict)
             text = textwrap.wrap(f"{_name(verdict)}: {gate_reason(verdict)}", width - len(word) - 2)
             style = {"PASS": "good", "FAIL": "bad"}.get(word, "bold")
-            out += hanging(f"{word}  ", style, text)
+            out += hanging_lines(f"{word}  ", style, text)
         out += rest_lines(len(ordered) - _MOST_LINES, "--all")
         out += [*facts_lines(self.results, brief_of(self.results), width), []]
         out += [*self._table(ordered, width), *self._tails(ordered, width), []]
         unanswered = textwrap.wrap(self._unanswered(), width - 6)
-        out += hanging("Care  ", "bold", unanswered)
+        out += hanging_lines("Care  ", "bold", unanswered)
         out += [[]] if unanswered else []
         allowed = " (--allow cannot-tell)" if self.passed and self._is_open else ""
         out.append([Span(f"exit {self.exit_code}{allowed} ({EXITS})")])

@@ -585,7 +585,7 @@ def reason_of(
     percent = f"{100 * estimate:.0f}%"
     flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"
     cause = quantity.label.removeprefix("Shift of ")
-    if requirement.status == "open" and requirement.apart:  # beside an interval that decides
+    if requirement.status == "open" and requirement.apart:  # although the 95% interval decides
         shown = (
             "limits"
             if several

@@ -445,20 +445,20 @@ def plain_text(lines: Lines) -> str:
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
-def hanging(head: str, style: str, texts: Sequence[str]) -> Lines:
-    """Lines after a head, which the first one shows."""
+def hanging_lines(head: str, style: str, texts: Sequence[str]) -> Lines:
+    """Lines indented by a head, which the first one shows."""
     blank = " " * len(head)
     return [[Span(blank if i else head, style), Span(text)] for i, text in enumerate(texts)]
 
 
-def dim(texts: Sequence[str]) -> Lines:
-    """Lines that stand back."""
+def dim_lines(texts: Sequence[str]) -> Lines:
+    """Dimmed lines."""
     return [[Span(text, "dim")] for text in texts]
 
 
 def rest_lines(left: int, more: str) -> Lines:
     """The line on what is not shown and where it is; none if nothing is left."""
-    return dim([f"{left} more: {more}" if more else f"{left} more"] if left > 0 else [])
+    return dim_lines([f"{left} more: {more}" if more else f"{left} more"] if left > 0 else [])
 
 
 def _clean(text: str) -> str:
@@ -526,7 +526,7 @@ def condition_table(
             spans.append(Span(f"{texts[i]:<{wide}}"))
         lines.append(spans)
     if cut:
-        lines += dim([_more(len(names) - len(shown), "condition", more)])
+        lines += dim_lines([_more(len(names) - len(shown), "condition", more)])
     return lines
 
 
@@ -561,7 +561,7 @@ def _pair_table(
         cells = (Span(f"{text:<{wide}}") for text, wide in zip(row, sizes, strict=False))
         lines.append([Span(f" {name:<{first}}"), *cells])
     if left := 2 * (len(names) - shown):
-        lines += dim([_more(left, "condition", more)])
+        lines += dim_lines([_more(left, "condition", more)])
     return lines
 
 
@@ -618,7 +618,7 @@ def next_line(parts: Sequence[str], width: int) -> Lines:
             len(lines) < _NEXT and (len(part) <= room or part.startswith(("http:", "https:")))
         ):
             lines.append(part)
-    return hanging("Next  ", "bold", lines)
+    return hanging_lines("Next  ", "bold", lines)
 
 
 NOT_GIVEN = "–"

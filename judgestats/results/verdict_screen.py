@@ -22,8 +22,8 @@ from judgestats.results.screen import (
     Summary,
     brief_of,
     condition_table,
-    dim,
-    hanging,
+    dim_lines,
+    hanging_lines,
     rest_lines,
     wrap_words,
 )
@@ -169,7 +169,7 @@ def verdict_lines(results: Results, width: int = WIDTH) -> Lines:
     groups = verdict_groups(results)
     wide = max((len(word) for word, _, _ in groups), default=0) + 2
     for word, text, outcome in groups:
-        lines += hanging(f"{word:<{wide}}", _STYLES[outcome], wrap_words(text, width - wide))
+        lines += hanging_lines(f"{word:<{wide}}", _STYLES[outcome], wrap_words(text, width - wide))
     return lines
 
 
@@ -208,7 +208,7 @@ def verdict_reason(
 def facts_lines(results: Results, brief: Summary, width: int) -> Lines:
     """Source, size, scale, labels, what was not parsed, and cost."""
     text = " · ".join(facts_of(results, brief))
-    return dim(wrap_words(text, width)[:2])
+    return dim_lines(wrap_words(text, width)[:2])
 
 
 def facts_of(results: Results, brief: Summary) -> list[str]:
@@ -364,7 +364,7 @@ def _specification_lines(results: Results, width: int) -> Lines:
     lines: Lines = []
     for record in curves[:_MOST_CURVES]:
         said = _clean(with_names(str(record.details.get("said", "")), names))
-        lines += hanging("Specs  ", "bold", wrap_words(said, width - 7)[:2])
+        lines += hanging_lines("Specs  ", "bold", wrap_words(said, width - 7)[:2])
     return lines
 
 
@@ -403,7 +403,7 @@ def _subject_rows(
         for r in asked if r and (r.kind == "required" or r.status != "not_measured")
     ]  # fmt: skip
     said = wrap_words(f"Needed: {', '.join(needed)}", width) if needed else []
-    note = dim(said)
+    note = dim_lines(said)
     return [*_truncate(grid, room - len(note), more), *note]
 
 
@@ -643,7 +643,7 @@ def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:
     texts += [joint.join(short)] if short else []
     lines: Lines = []
     for text in texts[:_MOST_CARE]:
-        lines += hanging("Care  ", "bold", wrap_words(_clean(text), width - 6))
+        lines += hanging_lines("Care  ", "bold", wrap_words(_clean(text), width - 6))
     return lines
 
 

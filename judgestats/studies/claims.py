@@ -389,7 +389,7 @@ def table_of(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ())
     path : Path
     columns : sequence of str
     numbers : sequence of str
-        Those of numbers; NaN where a text is none.
+        Columns of numbers; NaN where a cell is not a number.
 
     Raises
     ------

@@ -98,12 +98,12 @@ def reasoning(level: str) -> Evaluator:
         # The declared test decides, the ratio says in which direction and how far.
         raised = ("stands" if row.estimate > 1 else "does not stand") if differ else "open"
         return Finding(
-            verdict=raised if level == "before" else no_difference(equal, differ=differ),
+            verdict=raised if level == "before" else _no_difference(equal, differ=differ),
             reproduced=listed_tests({level: old}),
             because=f"{test.method}: p {format_p(test.p_value)}; ratio of variances "
             f"{row.with_bounds()}, p {format_p(row.p_value)} "
             f"(T = {', '.join(f'{t:g}' for t in kept)}); within {WITHIN}: "
-            f"{equivalence_word(equal)}.",
+            f"{_equivalence_word(equal)}.",
             results=results
             + now(f"Spread, {level} against none", test, primary=True)
             + now(f"Ratio of variances, {level} over none", ratio, "ratio")
@@ -156,9 +156,9 @@ def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
     others = sum(j != MINI for at, j in shared if at == 1.0)
     parts = []
     if 1.0 in differs:
-        parts.append(_part(most[1.0] == others > 0, against=differs[1.0] and most[1.0] < 0))
+        parts.append(_part_verdict(most[1.0] == others > 0, against=differs[1.0] and most[1.0] < 0))
     if 0.3 in differs:
-        parts.append(_part(alike[0.3], against=differs[0.3]))
+        parts.append(_part_verdict(alike[0.3], against=differs[0.3]))
     otherwise = "does not stand" if "does not stand" in parts else "open"
     stands = [p == "stands" for p in parts]
     same = [f"T={t:g}" for t, yes in alike.items() if yes]
@@ -186,16 +186,16 @@ def _sign(row: Comparison) -> int:
     return 1 if (row.estimate > 1) == (row.a == MINI) else -1
 
 
-def _part(shown: bool, *, against: bool) -> str:
+def _part_verdict(shown: bool, *, against: bool) -> str:
     return "stands" if shown else "does not stand" if against else "open"
 
 
-def no_difference(equal: EquivalenceResult, *, differ: bool) -> str:
+def _no_difference(equal: EquivalenceResult, *, differ: bool) -> str:
     """Inside the declared margin, or not; a smaller, certain difference contradicts nothing."""
-    return _part(equal.all_shown, against=differ)
+    return _part_verdict(equal.all_shown, against=differ)
 
 
-def equivalence_word(equal: EquivalenceResult) -> str:
+def _equivalence_word(equal: EquivalenceResult) -> str:
     """Whether equivalence is shown, as a word."""
     return "shown" if equal.all_shown else "not shown"
 
@@ -271,10 +271,10 @@ def alignment_temperature(level: str) -> Evaluator:
         differ = old.p_value < 0.05
         changes = "stands" if differ else "open"
         return Finding(
-            verdict=changes if level == "before" else no_difference(equal, differ=differ),
+            verdict=changes if level == "before" else _no_difference(equal, differ=differ),
             reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}",
             because=f"Friedman p {format_p(old.p_value)}; all differences within {MEAN_MARGIN}: "
-            f"{equivalence_word(equal)}. Scores: {_means(columns)}.",
+            f"{_equivalence_word(equal)}. Scores: {_means(columns)}.",
             results=then("Alignment by temperature, Friedman", old)
             + now("Alignment by temperature", noted, primary=True)
             + now("Alignment scores", paired_shift(columns), "pairs")
@@ -298,10 +298,10 @@ def more_trials(data: LLMasJudgeData, _: Options) -> Finding | str:
     shift, equal = paired_shift(columns), _equal_means(columns)
     row = shift.rows[0]
     return Finding(
-        verdict=no_difference(equal, differ=row.p_value < 0.05 and row.estimate > 0),
+        verdict=_no_difference(equal, differ=row.p_value < 0.05 and row.estimate > 0),
         reproduced="no number was published",
         because=f"Mean of 10 minus one trial = {row.with_bounds(bounded=True)}, "
-        f"p {format_p(row.p_value)}; difference within {MEAN_MARGIN}: {equivalence_word(equal)}.",
+        f"p {format_p(row.p_value)}; difference within {MEAN_MARGIN}: {_equivalence_word(equal)}.",
         results=now("Ten trials against one", shift, primary=True)
         + now("Equivalence of ten trials and one", equal, "equivalence"),
     )

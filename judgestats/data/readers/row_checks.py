@@ -153,7 +153,7 @@ class Rows:
 
     @property
     def verdict(self) -> str:
-        """The column of the verdicts; empty where replies are to be read."""
+        """The column of verdicts; empty where replies hold them."""
         return next((self.names[v] for v in columns.VERDICTS if v in self.names), "")
 
     def ask(self, question: str, answers: Iterable[tuple[str, TableOptions]]) -> InputError:
@@ -161,7 +161,7 @@ class Rows:
         return open_question(self.source, question, answers, self.read)
 
     def mapped(self, **roles: str) -> TableOptions:
-        """The options with further columns that have a role."""
+        """The options with roles of further columns."""
         return replace(self.options, mapping={**self.options.mapping, **roles})
 
     def ask_role(self, column: str, question: str, ways: Mapping[str, str]) -> InputError:

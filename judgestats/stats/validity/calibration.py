@@ -882,6 +882,8 @@ def expected_cost(
 
 MOST_LABELS = 4000
 """Labels up to which it is searched how many would decide."""
+WINDOW_DRAWS = 200
+"""Draws of items for each number of labels."""
 
 
 def labels_for_window(
@@ -929,7 +931,7 @@ def labels_for_window(
 
     def is_enough(n: int) -> bool:
         rng = np.random.default_rng([seed, n])
-        n_pass = rng.binomial(n, good.size / scores.size, 200)
+        n_pass = rng.binomial(n, good.size / scores.size, WINDOW_DRAWS)
         most = allowed(n_pass, counts.effects[0], 1 - tpr)
         false = allowed(n - n_pass, counts.effects[1], 1 - tnr)
         found = 0
@@ -937,7 +939,7 @@ def labels_for_window(
             if k1 >= 0 and k0 >= 0:
                 last = np.partition(rng.choice(good, n1), k1)[k1]
                 found += int(np.sum(rng.choice(bad, n - n1) >= last) <= k0)
-        return found >= 160
+        return found >= 0.8 * WINDOW_DRAWS
 
     low, high = 0, (scores.size // 20 + 1) * 20
     while not is_enough(high):

@@ -149,7 +149,7 @@ class RunningAverage:
         if self.t < 2:
             return math.nan, math.nan
         spread, variance = self.average * (1 - self.average), self._sd(0.0) ** 2 / self.t
-        # Where nothing varies yet, each cluster is one independent look.
+        # Without variation so far, each cluster is one independent look.
         n = spread / variance if variance > 0 and spread > 0 else float(self.t)
         return inputs.wilson_limits(self.average, n, level=level)
 
