@@ -30,7 +30,7 @@ from pathlib import Path
 from judgestats.errors import InputError
 from judgestats.items import HumanLabel, Item, Response, load_bank
 
-PAGE = Path(__file__).parents[1] / "judgestats" / "items" / "bank" / "labels.jsonl"
+LABELS = Path(__file__).parents[1] / "judgestats" / "items" / "bank" / "labels.jsonl"
 SEED = 20250117
 FLATTERING = "sycophantic"
 
@@ -177,4 +177,4 @@ def label_lines(items: Iterable[Item]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(label_lines(load_bank()), encoding="utf-8")
+    LABELS.write_text(label_lines(load_bank()), encoding="utf-8")

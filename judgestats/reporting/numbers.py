@@ -56,19 +56,17 @@ def p_value(value: Any) -> str:
     return numbers.format_p(float(value), smallest=smallest).removeprefix("= ")
 
 
-def interval(low: Any, high: Any, *, digits: int = 2, leading_zero: bool = True) -> str:
+def interval(low: Any, high: Any) -> str:
     """Two bounds in brackets.
 
     Examples
     --------
-    >>> interval(0.751, 0.862, leading_zero=False), interval(None, 1.0)
-    ('[.75, .86]', '–')
+    >>> interval(0.751, 0.862), interval(None, 1.0)
+    ('[0.75, 0.86]', '–')
     """
     if is_missing(low) or is_missing(high):
         return DASH
-    a = number(low, digits=digits, leading_zero=leading_zero)
-    b = number(high, digits=digits, leading_zero=leading_zero)
-    return f"[{a}, {b}]"
+    return f"[{number(low)}, {number(high)}]"
 
 
 def positive_interval(low: Any, high: Any, *, estimate: Any) -> str:

@@ -146,7 +146,7 @@ def study_wording(
     return StudyWording(kind=wanted or "original", texts=read_study(study, found))
 
 
-class _Wrapped:
+class _ProtocolWrapper:
     """A protocol around another; the inner one has every attribute that is not defined here."""
 
     def __init__(self, inner: JudgingProtocol, *own: str) -> None:
@@ -167,7 +167,7 @@ class _Wrapped:
         return self.inner.units(items)
 
 
-class OriginalProtocol(_Wrapped):
+class OriginalProtocol(_ProtocolWrapper):
     """A protocol whose prompt is the study's own request; replies are parsed as before.
 
     Parameters
@@ -214,7 +214,7 @@ class OriginalProtocol(_Wrapped):
         return self.inner.read(unit, mode, text, finish_reason=finish_reason)
 
 
-class OwnProtocol(_Wrapped):
+class OwnProtocol(_ProtocolWrapper):
     """A protocol with a text per kind of item, and with a reply schema of the user's own.
 
     Parameters
