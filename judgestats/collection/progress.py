@@ -24,7 +24,7 @@ _LINE_EVERY_S = 10.0
 
 
 class Reporter:
-    """Shown an account now and then; shows nothing itself."""
+    """Receives the account of a collection at intervals, and shows nothing."""
 
     _total: int | None = None
 
