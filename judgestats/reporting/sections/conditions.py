@@ -291,7 +291,11 @@ def condition_table(
         As for `Table`.
     """
     named = [
-        {**row, "group": str(row.get("judge", "")), "condition": short_condition(row, run)}
+        {
+            **row,
+            "group": str(row.get("judge", "")),
+            "condition": run.own_names.get(str(row["condition"]), row["condition"]),
+        }
         for row in rows
     ]
     return grouped_table(
@@ -341,12 +345,6 @@ def number_in(row: Mapping[str, Any], key: str) -> Measured:
     """A number of a row with the ends of its interval, which stand next to it."""
     value, low, high = (number_of(row.get(f"{key}{end}")) for end in ("", "_low", "_high"))
     return Measured(value=value, low=low, high=high, bounded=_is_bounded(key))
-
-
-def short_condition(row: Mapping[str, Any], run: Run) -> str:
-    """What distinguishes a condition where the table names the judge, or there is one judge."""
-    label = str(row.get("condition", ""))
-    return run.own_names.get(label, label)
 
 
 def subject_of(record: Record) -> str:
