@@ -158,6 +158,6 @@ def test_replication(run_folder: Path, tmp_path: Path) -> None:
     text = text_of(made["html"].read_text())
     for part in (
         "Spread grows &lt;b&gt;", "The study's test: Spearman", "Holds. F is large",
-        "Not examined. No data", "The tests called for", "The study's own tests, reproduced",
+        "Not examined. No data", "Required tests", "The study's own tests, reproduced",
     ):  # fmt: skip
         assert part.replace("'", "’") in text or part in text, part

@@ -142,8 +142,8 @@ def warnings(run: Run) -> Table | Markdown:
         ),
         rows=tuple(rows),
         caption=(
-            "Kinds of warnings, each as the first of its results says it. All are listed with "
-            "their results in `results.json`."
+            "Kinds of warnings, each as its first result states it. "
+            "results.json lists all with their results."
         ),
         label="tbl-warnings",
     )

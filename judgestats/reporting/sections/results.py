@@ -457,11 +457,9 @@ def results_tables(run: Run, records: Sequence[Record], *, label: str, caption: 
     rows = [r for r in members if isinstance(r, TableRecord)]
     base = caption.rstrip("?. ")
     made = [
-        table_of_tests(
-            run, tests, full=True, label=f"tbl-{label}-tests", caption=f"{base}: tests."
-        ),
+        table_of_tests(run, tests, full=True, label=f"tbl-{label}-tests", caption=f"{base}."),
         estimates_table(
-            run, sizes, full=True, label=f"tbl-{label}-estimates", caption=f"{base}: estimates."
+            run, sizes, full=True, label=f"tbl-{label}-estimates", caption=f"{base} (estimates)."
         ),
     ]
     tables = [table for table in made if table is not None]
@@ -569,15 +567,17 @@ def estimates_table(
     rows = []
     for e in estimates:
         m = Measured.from_record(e)
-        entry = quantity_of(e.estimand)
+        quantity = quantity_of(e.estimand).heading
         subject = subject_of(e) or _whole_of(run, e)
+        pair = f": {e.a} against {e.b}" if isinstance(e, Comparison) else ""
         alone = subject in {"", e.title} or times[subject_of(e), e.estimand] == 1
         rows.append(
             {
                 "group": _question_of(run, e),
                 "judge": judge_of(run, e),
-                "what": run.condition_name(subject) if subject else titled(e, run),
-                "of": _capital(entry.heading if alone else e.title.removesuffix(f" ({subject})")),
+                "what": (run.condition_name(subject) if subject else titled(e, run))
+                + with_names(pair, run.names),
+                "of": _capital(quantity if alone else e.title.removesuffix(f" ({subject})")),
                 "number": m,
                 "value": m.text(),
                 "chance": m.chance_shown(),

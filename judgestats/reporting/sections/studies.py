@@ -203,7 +203,7 @@ def overview(run: Run, *, tested: bool = False) -> Table | Markdown:
 
 
 def each_claim(run: Run) -> list[Showable]:
-    """Claim by claim: published, its own test reproduced, the test called for, the verdict."""
+    """Claim by claim: published, its own test reproduced, the required test, the verdict."""
     shown: list[Showable] = []
     for claim in _claims(run):
         identity = str(claim.get("id", ""))
@@ -212,7 +212,7 @@ def each_claim(run: Run) -> list[Showable]:
             ("published", "Published"),
             ("test_then", "The study's test"),
             ("reproduced", "That test on these data"),
-            ("test_now", "The test called for"),
+            ("test_now", "The required test"),
         ):
             if claim.get(key):
                 lines.append(f"- *{label_}:* {escape_markdown(claim[key])}")
@@ -225,7 +225,7 @@ def each_claim(run: Run) -> list[Showable]:
         mine = run.select_kind(identity)
         own = [r for r in mine if r.role == "replicated"]
         called = [r for r in mine if r.role != "replicated"]
-        shown += results_tables(run, called, label=f"{slug}-now", caption="The tests called for")
+        shown += results_tables(run, called, label=f"{slug}-now", caption="Required tests")
         shown += results_tables(
             run, own, label=f"{slug}-then", caption="The study's own tests, reproduced"
         )
