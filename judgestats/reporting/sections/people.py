@@ -9,7 +9,7 @@ from typing import Any
 from judgestats.reporting import numbers, plots
 from judgestats.reporting.document import current_output
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.conditions import condition_table, number_in
+from judgestats.reporting.sections.conditions import condition_table, measured, number_in
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
 from judgestats.results import Estimate
 from judgestats.results import Table as TableRecord
@@ -159,12 +159,13 @@ def costs(run: Run) -> Table | None:
         Column(key="reliability", label="Reliability", format="coefficient:3"),
         Column(key="tie_share", label="Ties", format="percent:0"),
         Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
-        Column(key="alignment", label="Agreement with humans", format="coefficient:3"),
+        Column(key="agreement", label="Agreement with humans", align="right"),
     ]  # fmt: skip
+    shown = {c: measured(run, i, "alignment").text() for i, c in enumerate(table["condition"])}
     return condition_table(
         run,
         columns,
-        run.described,
+        [row | {"agreement": shown[row["condition"]]} for row in run.described],
         caption="What each condition asks for, what that costs "
         f"({'all answers' if of_answers else 'a pair'}), and what it gives.",
         label="tbl-costs",
