@@ -358,7 +358,7 @@ class PricePlan:
             f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens per reply. Models that "
             "think before they answer use more. Retries are not included."
         )
-        lines += [f"{old}; look whether it still holds." for old in self.old_prices]
+        lines += [f"{old}; check that it still holds." for old in self.old_prices]
         if self.sampled is not None:
             lines.append(str(self.sampled))
         if self.mode == "batch":

@@ -621,7 +621,7 @@ def step_text(step: object, label: str) -> str:
     unit, true, sure = (getattr(step, name) for name in ("unit", "if_true", "assured"))
     if sure is not None and true is not None and sure != true:
         return (
-            f"{true:,} more {unit} suffice if {label} equals its estimate, {sure:,} more with "
+            f"{true:,} more {unit} suffice if {label} equals its estimate, {sure:,} with "
             "probability .80."
         )
     if true is not None:

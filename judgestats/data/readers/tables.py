@@ -145,10 +145,9 @@ def unused_columns(understanding: ColumnRoles) -> list[str]:
     others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
     sentences = []
     if still:
-        several = len(still) > 1
+        columns = "columns" if len(still) > 1 else "column"
         sentences.append(
-            f"{len(still)} column{'s' * several} not used ({few_names(still)}) "
-            f"do{'es' * (not several)} not vary within an item"
+            f"{len(still)} {columns} not used, constant within an item ({few_names(still)})"
         )
     if others:
         sentences.append(f"{len(others)} not used ({few_names(others)})")

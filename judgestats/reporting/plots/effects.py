@@ -446,8 +446,8 @@ class RequirementPlot(Figure):
         low, high = max(row.low, left), min(row.high, right)
         if known:
             ax.plot([low, high], [y, y], color=colour, lw=1.2)
-            for end, cut, sign in ((low, row.low < left, "<"), (high, row.high > right, ">")):
-                mark = sign if cut else "|"
+            for end, cut, sign in ((low, row.low < left, 4), (high, row.high > right, 5)):
+                mark = sign if cut else "|"  # 4 and 5: an arrow whose tip is there
                 ax.plot([end], [y], marker=mark, color=colour, ms=4.5, clip_on=False)
         filled = known and row.status.partition(" ")[0] in {"holds", "fails"}
         ax.plot([row.value], [y], marker="o", ms=5, color=colour, mfc=colour if filled else "white")
