@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from judgestats.collection.ledger import Budget, unknown_price
 from judgestats.collection.prices import PriceTable, default_prices, load_prices
 from judgestats.collection.spec import (
     CHAT,
+    DEFAULT_BASE_URL,
     PROVIDER_KEYS,
     JudgeSpec,
     is_judges_file,
@@ -438,6 +439,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
             *_other_items(design, given, parameters, len(questions)),
             *wording.notices,
             *_further_temperatures(given, parameters, conditions),
+            *_unserved([*judges.values(), *(answering.answerers.values() if answering else ())]),
             *notices,
         ),
     )
@@ -453,7 +455,7 @@ def _items(
         if not parameters.preset or "items" in given:
             raise
         rehearsal = f"judgestats run {design.name} --preset {parameters.preset} --items bank"
-        raise InputError(f"{error} Dry run without them: {rehearsal} --dry-run true.") from error
+        raise InputError(f"{error} Rehearse without them: {rehearsal} --dry-run true.") from error
 
 
 def _shipped(name: str) -> Path:
@@ -461,6 +463,19 @@ def _shipped(name: str) -> Path:
     own = Path(name)
     shipped = project_folder("experiments") / name
     return shipped if own.name == name and not own.exists() and shipped.is_file() else own
+
+
+def _unserved(specs: Iterable[JudgeSpec]) -> tuple[str, ...]:
+    """That the default address serves no open model, which its provider's name precedes."""
+    names = [s.name for s in specs if s.base_url == DEFAULT_BASE_URL and "/" in s.model]
+    if not names:
+        return ()
+    text = (
+        f"{DEFAULT_BASE_URL} does not serve open models ({', '.join(names)}). Give the address of "
+        f"your server: base_url=http://localhost:8000/v1, or {names[0]}@http://localhost:8000/v1 "
+        "for one."
+    )
+    return (text,)
 
 
 def _further_temperatures(

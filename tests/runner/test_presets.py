@@ -223,8 +223,16 @@ def test_study_d_names_its_sets_and_asks_for_a_crowd_at_once(sets):
 def test_sets_that_are_not_there_are_named_with_what_brings_them(workplace):
     with pytest.raises(InputError, match=r"`judgestats items fetch mt_bench` \(licence Apache-2.0"):
         paper("temperature")
-    with pytest.raises(InputError, match=r"bbh, squad, mt_bench are not below data/"):
+    with pytest.raises(InputError, match=r"bbh, squad, mt_bench are not below data/.* Rehearse"):
         paper("omega")
+
+
+def test_a_plan_names_open_models_that_the_default_address_does_not_serve(workplace):
+    prepared = paper("head_to_tail", items="bank", item_options="")
+    [notice] = (n for n in prepared.notices if "does not serve" in n)
+    assert all(name in notice for name in prepared.judges)
+    served = paper("head_to_tail", items="bank", item_options="", base_url="http://localhost:1/v1")
+    assert not any("does not serve" in n for n in served.notices)
 
 
 def test_other_items_are_said_to_be_other_items(sets):
