@@ -236,11 +236,11 @@ def bradley_terry(
 
     Examples
     --------
-    >>> said = ["a", "a", "tie", "b", "a", "b"] * 10
+    >>> said = ["a", "a", "tie", "b", "a", "tie"] * 10
     >>> out = bradley_terry(said, system_a=["x", "x", "y", "y", "z", "z"] * 10,
     ...                     system_b=["y", "z", "z", "x", "x", "y"] * 10)
     >>> out.systems, [round(t.estimate, 2) for t in out.strengths]
-    (('x', 'y', 'z'), [0.95, -0.48, -0.48])
+    (('x', 'z', 'y'), [1.84, 0.0, -1.84])
     """
     names = tuple(covariates or {})
     pairs, unread = _read_pairs(
