@@ -55,7 +55,7 @@ MANY = 40_000
 """Items of the sample that stands for the truth."""
 
 
-def held(name: str, ends: object, truth: float) -> Found:
+def coverage_of(name: str, ends: object, truth: float) -> Found:
     """Whether there is an interval, and whether it holds the truth."""
     low, high = getattr(ends, "low", math.nan), getattr(ends, "high", math.nan)
     if math.isnan(low) or math.isnan(high):
@@ -94,7 +94,7 @@ def repeats(kind: str, items: int, n: int) -> Cell:
     """The intervals of one judge's repeats."""
     truth = truths(kind)
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         scale = (1, 5) if kind == "1-5" else SCALE
         pairs = repeat_pairs(repeats_of(kind, rng, items, n), scale=scale)
         found: Found = {}
@@ -109,10 +109,10 @@ def repeats(kind: str, items: int, n: int) -> Cell:
                 ends = replace(limits, low=math.nan)
             elif statistic == "ICC(1,1)" and pairs.mode_share >= 0.5:  # the lower limit alone
                 ends = replace(limits, high=1.0 + 0 * limits.low)
-            found |= held(name, ends, truth[statistic])
+            found |= coverage_of(name, ends, truth[statistic])
         return found
 
-    return drawn
+    return simulate
 
 
 @cache
@@ -129,55 +129,55 @@ def runs(shift: float, n: int) -> Cell:
     """Means, their difference, SEM, and ICC where runs share shifts."""
     mean, sem, reliability = run_truths(shift)
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         x = scores(rng, 2, n, shift=shift)
         component = run_component(x)
         [row] = mean_shift(x, runs=component).rows
-        found = held("difference of means", row.interval, 0.0)
+        found = coverage_of("difference of means", row.interval, 0.0)
         summary = condition_summary(x, conditions=["a", "b"], runs=component)
         own = component.for_judges(0)
         where = f" in {own.target}" if own.target else ""
-        found |= held(f"mean{where}", summary["a"].mean.interval, mean)
+        found |= coverage_of(f"mean{where}", summary["a"].mean.interval, mean)
         if own.is_random:
             ratio = MeanSquareRatio.from_scores(x[:, 0], None, residual=True)
-            found |= held("SEM, runs random", ratio.sem_limits(), sem)
-            found |= held("ICC(1,1), runs random", ratio.random_judges(), reliability)
+            found |= coverage_of("SEM, runs random", ratio.sem_limits(), sem)
+            found |= coverage_of("ICC(1,1), runs random", ratio.random_judges(), reliability)
         else:
             pairs = repeat_pairs(x[:, 0], scale=SCALE)
             if own.is_identified:
-                found |= held("SEM, no run effect found", pairs.sem(), sem)
-                found |= held("ICC(1,1), no run effect found", pairs.icc(), reliability)
+                found |= coverage_of("SEM, no run effect found", pairs.sem(), sem)
+                found |= coverage_of("ICC(1,1), no run effect found", pairs.icc(), reliability)
         return found
 
-    return drawn
+    return simulate
 
 
 def judges(n: int, *, other: bool) -> Cell:
     """ICC(2,1) of other judges, ICC(A,1) of these, where items vary unequally."""
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         level = 0.5 * (rng.normal(size=n) if other else np.linspace(-1, 1, n))
         spread = 0.8 * np.exp(0.7 * rng.normal(size=(ITEMS, 1)))
         x = rng.normal(size=(ITEMS, 1)) + level + spread * rng.normal(size=(ITEMS, n))
         noise = 0.64 * math.exp(2 * 0.49)
         between = 0.25 if other else float(np.var(level, ddof=1))
         truth, form = 1 / (1 + between + noise), "ICC(2,1)" if other else "ICC(A,1)"
-        return held(form, icc(x, form=form, n_permutations=0).interval, truth)
+        return coverage_of(form, icc(x, form=form, n_permutations=0).interval, truth)
 
-    return drawn
+    return simulate
 
 
 def ratios(times: float, *, questions: bool) -> Cell:
     """GMD ratio of two judges whose noise is in this ratio, not rounded."""
     codes = QUESTIONS if questions else np.arange(ITEMS)
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         spread = np.exp(0.5 * rng.normal(size=(codes.max() + 1, 1, 1)))[codes]
         x = spread * np.array([1.0, times])[:, None] * rng.normal(size=(codes.size, 2, 5))
         [row] = gmd_ratio(x, cluster=codes).rows
-        return held("GMD ratio", row.interval, times)
+        return coverage_of("GMD ratio", row.interval, times)
 
-    return drawn
+    return simulate
 
 
 def effects_of_judges(rng: np.random.Generator) -> Found:
@@ -186,7 +186,7 @@ def effects_of_judges(rng: np.random.Generator) -> Found:
     x = rng.normal(6, 1, (ITEMS, 1, 1)) + truth[:, None] + NOISE * rng.normal(size=(ITEMS, 3, 3))
     x[rng.random(x.shape) < 0.1] = np.nan
     terms = leniency(x).terms
-    inside = [held("", e.interval, t).get(("", "coverage"), 0.0)
+    inside = [coverage_of("", e.interval, t).get(("", "coverage"), 0.0)
               for e, t in zip(terms, truth, strict=True)]  # fmt: skip
     return {("leniency, all judges at once", "coverage"): float(all(inside))}
 
@@ -197,13 +197,13 @@ def panels(labels: int, accuracies: tuple[float, ...]) -> Cell:
     share = members.mean(axis=1)
     truth = float(np.mean((share > 0.5) + 0.5 * (share == 0.5))) - max(accuracies)
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         own = rng.random((labels, len(accuracies))) < accuracies
         right = own.mean(axis=1)
         gain = panel_gain((right > 0.5) + 0.5 * (right == 0.5), own)
-        return held("panel minus its best member", gain.interval, truth)
+        return coverage_of("panel minus its best member", gain.interval, truth)
 
-    return drawn
+    return simulate
 
 
 def gains(labels: int, *, passes: bool) -> Cell:
@@ -217,51 +217,51 @@ def gains(labels: int, *, passes: bool) -> Cell:
     r = np.corrcoef(*(v.astype(float) for v in pair(np.random.default_rng(2), 1_000_000)))[0, 1]
     truth = labels * (1 / (1 - r**2 * (1 - labels / 1000)) - 1)
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         judge, human = (v.astype(float) for v in pair(rng, 1000))
         human[labels:] = np.nan
-        return held("labels gained", labels_gained(judge, human).interval, truth)
+        return coverage_of("labels gained", labels_gained(judge, human).interval, truth)
 
-    return drawn
+    return simulate
 
 
 def shorter(items: int, n: int) -> Cell:
     """Loss by neighbours in pairs, and the share of claims that five levels suffice."""
     big = recoding_loss(repeats_of("mid", np.random.default_rng(4), MANY, 10))
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         loss = recoding_loss(repeats_of("mid", rng, items, n))
         told = any(note.code == SHORTER for note in loss.notes)
-        found = held("loss by a shorter scale", loss.interval, big.estimate)
+        found = coverage_of("loss by a shorter scale", loss.interval, big.estimate)
         return found | {("a shorter scale would do", "rate"): float(told and big.estimate > 0.05)}
 
-    return drawn
+    return simulate
 
 
 def no_copies(judges_: int, n: int, shift: float) -> Cell:
     """Items that are not copies."""
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         x = scores(rng, judges_, n, shift=shift)
         item, cell, run = (a.ravel() for a in np.indices(x.shape))
         found = copied_items(x.ravel(), item.astype(str), run, cell=cell)
         return {("copies", "rate"): float(found.details["shown"])}
 
-    return drawn
+    return simulate
 
 
 def drift_of_means(*, questions: bool) -> Cell:
     """Change between two runs on items like these, item x run noise included."""
     codes = QUESTIONS if questions else np.arange(ITEMS)
 
-    def drawn(rng: np.random.Generator) -> Found:
+    def simulate(rng: np.random.Generator) -> Found:
         common = 0.3 * NOISE * rng.normal(size=(2, codes.max() + 1, 1))
         sides = [common[s][codes] + NOISE * rng.normal(size=(codes.size, 3)) for s in (0, 1)]
         sides[1] += 0.2
         found = run_change(*sides, kind="scores", cluster=codes)
-        return held("change of the mean, new items", found.effect.interval, 0.2)
+        return coverage_of("change of the mean, new items", found.effect.interval, 0.2)
 
-    return drawn
+    return simulate
 
 
 _EARLIER = """
@@ -292,9 +292,9 @@ def difference(rng: np.random.Generator) -> np.ndarray:
 def powers(clustered: bool, sets: int, earlier: str) -> Iterator[tuple[str, str, float]]:
     """Claim, version, and power; those of version 0.2 only with its tree."""
     codes = np.arange(ITEMS) // 5 if clustered else np.arange(ITEMS)
-    drawn = [difference(np.random.default_rng([20261129, 900, s])) for s in range(sets)]
+    samples = [difference(np.random.default_rng([20261129, 900, s])) for s in range(sets)]
     found = []
-    for x in drawn:
+    for x in samples:
         declared = run_component(x, cluster=codes, interleaved=True)
         [mean] = mean_shift(x, runs=declared, cluster=codes).rows
         [ratio] = gmd_ratio(x, runs=declared, cluster=codes).rows
@@ -306,7 +306,7 @@ def powers(clustered: bool, sets: int, earlier: str) -> Iterator[tuple[str, str,
     if earlier:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "data.npz"
-            np.savez(path, x=np.array(drawn), codes=codes)
+            np.savez(path, x=np.array(samples), codes=codes)
             done = subprocess.run(
                 [sys.executable, "-c", _EARLIER, earlier, str(path)], check=True, cwd=folder,
                 stdout=subprocess.PIPE, text=True,
@@ -357,10 +357,10 @@ def rates(sets: int, *, only: str = "", earlier: str = "") -> list[dict[str, obj
         rows.append({"regime": regime, "cell": cell, "statistic": what, "measure": measure,
                      "value": mean, "data_sets": len(values)})  # fmt: skip
 
-    for place, (regime, cell, drawn) in enumerate(regimes()):
+    for place, (regime, cell, simulate) in enumerate(regimes()):
         if only and only not in regime:
             continue
-        found = [drawn(np.random.default_rng([20261130, place, seed])) for seed in range(sets)]
+        found = [simulate(np.random.default_rng([20261130, place, seed])) for seed in range(sets)]
         for what, measure in dict.fromkeys(key for one in found for key in one):
             values = [one[what, measure] for one in found if (what, measure) in one]
             add(regime, cell, what, measure, values)
