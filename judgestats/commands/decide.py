@@ -297,19 +297,20 @@ def _automation(arguments: Args, one: ItemJudgments, level: float) -> Routed:
 
 
 def _from_cutoff(one: ItemJudgments, cutoff: float | None) -> ItemJudgments:
-    """Scores as verdicts at a stated cut-off, with the rank of the distance as confidence."""
+    """Scores as verdicts at a stated cut-off; without a confidence, the rank of the distance."""
     if cutoff is None:
         raise InputError(
             "decide automate: scores need a cut-off. Find one: judgestats decide cutoff my.csv; "
             "then --cutoff VALUE."
         )
-    distance = np.abs(one.scores - cutoff)
-    rank = np.asarray(pd.Series(distance).rank(pct=True), dtype=np.float64)
     verdicts = np.where(np.isnan(one.scores), np.nan, (one.scores >= cutoff).astype(float))
-    repeats = np.where(np.isnan(verdicts), 0, 1)
+    one = replace(one, verdicts=verdicts, repeats=np.where(np.isnan(verdicts), 0, 1))
+    if one.confident.any() and one.source != "stated":
+        return one
+    distance = pd.Series(np.abs(one.scores - cutoff))
     return replace(
-        one, verdicts=verdicts, repeats=repeats, confidence=rank, source="cutoff"
-    )  # fmt: skip
+        one, confidence=np.asarray(distance.rank(pct=True), dtype=np.float64), source="cutoff"
+    )
 
 
 def _cascade(arguments: Args, judged: Sequence[ItemJudgments], prices: dict[str, float]) -> Cascade:
@@ -329,7 +330,7 @@ def _cascade(arguments: Args, judged: Sequence[ItemJudgments], prices: dict[str,
         dict(zip(names, held.confidence.T, strict=True)), held.labels, prices=prices,
         error=arguments.error, cluster=held.cluster, level=arguments.level,
         labels_drawn=arguments.labels_drawn or judged[0].drawn, tuned=judged[0].tuned,
-        strict=arguments.strict,
+        strict=arguments.strict, source=dict(zip(names, held.sources, strict=True)),
     )  # fmt: skip
 
 
@@ -399,11 +400,6 @@ def next_command(arguments: Args) -> int:
     until = _width(arguments.until)
     out = Path(arguments.out or "labels-next.csv")
     frame, judged = read_decidable(arguments)
-    if arguments.labels and "chance" not in frame:
-        raise InputError(
-            f"{arguments.labels}: there is no column chance, so the sampling of the labels is "
-            "unknown. Give a file that labels next wrote."
-        )
     if len(judged) != 1:
         names = [one.name for one in judged]
         raise InputError(
@@ -411,7 +407,12 @@ def next_command(arguments: Args) -> int:
             f"Name one, e.g. --rows judge={names[0]}."
         )
     chance = None
-    if arguments.labels:
+    if judged[0].has_labels or judged[0].has_label_scores:
+        if "chance" not in frame:
+            raise InputError(
+                f"{arguments.labels or arguments.file}: there is no column chance, so the sampling "
+                "of the labels is unknown. Give a file that labels next wrote, or leave labels out."
+            )
         named = frame.groupby("item_id", sort=False)["chance"].first()
         chance = pd.to_numeric(named.reindex(judged[0].items), errors="coerce").to_numpy()
     made = _choose_items(judged[0], arguments, chance)

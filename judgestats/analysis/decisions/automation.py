@@ -589,7 +589,8 @@ def _advice(made: CheckedItems, found: Automation, delta: float, seed: int) -> t
     more = None if size is None else size - n
     return (NextStep(
         key="automation_share", unit="labels", have=n, if_true=more,
-        command=record.plan_command(more or 200, found.n_items, found.n_labels),
+        command="" if more is None
+        else record.plan_command(more, found.n_items, found.n_labels),
     ),)  # fmt: skip
 
 

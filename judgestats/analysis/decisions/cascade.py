@@ -41,6 +41,8 @@ class Stage(Part):
         Of all items that it decides.
     threshold : float
         NaN: it decides none.
+    unparsed : int
+        Items that reach it without a verdict of it, or with a tie.
     labels, wrong : int
         Labelled items it decides, and errors among them.
     upper : float
@@ -48,6 +50,8 @@ class Stage(Part):
     candidates : tuple of Candidate
     is_partial : bool
         Whether it saw escalated items only.
+    confidence_source : str
+        Empty: there is none, so it decides all items or none.
     """
 
     judge: str
@@ -56,11 +60,13 @@ class Stage(Part):
     decided: int = 0
     share: Number = 0.0
     threshold: Number = math.nan
+    unparsed: int = 0
     labels: int = 0
     wrong: int = 0
     upper: Number = math.nan
     candidates: tuple[sequential.Candidate, ...] = ()
     is_partial: bool = False
+    confidence_source: record.Source = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +141,7 @@ def cascade_certificate(
     level: float = 0.95,
     labels_drawn: str = "",
     tuned: bool = False,
-    source: record.Source = "mapped",
+    source: record.Source | Mapping[str, record.Source] = "mapped",
     thresholds: Sequence[float] | None = None,
     strict: bool = False,
     seed: int = 0,
@@ -156,8 +162,8 @@ def cascade_certificate(
     level : float
     labels_drawn : {"", "random", "stratified", "by-verdict", "convenience"}
     tuned : bool
-    source : str
-        Where confidences are from.
+    source : str, or mapping of judge to str
+        Where confidences are from; empty: there are none.
     thresholds : sequence of float, optional
         Candidates fixed beforehand; by default from confidences of unlabelled items.
     strict : bool
@@ -198,7 +204,9 @@ def cascade_certificate(
     judged = record.labelled(labels, cluster, where=where)
     n = judged.human.size
     read = {j: verdict_values(verdicts[j], where=where, name="verdicts") for j in order}
-    said = {j: np.round(record.aligned(read[j], n, where=where, name=j)) for j in order}
+    said = {j: record.aligned(read[j], n, where=where, name=j) for j in order}
+    said = {j: np.where(v == 0.5, np.nan, np.round(v)) for j, v in said.items()}
+    sources = dict.fromkeys(order, source) if isinstance(source, str) else dict(source)
     sure = {
         j: record.aligned(confidence[j], n, where=where, name=f"confidence of {j}") for j in order
     }
@@ -223,16 +231,17 @@ def cascade_certificate(
         )
         for j in order
     }  # fmt: skip
-    rest = np.ones(n, dtype=bool)
+    rest, unparsed = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
     routes = np.full(n, HUMAN, dtype=object)
     spent = np.zeros(n)
     stages = []
     path = _tested_path(tests, delta / 2, seed) if strict else {}
     for judge, test in tests.items():
         spent += np.where(rest, prices[judge], 0.0)
+        unparsed |= rest & np.isnan(said[judge])
         found = path.get(judge, math.inf) if strict else test.certificate(rest, own)
         stage, decided = _stage(judge, prices[judge], test, rest, found)
-        stages.append(stage)
+        stages.append(replace(stage, confidence_source=sources[judge]))
         routes[decided] = judge
         rest = rest & ~decided
     spent += np.where(rest, prices[HUMAN], 0.0)
@@ -249,6 +258,14 @@ def cascade_certificate(
         routes = np.where(decided_alone, last, HUMAN).astype(object)
     elif best == PEOPLE:
         routes = np.full(n, HUMAN, dtype=object)
+    unsure = [j for j in order if not sources[j]]
+    if unsure:
+        caveats = (*caveats, Caveat(
+            code="no_confidence", severity="minor", about=unsure[0],
+            text=f"{', '.join(unsure)}: there is no confidence, so all items that reach it are "
+            "decided, or none.",
+            action="Map a column: --map confidence=COLUMN.",
+        ))  # fmt: skip
     if any(s.is_partial for s in stages):
         caveats = (*caveats, Caveat(
             code="partial", severity="minor", about=last,
@@ -258,11 +275,13 @@ def cascade_certificate(
     return Cascade(
         subject="", certified=best != PEOPLE, error=error, level=level,
         n_labels=int(judged.used.sum()), n_items=n, n_clusters=groups,
-        n_ties=judged.n_ties, share=float(np.mean(routes != HUMAN)), stages=tuple(stages),
+        n_ties=judged.n_ties, n_unparsed=int(unparsed.sum()),
+        share=float(np.mean(routes != HUMAN)), stages=tuple(stages),
         last=alone, cost=replace(
             _cost(spent, judged.codes, level, (prices[order[0]], sum(prices.values()))),
             people_only=float(prices[HUMAN]), last_judge_alone=cost_alone,
-        ), recommended=best, confidence_source=source,
+        ), recommended=best,
+        confidence_source=sources[last] if len(set(sources.values())) == 1 else "",
         caveats=(*caveats, *record.tuned_caveat(tuned)), routes=tuple(map(str, routes.tolist())),
         verdicts=tuple(float(c[0][i]) if c else math.nan for i, c in enumerate(chosen)),
         confidence=tuple(float(c[1][i]) if c else math.nan for i, c in enumerate(chosen)),
@@ -307,7 +326,8 @@ def _stage(
     return Stage(
         judge=judge, price=price, reached=int(reached.sum()),
         decided=int(decided.sum()), share=float(decided.mean()),
-        threshold=threshold if decided.any() else math.nan, labels=int(known.sum()),
+        threshold=threshold if decided.any() else math.nan,
+        unparsed=int((reached & np.isnan(own.verdict)).sum()), labels=int(known.sum()),
         wrong=int(own.wrong[known].sum()),
         upper=made.upper if made else math.nan,
         candidates=made.candidates if made else (),

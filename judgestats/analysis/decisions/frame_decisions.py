@@ -153,8 +153,7 @@ def automation_of(
     InputError
         See `automation_certificate`.
     """
-    stated = items.confident.any()
-    if not stated and not (items.repeats.size and int(items.repeats.max()) >= 3):
+    if not items.confidence_source:
         return None
     verdicts, shares = items.majority
     certify = partial(
@@ -163,6 +162,6 @@ def automation_of(
     )  # fmt: skip
     if scale:
         return certify(items.scores, items.confidence, items.label_scores, source=items.source)
-    if stated:
+    if items.confidence_source != "votes":
         return certify(verdicts, items.confidence, items.labels, source=items.source)
     return certify(verdicts, shares, items.labels, source="votes", thresholds=items.vote_shares)

@@ -500,6 +500,13 @@ class ItemJudgments:
         return np.isfinite(self.confidence)
 
     @property
+    def confidence_source(self) -> Source:
+        """Where the confidence of verdicts is from: stated, or the votes of three repeats."""
+        if self.confident.any():
+            return self.source
+        return "votes" if self.repeats.size and int(self.repeats.max()) >= 3 else ""
+
+    @property
     def majority(self) -> tuple[Floats, Floats]:
         """Majority verdict of repeats and its vote share."""
         return vote_confidence(self.verdicts, self.repeats)
@@ -583,7 +590,7 @@ def _stated_confidence(read: pd.DataFrame) -> tuple[pd.Series, Source]:
             continue
         sure = pd.to_numeric(read[column], errors="coerce")
         if column == validity.CHANCE_OF_PASSING and not validity.is_of_verdict(read):
-            sure = sure.where(read["choice"] != "fail", 1 - sure)
+            sure = (1 - sure).where(read["choice"] == "fail", sure).where(read["choice"] != "")
         if "logprob" in read or "logprob_pass" in read or (
             column == validity.CHANCE_OF_PASSING and not of_file
         ):  # fmt: skip
@@ -603,6 +610,8 @@ class JoinedItems:
     items : Index
     verdicts, confidence : ndarray, shape (N, judges)
         Majority verdict, or mean score, of each judge, and its confidence; NaN where it gave none.
+    sources : tuple of str
+        Where the confidence of each judge is from; empty: it has none.
     labels : ndarray, shape (N, raters)
     cluster : ndarray
     """
@@ -610,6 +619,7 @@ class JoinedItems:
     items: pd.Index
     verdicts: Floats
     confidence: Floats
+    sources: tuple[Source, ...]
     labels: Floats
     cluster: Any
 
@@ -641,8 +651,9 @@ def joined_items(judged: Sequence[ItemJudgments]) -> JoinedItems:
         labels[place[known], : given[j].shape[1]] = given[j][known]
         clusters[place] = one.cluster
     return JoinedItems(
-        items=items, verdicts=verdicts, confidence=confidence, labels=labels, cluster=clusters
-    )
+        items=items, verdicts=verdicts, confidence=confidence, labels=labels, cluster=clusters,
+        sources=tuple(one.confidence_source for one in judged),
+    )  # fmt: skip
 
 
 def _differs(chance: pd.Series) -> bool:

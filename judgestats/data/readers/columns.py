@@ -45,6 +45,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "reason": ("reason",),
     "cost_usd": ("cost_usd", "cost"),
     "weight": ("weight",),
+    "chance": ("chance",),
     "tokens_in": ("tokens_in", "prompt_tokens"),
     "tokens_out": ("tokens_out", "completion_tokens"),
     **dict.fromkeys(("criterion", "system", "run", "rater", "rater_kind", "latency_s"), ()),

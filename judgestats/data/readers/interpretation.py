@@ -81,6 +81,7 @@ ROLE_OF: Mapping[str, str] = {
     "raw_text": "raw_reply",
     "cost_usd": "cost",
     "weight": "weight",
+    "chance": "chance",
     **{name: name for name in ("system", "run", "rater", "latency_s")},
 }
 """Roles of the columns of a judgments frame."""

@@ -319,8 +319,9 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     table, humans, said = row_checks.stated_rows(source, table, options)
     shapes += [said] if said else []
     n_filtered = n_rows - len(table)
+    ignored = [column_named(table.columns, c) for c in options.ignore]
     names = resolve_columns(
-        source, table[~humans], mapping, taken=people, needs_verdict=not options.parse
+        source, table[~humans], mapping, taken=(*people, *ignored), needs_verdict=not options.parse
     )
     if "status" in names and "status" not in mapping and _says_done(table[names["status"]]):
         del names["status"]
@@ -329,7 +330,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         source=source, table=table[~humans], names=names, options=options, read=read_by
     )
     row_checks.check_rows(rows)
-    spoken_for = {column_named(table.columns, c) for c in (*options.ignore, *options.factors)}
+    spoken_for = {column_named(table.columns, c) for c in options.factors}
     for ours in ("cluster", "status"):
         if ours not in mapping and names.get(ours) in spoken_for:
             del names[ours]
@@ -380,6 +381,8 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
             source, out, own_rows, stated, read.kinds, options.values, criterion=read.criterion
         )
         notes += label_notes
+    if "chance" in out:
+        out = _with_label_chances(source, out, names["chance"])
     if options.labels is not None:
         out, label_notes = joined_labels(
             source, out, options.labels, read.kinds, understanding.item,
@@ -696,6 +699,23 @@ def _with_chances(out: pd.DataFrame) -> pd.DataFrame:
     if {"logprob_pass", "logprob_fail"} <= set(out) and "pass_probability" not in out:
         out["pass_probability"] = 1 / (1 + np.exp(out["logprob_fail"] - out["logprob_pass"]))
     return out
+
+
+def _with_label_chances(source: Path | str, out: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The chance with which each labelled item was drawn; none where the file has no labels."""
+    chance = pd.to_numeric(out["chance"], errors="coerce").astype(float)
+    if "label" not in out or out["label"].eq("").all():
+        return out.drop(columns="chance")
+    bad = (out["label"] != "") & (text_column(out["chance"]) != "") & ~chance.between(0, 1, "right")
+    if bad.any():
+        row = int(bad.to_numpy().argmax())
+        raise InputError(
+            f"{source}: column {name!r} holds {str(out['chance'].iloc[row])[:40]!r} in row {row}, "
+            "which is no chance of being labelled (above 0, at most 1). If it is the "
+            f"judge's confidence: --map confidence={shlex.quote(name)}; else --ignore "
+            f"{shlex.quote(name)}."
+        )
+    return out.assign(chance=chance)
 
 
 def _replicates(column: pd.Series) -> pd.Series:
