@@ -639,8 +639,8 @@ def _headlines(
 def _curve_rows(table: pd.DataFrame, declared: families.AnalysisPlan) -> list[dict[str, Any]]:
     names = declared.options["scaling"].split(",")
     kept = [
-        "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high", "words",
-        "final_tokens_out", "tokens", "used",
+        "condition", "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high",
+        "words", "final_tokens_out", "tokens", "used",
     ]  # fmt: skip
     own = table[table["factor_strategy"].isin(names)].sort_values(["judge", "temperature", "k"])
     return [
@@ -660,7 +660,8 @@ def _selection_rows(table: pd.DataFrame, declared: families.AnalysisPlan) -> lis
 
 
 _SELECTED = (
-    "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high", "preferred", "used",
+    "condition", "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high",
+    "preferred", "used",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -363,14 +364,21 @@ def link_intervals(page: str, evidence: Callable[[str], str]) -> str:
     page : str
         HTML, in which numbers and sentences have the address of their record.
     evidence : function
-        As `OutputFolder` has it.
+        As `OutputFolder` has it; also of a sentence.
 
     Examples
     --------
-    >>> link_intervals("ICC = .9 [.8, .95]", lambda where: where)
-    'ICC = .9 <a class="evidence" href="explore.html">[.8, .95]</a>'
+    >>> link_intervals("Of j-1 ICC = .9 [.8, .95]", lambda where: "judge=j-1" * ("j-1" in where))
+    'Of j-1 ICC = .9 <a class="evidence" href="explore.html#judge=j-1">[.8, .95]</a>'
     """
     where = ""
+
+    def behind(found: re.Match[str]) -> str:
+        """The judgments behind an address, else those that its sentence names."""
+        told = page[page.rfind(">", 0, found.start()) + 1 : found.start()]
+        sentence = unescape(told.rpartition(". ")[2]).replace("#", " ")
+        own = found["item"] or found["ends"]
+        return (evidence(own or where) if own or where else "") or evidence(sentence)
 
     def link(found: re.Match[str]) -> str:
         nonlocal where
@@ -378,7 +386,7 @@ def link_intervals(page: str, evidence: Callable[[str], str]) -> str:
         if text.startswith("<") and not own:
             where = found["within"] or ("" if text == "</span>" else where)
             return text
-        fragment = evidence(own or where) if own or where else ""
+        fragment = behind(found)
         address = f"{PAGE}#{escape_html(fragment)}" if fragment else PAGE
         return f'<a class="evidence" href="{address}">{text}</a>'
 

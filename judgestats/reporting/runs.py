@@ -190,7 +190,7 @@ class Run:
     @cached_property
     def described(self) -> list[dict[str, Any]]:
         """The conditions as dicts, those of one judge together, in their order otherwise."""
-        rows = rows_of(self.conditions)
+        rows = [row | {"at": (CONDITIONS, i)} for i, row in enumerate(rows_of(self.conditions))]
         if not self.is_grouped:
             return rows
         order = list(dict.fromkeys(str(row.get("judge", "")) for row in rows))
@@ -248,12 +248,13 @@ class Run:
         return None
 
     def evidence(self, where: str) -> str:
-        """Fragment of the interactive page with the judgments behind a number, by its address.
+        """Fragment of the interactive page with the judgments behind a number.
 
         Parameters
         ----------
         where : str
-            As `judgestats.reporting.numbers.address` writes it.
+            Address, as `judgestats.reporting.numbers.address` writes it, or the sentence in which
+            the number stands.
         """
         record, field = (unquote(part) for part in where.partition("#")[::2])
         part, labels, key = field.split("."), [], record
@@ -267,23 +268,29 @@ class Run:
             labels = [*own.about.conditions]
             if not labels:
                 whole = [self.records[own.part_of].title] if own.part_of in self.records else []
-                labels = [record, own.about.judge, own.title, *whole]
+                row = self.table(record)[int(part[1])] if part[0] == "rows" else {}
+                words = [word for word in row.values() if isinstance(word, str)]
+                labels = [record, own.about.judge, own.title, *whole, *words]
                 labels += self._conditions_named(labels)
         elif part[0] == "verdicts":
             verdict = self.records.verdicts[int(part[1])]
             labels = [verdict.subject.label]
             key = verdict.requirements[int(part[3])].key if len(part) > 3 else verdict.deciding
+        elif not field:
+            labels, key = [where, *self._conditions_named([where])], ""
         names = [("mode", mode) for mode, keys in _MODES if key.startswith(keys)]
         shown = {c.label: c for c in self.records.conditions if not c.derived}
         levels = {level for c in shown.values() for level in c.factors.items()}
         made = [  # from judgments of these conditions
             (c.judge, levels & set(c.factors.items()))
-            for c in self.records.conditions if c.derived and c.label in labels
+            for c in self.records.conditions
+            if c.derived and any(_is_named(c.label, text) for text in labels)
         ]  # fmt: skip
         named = [
             c for c in shown.values()
             if any(c.label == t if t in shown else _is_named(c.label, t) for t in labels)
-            or any(c.judge == judge and own <= set(c.factors.items()) for judge, own in made)
+            or any(c.judge in panel.split(" + ") and own <= {*c.factors.items()}
+                   for panel, own in made)
         ]  # fmt: skip
         names += [("judge", c.judge) for c in named or shown.values()
                   if named or any(_is_named(c.judge, label) for label in labels)]  # fmt: skip

@@ -60,16 +60,36 @@ def test_every_interval_opens_the_judgments_behind_it(beside: Path, run_folder: 
     assert sum("judge" in n for n in named) > len(named) / 2
 
 
+def test_every_interval_of_a_full_report_names_its_judges(run_folder: Path, tmp_path: Path) -> None:
+    """Those of tables of the conditions too; none opens the whole page, as none is of all."""
+    (tmp_path / "explore.html").write_text("", encoding="utf-8")
+    made = render_report(
+        run_folder, to=("html",), out_dir=tmp_path, renderer="builtin", detail="full"
+    )
+    html = re.sub(r'<svg\b.*?</svg>| (?:alt|src)="[^"]*"', "", made["html"].read_text("utf-8"))
+    judges = {c.judge for c in load_run(run_folder).records.conditions}
+    links = re.findall(r'<a class="evidence" href="explore\.html([^"]*)">.*?</a>', html, re.DOTALL)
+    assert len(links) > 40
+    assert {w for f in links for w in parse_qs(unescape(f)[1:])["judge"]} == judges
+    rest = re.sub(r'<a class="evidence".*?</a>|<(?:pre|head)\b.*?</(?:pre|head)>', "", html,
+                  flags=re.DOTALL)  # fmt: skip
+    assert (
+        re.findall(r"[\d%]\s\[[-\u2212.\d]+,\s[-\u2212.\d]+\]", re.sub("<[^>]*>", "", rest)) == []
+    )
+
+
 def test_intervals_in_sentences_open_the_judgments_too() -> None:
     page = (
         '<head><title>0.5 [0.4, 0.6]</title></head><p><span data-record="a#finding">It is 0.36 '
         "[0.06,\u00a00.63].</span> TPR = .34, 95% CI [.28, .41], scale [1, 10].</p>"
-        "<pre>1 [1, 2]</pre>"
+        "<p>j-1 differs. Of j-2: .50 [.41, .59]</p><pre>1 [1, 2]</pre>"
     )
-    linked = link_intervals(page, {"a#finding": "judge=x&mode=wrong"}.__getitem__)
+    known = {"a#finding": "judge=x&mode=wrong", "Of j-2: .50 ": "judge=j-2"}
+    linked = link_intervals(page, lambda where: known.get(where, ""))
     assert re.findall(r'<a class="evidence" href="([^"]*)">([^<]*)</a>', linked) == [
         ("explore.html#judge=x&amp;mode=wrong", "[0.06,\u00a00.63]"),
         ("explore.html", "[.28, .41]"),
+        ("explore.html#judge=j-2", "[.41, .59]"),
     ]
     assert re.sub(r"</?a[^>]*>", "", linked) == page
 
@@ -88,6 +108,8 @@ def test_a_link_names_the_judge_of_a_record_and_no_other(run_folder: Path) -> No
         "judge": [alike.judge]
     }
     assert made.evidence("#finding") == ""
+    assert parse_qs(made.evidence(f"{alike.judge} differs: 3.4 ")) == {"judge": [alike.judge]}
+    assert made.evidence("Accuracy 3.4 ") == ""
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,10 @@ def test_rows_of_several_results_are_headed_once_and_have_their_interval(run: Ru
     [table] = rows_tables(records, label="tbl-x", caption="Primary results")
     assert table.caption == "Primary results."
     assert [c.key for c in table.columns] == ["term", "estimate", "interval"]
-    assert table.rows[0]["interval"] == "[0.40, 0.60]"
+    interval = table.rows[0]["interval"]
+    assert str(interval) == "[0.40, 0.60]"
+    ends = [at for _, at in interval.parts if at]
+    assert ends == ["a#rows.0.conf_low", "a#rows.0.conf_high"]
     assert table.note == "By k (a): a is known. By k (b): b is known."
     [alone] = rows_tables(records[:1], label="tbl-x", caption="Primary results")
     assert alone.caption == "Primary results: By k (a)."

@@ -342,9 +342,17 @@ def grouped_table(
 
 
 def number_in(row: Mapping[str, Any], key: str) -> Measured:
-    """A number of a row with the ends of its interval, which stand next to it."""
-    value, low, high = (number_of(row.get(f"{key}{end}")) for end in ("", "_low", "_high"))
-    return Measured(value=value, low=low, high=high, bounded=_is_bounded(key))
+    """A number of a row with the ends of its interval, which stand next to it.
+
+    ``at`` of the row, if any, is its table and its place there.
+    """
+    ends = (key, f"{key}_low", f"{key}_high")
+    value, low, high = (number_of(row.get(end)) for end in ends)
+    table, place = row.get("at") or ("", 0)
+    first, second, third = (address(table, f"rows.{place}.{end}") if table else "" for end in ends)
+    return Measured(
+        value=value, low=low, high=high, bounded=_is_bounded(key), at=(first, second, third, "")
+    )
 
 
 def subject_of(record: Record) -> str:

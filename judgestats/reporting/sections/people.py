@@ -161,11 +161,10 @@ def costs(run: Run) -> Table | None:
         Column(key="same_and_wrong", label="Same every time, and wrong", format="percent:0"),
         Column(key="agreement", label="Agreement with humans", align="right"),
     ]  # fmt: skip
-    shown = {c: measured(run, i, "alignment").text() for i, c in enumerate(table["condition"])}
     return condition_table(
         run,
         columns,
-        [row | {"agreement": shown[row["condition"]]} for row in run.described],
+        [r | {"agreement": measured(run, r["at"][1], "alignment").text()} for r in run.described],
         caption="What each condition asks for, what that costs "
         f"({'all answers' if of_answers else 'a pair'}), and what it gives.",
         label="tbl-costs",
@@ -174,7 +173,7 @@ def costs(run: Run) -> Table | None:
 
 def categories(run: Run) -> Table | None:
     """On which kind of item verdicts agree least and most with human ones, by condition."""
-    shares = run.table("categories")
+    shares = [c | {"at": ("categories", i)} for i, c in enumerate(run.table("categories"))]
     rows: list[dict[str, Any]] = []
     for row in run.described:
         mine = [c for c in shares if c["condition"] == row.get("condition")]

@@ -11,11 +11,13 @@ import pandas as pd
 
 from judgestats.reporting.numbers import (
     NOTHING,
+    AddressedText,
     Measured,
     address,
     column,
-    interval,
+    is_missing,
     label,
+    number,
 )
 from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import (
@@ -647,9 +649,12 @@ def rows_tables(records: Sequence[TableRecord], *, label: str, caption: str) -> 
     out = []
     for number_, (keys, group) in enumerate(alike.items(), start=1):
         frame = pd.DataFrame(
-            [dict(zip(keys, row, strict=True)) | {_TITLE: r.title} for r in group for row in r.rows]
-        )
-        frame = _with_intervals(frame)
+            [
+                dict(zip(keys, row, strict=True)) | {_TITLE: r.title, _PLACE: (r.id, i)}
+                for r in group for i, row in enumerate(r.rows)
+            ]
+        )  # fmt: skip
+        frame = _with_intervals(frame).drop(columns=_PLACE)
         kept = [c for c in frame.columns if c != _TITLE and not frame[c].isna().all()]
         kept = kept[:_MOST_KEYS]
         several = len(group) > 1
@@ -675,7 +680,7 @@ def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     if not {*ends} <= {*frame.columns}:
         return frame
     at = list(frame.columns).index(ends[0])
-    texts = [interval(low, high) for low, high in zip(*(frame[c] for c in ends), strict=True)]
+    texts = [_bounds(*row) for row in zip(*(frame[c] for c in (*ends, _PLACE)), strict=True)]
     out = frame.drop(
         columns=[*ends, *({"conf_level", "conf_method", "std_error"} & {*frame.columns})]
     )
@@ -683,5 +688,14 @@ def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-_TITLE = "result's title"
-"""Of the column that groups rows: no result has one of this name."""
+def _bounds(low: float, high: float, at: tuple[str, int]) -> AddressedText:
+    """An interval, each end with its address."""
+    if is_missing(low) or is_missing(high):
+        return NOTHING
+    first, last = (address(at[0], f"rows.{at[1]}.{end}") for end in ("conf_low", "conf_high"))
+    ends = ((number(low), first), (", ", ""), (number(high), last))
+    return AddressedText((("[", ""), *ends, ("]", "")))
+
+
+_TITLE, _PLACE = "result's title", "record and row"
+"""Columns that group rows and say where they are: no result has one of this name."""

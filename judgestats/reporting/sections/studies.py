@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from judgestats.reporting import numbers, plots
-from judgestats.reporting.runs import Run, number_of, rows_of
+from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import MOST_ROWS, grouped_table, number_in
 from judgestats.reporting.sections.results import results_tables, rows_tables
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table
@@ -254,7 +254,11 @@ SET = "accuracy_in_"
 def _arrays(run: Run, name: str) -> list[dict[str, Any]]:
     """Rows of an array of the run, each under its judge and temperature."""
     rows = run.arrays.get(name)
-    return [row | {"who": _who(run, row)} for row in rows] if isinstance(rows, list) else []
+    at = {row["condition"]: row["at"] for row in run.described}
+    return [
+        row | {"who": _who(run, row), "at": at.get(row.get("condition"))}
+        for row in (rows if isinstance(rows, list) else [])
+    ]
 
 
 def _who(run: Run, row: Mapping[str, Any]) -> str:
@@ -278,7 +282,7 @@ def strategies(run: Run) -> Table | None:
             "who": _who(run, row),
             "usd": number_of(row.get("cost_usd")) / max(number_of(row.get("n")), 1.0),
         }
-        for row in rows_of(run.conditions)
+        for row in run.described
     ]  # fmt: skip
     free = run.all_simulated and not any(row["usd"] > 0 for row in rows)
     priced = (
@@ -334,10 +338,11 @@ def costs(run: Run) -> Table | None:
     rows = [
         row | {
             "who": table.id.partition(".")[2],
+            "at": (table.id, i),
             "tokens_each": _per_point(row, "tokens", numbers.integer),
             "usd_each": _per_point(row, "usd", numbers.money),
         }
-        for table in run.select_kind("cost") for row in rows_of_table(table)
+        for table in run.select_kind("cost") for i, row in enumerate(rows_of_table(table))
     ]  # fmt: skip
     return grouped_table(
         (
