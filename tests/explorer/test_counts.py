@@ -251,6 +251,40 @@ def test_labels_and_conditions_are_shown_without_what_all_share(
     assert set(opened(signed).js(shown)) <= {"-1", "-2", "split", "\u2013"}
 
 
+def test_human_raters_are_columns_with_every_word_that_they_gave(
+    opened: Callable[..., Browser],
+) -> None:
+    """A word that no label and no judge uses is shown, and is no category of the figure."""
+    frame = judgments(4, n_items=8, judges=("ann",), kind="choice", repeats=1, unparsed=0.0,
+                      missing=0.0)  # fmt: skip
+    frame["label_eve"] = [*["cannot say"] * 2, *frame["label"][2:]]
+    frame["label_joe"] = [*frame["label"][:7], None]
+    tab = opened(frame)
+    heads = "[...document.querySelectorAll('[role=columnheader]')].map((e) => e.textContent)"
+    assert tab.js(heads) == ["Item", "ann", "human eve", "human joe", "Human"]
+    cells = """(c) => [...document.querySelectorAll(`[data-c="${c}"] .mx-value`)]
+      .map((e) => e.textContent)"""
+    assert tab.js(f"({cells})(1)").count("cannot say") == 2
+    assert tab.js(f"({cells})(2)").count("\u2013") == 1
+    table = "[...document.querySelectorAll('.confusion th')].map((e) => e.textContent)"
+    assert tab.js(table) == ["Human label", "pass", "fail", "pass", "fail"]  # one repeat: no split
+    assert tab.js("judgestats.selection.modes") == counted(frame, None)["modes"]
+    assert tab.js("judgestats.exportRows().length") == 1 + 8  # those of judges
+
+
+def test_no_word_of_a_verdict_or_a_label_is_cut(opened: Callable[..., Browser]) -> None:
+    words = {"pass": "supported", "fail": "unsupported"}
+    frame = judgments(4, judges=("ann", "bob", "cy", "dee"), kind="choice", repeats=1, missing=0.0)
+    for column in ("choice", "label"):
+        frame[column] = frame[column].map(words).fillna("")
+    tab = opened(frame)
+    for width in (390, 514, 1280):
+        tab.size(width)
+        cut = """[...document.querySelectorAll('.mx-value, .panel')]
+          .filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)"""
+        assert tab.js(cut) == []
+
+
 def test_systems_filter_their_items(opened: Callable[..., Browser]) -> None:
     frame = judgments(5, missing=0.0)
     frame["author"] = ["model-a" if i.endswith(("0", "2")) else "model-b" for i in frame["item_id"]]

@@ -9,6 +9,7 @@ import io
 import json
 import random
 import re
+import runpy
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -307,6 +308,36 @@ def test_tab_goes_through_every_control_and_the_focus_is_never_lost(
     assert tab.js("judgestats.state.mode") == mode
 
 
+def test_an_item_on_a_phone_hides_the_page_under_it_from_keys_and_readers(
+    opened: Callable[..., Browser],
+) -> None:
+    tab = opened(judgments(8, unparsed=0.0, missing=0.0), "#mode=flips")
+    tab.size(390, 844)
+    tab.js('document.querySelector(\'[data-at="1"] [data-c="1"]\').click()')
+    seen = set()
+    for _ in range(60):
+        tab.key("Tab")
+        seen.add(tab.js(AT))
+    assert seen == {"ASIDE", "body"}  # the body: past the last control, the browser's own
+    nodes = tab.ask("Accessibility.getFullAXTree")["nodes"]
+    roles = [n["role"]["value"] for n in nodes if not n.get("ignored")]
+    assert not {"grid", "gridcell", "searchbox", "navigation"} & set(roles)
+    assert "complementary" in roles
+    title = tab.js("document.getElementById('detail-title').textContent")
+    tab.js("document.getElementById('next').focus()")
+    tab.key("Enter")
+    assert tab.js("document.activeElement.id") == "next"
+    assert tab.js("document.getElementById('detail-title').textContent") != title
+    tab.size(1280)  # next to the matrix both are within reach
+    assert tab.js("document.querySelectorAll('[inert]').length") == 0
+    tab.size(390, 844)
+    assert tab.js("document.activeElement.id") == "detail-body"
+    tab.key("Escape")
+    assert tab.js("document.activeElement.dataset.c") == "1"
+    assert tab.js("document.querySelectorAll('[inert]').length") == 0
+    tab.size(1280)
+
+
 def test_a_finger_hits_every_control_and_print_shows_header_and_figure(
     opened: Callable[..., Browser],
 ) -> None:
@@ -521,6 +552,15 @@ def test_the_header_names_the_limit_that_decides(threshold: float, passes: int, 
     results = replace(NOTHING, verdicts=(replace(made, requirements=named, sentence="TNR holds."),))
     record = view_payload(results, judgments(1, n_items=4))[0]["record"]
     assert record["verdicts"][0]["why"] == said
+
+
+def test_the_page_keeps_its_budget_of_code() -> None:
+    shape_of = runpy.run_path(str(page.ASSETS.parents[3] / ".ci" / "shape.py"))["shape_of"]
+    folder = page.ASSETS.parent
+    files = [*folder.glob("*.py"), folder.parents[1] / "commands" / "view.py"]
+    assert sum(shape_of(path.read_text("utf-8")).code for path in files) <= 700
+    assert all(len((page.ASSETS / f"{m}.js").read_text("utf-8").splitlines()) <= 300
+               for m in page.MODULES)  # fmt: skip
 
 
 def test_sizes_bytes_and_secrets() -> None:

@@ -7,8 +7,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,18 +131,34 @@ class TextList:
         return [[name, [self.number(parts.get(name, "")) for parts in own]] for name in names]
 
 
-class _CodedJudgments(NamedTuple):
+@dataclass(frozen=True)
+class _CodedJudgments:
     """Judgments with the codes of their items, columns, verdicts and labels."""
 
     frame: pd.DataFrame
     columns: list[dict[str, str]]
     labels: list[str]
     is_numeric: bool
+    cutoff: float | None
 
     @property
     def scores(self) -> pd.Series:
         """The scores of judges."""
         return self.frame["value"][self.frame["scored"]].dropna()
+
+    @cached_property
+    def flagged(self) -> set[str]:
+        """Items with a disagreement, flip, error of a judge, or judgment without a verdict."""
+        judges = [k for k, c in enumerate(self.columns) if c["rater"] == "judge"]
+        frame = self.frame[self.frame["column"].isin(judges)]
+        is_vote = frame["called"].notna()
+        step = is_vote.map({True: 0.0, False: _step(self)})
+        vote = frame["called"].where(is_vote, frame["value"])
+        # A flip within a column is a difference within its criterion too.
+        cells = vote.groupby([frame["item_id"], frame["criterion"], is_vote], sort=False)
+        differ = cells.transform("max") - cells.transform("min") > step
+        wrong = (vote - frame["label"]).abs().gt(step) & (is_vote | self.is_numeric)
+        return set(frame["item_id"][differ | wrong | frame["status"].gt(1)])
 
 
 def view_payload(
@@ -189,22 +206,27 @@ def view_payload(
         frame = frame[frame["stage"] == "final"]
     if frame.empty:
         raise InputError("view: there are no judgments to show.")
+    texts = _frame_texts(frame) if texts is None else texts
+    if not keep_texts:
+        texts, frame = {}, frame.drop(columns=[c for c in _REPLIES.values() if c in frame])
     judged = _coded_judgments(frame, cutoff)
     n_items = judged.frame["item_id"].nunique()
-    texts = (_frame_texts(frame) if texts is None else texts) if keep_texts else {}
-    flagged = _flagged_items(judged)
-    sampled = partial(_sampled, judged.frame, flagged)
-    build = partial(_built, results, judged, texts, flagged, decisions, cutoff)
+    decided = [] if decisions is None else decisions.astype(str).to_dict("records")
+
+    def build(keep: np.ndarray | None, step: int) -> dict[str, Any]:
+        own = _built(results, judged, texts, keep, step)
+        return own | {"decisions": clean_texts(decided)}
+
     fits = (max_mb * 1e6 - len(html_page(b"").encode())) * 0.75  # base64 adds a third
     shown = min(_MOST_ITEMS, int(_MOST_JUDGMENTS / max(len(judged.frame) / n_items, 1)), n_items)
-    keep = sampled(shown) if shown < n_items else None
+    keep = _sampled(judged, shown) if shown < n_items else None
     for step in range(_NO_REPLIES + 1):
-        made = build(keep, step if keep_texts else _NO_REPLIES, says_lost=keep_texts)
+        made = build(keep, step)
         if len(data := packed(made)) <= fits:
             return made, data
     while shown > 1 and len(data) > fits:
         shown = max(1, int(shown * min(0.9, 0.9 * fits / len(data))))
-        made = build(sampled(shown), _NO_REPLIES, says_lost=keep_texts)
+        made = build(_sampled(judged, shown), _NO_REPLIES)
         data = packed(made)
     return made, data
 
@@ -228,7 +250,9 @@ def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgmen
     words = [w for w in label.unique() if w]
     points = pd.to_numeric(label.where(label.ne("")), errors="coerce")
     is_numeric = bool(scored.any() and words and points.notna().eq(label.ne("")).all())
-    labels = _ordered(w for w in [*choice.unique(), *([] if is_numeric else words)] if w)
+    people = _label_columns(frame)
+    said = [] if is_numeric else [*words, *people.to_numpy().ravel()]  # by people
+    labels = _ordered(w for w in [*choice.unique(), *said] if w)
     called = choice
     if scored.any() and not is_numeric and cutoff is not None:
         words = [w for w in label[scored].unique() if w]
@@ -270,25 +294,27 @@ def _coded_judgments(frame: pd.DataFrame, cutoff: float | None) -> _CodedJudgmen
     )
     out["column"] = np.argsort(order)[pd.factorize(key)[0]]
     columns = [columns[k] for k in order]
-    out = _with_raters(out, frame, columns, {} if is_numeric else code)
-    return _CodedJudgments(out, columns, labels, is_numeric)
+    out = _with_raters(out, people, columns, {} if is_numeric else code)
+    return _CodedJudgments(out, columns, labels, is_numeric, cutoff)
+
+
+def _label_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Labels of each human rater where there are several, as words."""
+    people = frame.filter(regex="^label_")
+    own = people if people.shape[1] > 1 else people.iloc[:, :0]
+    return own.fillna("").astype(str).apply(lambda given: given.str.strip())
 
 
 def _with_raters(
-    out: pd.DataFrame,
-    frame: pd.DataFrame,
-    columns: list[dict[str, str]],
-    code: Mapping[str, int],
+    out: pd.DataFrame, people: pd.DataFrame, columns: list[dict[str, str]], code: Mapping[str, int]
 ) -> pd.DataFrame:
-    """Human raters, where there are several, as columns: one judgment per item that they labelled.
+    """Human raters as columns: one judgment per item that they labelled.
 
     Without codes of words labels are numbers.
     """
-    people = [str(c) for c in frame if str(c).startswith("label_")]
     parts = [out]
     kind = "choice" if code else "score"
-    for label in people if len(people) > 1 else ():
-        given = frame[label].astype(str).str.strip()
+    for label, given in people.items():
         values = given.map(code) if code else pd.to_numeric(given, errors="coerce")
         rows = out.assign(value=values.astype(float)).dropna(subset="value")
         rows = rows.drop_duplicates(["item_id", "criterion"])
@@ -296,11 +322,10 @@ def _with_raters(
             repeat=1, status=0, called=rows["value"] if code else np.nan, scored=False,
             tokens_out=np.nan, cost_usd=np.nan, **dict.fromkeys(_REPLIES.keys() & set(rows), ""),
         )  # fmt: skip
-        who = label.removeprefix("label_")
+        who = str(label).replace("label_", "human ", 1)
         for criterion, own in rows.groupby("criterion", sort=False):
             parts.append(own.assign(column=len(columns)))
-            name = f"human {who} {criterion}".strip()
-            person = who, "", str(criterion), "", name, "human", kind
+            person = who, "", str(criterion), "", f"{who} {criterion}".strip(), "human", kind
             columns.append(dict(zip(_ROLES, person, strict=True)))
     return pd.concat(parts, ignore_index=True)
 
@@ -319,28 +344,14 @@ def _ordered(words: Iterable[str]) -> list[str]:
     return sorted(found, key=key)
 
 
-def _flagged_items(judged: _CodedJudgments) -> set[str]:
-    """Items with a disagreement, a flip, an error of a judge, or a judgment without a verdict."""
-    judges = [k for k, c in enumerate(judged.columns) if c["rater"] == "judge"]
-    frame = judged.frame[judged.frame["column"].isin(judges)]
-    is_vote = frame["called"].notna()
-    step = is_vote.map({True: 0.0, False: _step(judged)})
-    vote = frame["called"].where(is_vote, frame["value"])
-    # A flip within a column is a difference within its criterion too.
-    cells = vote.groupby([frame["item_id"], frame["criterion"], is_vote], sort=False)
-    differ = cells.transform("max") - cells.transform("min") > step
-    wrong = (vote - frame["label"]).abs().gt(step) & (is_vote | judged.is_numeric)
-    return set(frame["item_id"][differ | wrong | frame["status"].gt(1)])
-
-
-def _sampled(frame: pd.DataFrame, flagged: set[str], n: int) -> np.ndarray:
+def _sampled(judged: _CodedJudgments, n: int) -> np.ndarray:
     """Which items are shown: those flagged, then items of clusters drawn at random."""
-    first = frame.drop_duplicates("item_id")
+    first = judged.frame.drop_duplicates("item_id")
     clusters = first["cluster"].unique()
     place = dict(
         zip(clusters, np.random.default_rng(0).permutation(len(clusters)).tolist(), strict=True)
     )
-    held = first["item_id"].isin(flagged).to_numpy()
+    held = first["item_id"].isin(judged.flagged).to_numpy()
     order = np.lexsort((np.arange(len(first)), first["cluster"].map(place).to_numpy(), ~held))
     keep = np.zeros(len(first), dtype=bool)
     keep[order[:n]] = True
@@ -361,19 +372,10 @@ explanations, replies of flagged items."""
 
 
 def _built(
-    results: Results,
-    judged: _CodedJudgments,
-    texts: ItemTexts,
-    flagged: set[str],
-    decisions: pd.DataFrame | None,
-    cutoff: float | None,
-    keep: np.ndarray | None,
-    step: int,
-    *,
-    says_lost: bool,
+    results: Results, judged: _CodedJudgments, texts: ItemTexts, keep: np.ndarray | None, step: int
 ) -> dict[str, Any]:
     """The payload at one step of the budget."""
-    frame = judged.frame
+    frame, flagged = judged.frame, judged.flagged
     n_all = frame["item_id"].nunique()
     why = []
     if keep is not None:
@@ -404,7 +406,7 @@ def _built(
         if frame[theirs].notna().any():
             judgments[ours] = _numbers(frame[theirs])
     lost = _add_replies(judgments, frame, kept, step, flagged)
-    if lost and says_lost:
+    if lost:
         why.append(f"{lost:,} texts of replies are left out, as the page would exceed its size.")
     by_criterion = _labels(frame, code, len(ids))
     first = frame.drop_duplicates("item_id")
@@ -412,13 +414,13 @@ def _built(
         "schema": SCHEMA,
         "meta": {
             "mode": "explore", "title": f"{results.title or results.experiment} · judgestats",
-            "scale": _scale(results, judged), "step": _step(judged), "cut": cutoff,
+            "scale": _scale(results, judged), "step": _step(judged), "cut": judged.cutoff,
             "numeric": judged.is_numeric, "labels": judged.labels, "orders": orders,
             "provenance": f"{count_noun(len(judged.frame), 'judgment', 'judgments')}. Marks and "
             "means are of the selection; estimates with intervals are of the record.",
             "left_out": {"texts": lost, "items": n_all - len(ids), "why": " ".join(why), "seed": 0},
         },
-        "record": {**record_of(results), "figure": _figure(judged, frame, cutoff)},
+        "record": {**record_of(results), "figure": _figure(judged, frame)},
         "columns": judged.columns,
         "items": {
             "id": ids, **{n: first[n].tolist() for n in ("cluster", "slice", "system")},
@@ -428,7 +430,6 @@ def _built(
             "texts": kept.by_part(own),
         },
         "judgments": judgments,
-        "decisions": [] if decisions is None else decisions.astype(str).to_dict("records"),
         "texts": list(kept.numbers),
     }  # fmt: skip
     same = packed(clean_texts({k: payload[k] for k in ("columns", "items", "judgments")}))
@@ -495,11 +496,11 @@ def _scale(results: Results, judged: _CodedJudgments) -> list[float] | None:
     return [float(low), float(high) if high > low else float(low) + 1]
 
 
-def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) -> dict[str, str]:
+def _figure(judged: _CodedJudgments, frame: pd.DataFrame) -> dict[str, str]:
     """Title and caption of the figure: what a mark is, and what a click does."""
     parts = []
     scored = frame[frame["scored"]]
-    cut = "" if cutoff is None else " Dashed: cut-off."
+    cut = "" if judged.cutoff is None else " Dashed: cut-off."
     if len(scored) and not scored.duplicated(["item_id", "column"]).any():
         note = f"{cut} Click a bar or drag to filter.".strip()
         if scored["label"].notna().any():
@@ -507,15 +508,14 @@ def _figure(judged: _CodedJudgments, frame: pd.DataFrame, cutoff: float | None) 
         parts.append(("Each bar counts the items with one score", note))
     elif len(scored):
         note = "A mark is an item. Horizontal: mean of the repeats. Vertical: their SD."
-        if scored["called"].notna().any():
-            note += " Cross: the majority differs from the human label."
+        if scored["label"].notna().any():
+            note += " Cross: differs from the human label."
         note += f"{cut} Drag to filter, click to open an item."
         parts.append(("Mean and SD of the repeats of each item", note))
     if any(c["kind"] == "choice" and c["rater"] == "judge" for c in judged.columns):
-        note = (
-            "Items by human label (rows) and majority of a judge's verdicts (columns); split: no "
-            "verdict has a majority. Counts are of the selection; a click filters."
-        )
+        by = "human label (rows) and majority" if frame["label"].notna().any() else "majority"
+        note = f"Items by {by} of a judge's verdicts (columns); split: no verdict has a majority. "
+        note += "Counts are of the selection; a click filters."
         parts.append(("Each count opens its items", note))
     titles, notes = zip(*parts, strict=True)
     return {"title": " · ".join(titles), "note": " ".join(notes)}

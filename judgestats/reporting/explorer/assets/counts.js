@@ -1,8 +1,17 @@
 // The figure of categories: human label against majority, one table of counts per column.
 
 import { breakable, el, replace } from "./dom.js";
-import { DASH, count } from "./format.js";
+import { DASH, count, longest } from "./format.js";
 import { NONE } from "./store.js";
+
+const verdictWords = (store) => [...store.counted.map((k) => store.short[k]), ...(store.splits ? ["split"] : [])];
+
+/** Pixels that such a table needs, by the characters of its words. */
+export function tableWidth(store) {
+  const words = verdictWords(store);
+  const wide = (n) => Math.max(24, 8 + 6.6 * Math.min(n, 14));
+  return words.reduce((sum, w) => sum + wide(w.length), wide(longest([...words, "no label"])));
+}
 
 /** A table of labels by majorities for one column. */
 export function countTable(column, store) {
@@ -10,8 +19,7 @@ export function countTable(column, store) {
   const node = el("section", { class: "panel" }, el("h3", {}, breakable(store.names[column.k])),
     el("table", { class: "confusion" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: store.prefix ? "" : "sr" }, store.prefix || "Human label")),
-        store.short.map((l) => el("th", { scope: "col" }, l)),
-        el("th", { scope: "col" }, "split"))), body));
+        verdictWords(store).map((word) => el("th", { scope: "col" }, word)))), body));
   return { column, node, body };
 }
 
@@ -26,18 +34,18 @@ export function fillCounts(figure, panel) {
     counts[Math.min(store.label[c], k) * (k + 1) + Math.min(selection.cells.major[c], k)]++;
   }
   const most = counts.reduce((p, q) => Math.max(p, q), 1);
-  const words = [...store.short, store.labelled ? "no label" : "all"];
-  const used = words.map((_, row) => (row < k ? store.labelled : counts.subarray(k * (k + 1)).some((n) => n)));
-  replace(panel.body, words.map((word, row) => used[row] && el("tr", {},
-    el("th", { scope: "row" }, word),
-    Array.from({ length: k + 1 }, (_, col) => {
+  const shown = [...store.counted, k], words = [...store.short, store.labelled ? "no label" : "all"];
+  const used = (row) => (row < k ? store.labelled : counts.subarray(k * (k + 1)).some((n) => n));
+  replace(panel.body, shown.map((row) => used(row) && el("tr", {},
+    el("th", { scope: "row" }, words[row]),
+    shown.slice(0, verdictWords(store).length).map((col) => {
       const n = counts[row * (k + 1) + col];
       const code = [row, col].map((v) => (v === k ? NONE : v));
       const on = figure.current && figure.current.column === panel.column.k && figure.current.cell
         && figure.current.cell[0] === code[0] && figure.current.cell[1] === code[1];
       const button = el("button", {
         type: "button", "data-code": `${row} ${col}`, "aria-pressed": String(Boolean(on)),
-        "aria-label": `${panel.column.name}: label ${word}, verdict ${col < k ? store.labels[col] : "split"}, ${n}`,
+        "aria-label": `${panel.column.name}: label ${words[row]}, verdict ${col < k ? store.labels[col] : "split"}, ${n}`,
         class: row === k ? "" : row === col ? "agree" : "disagree",
         on: { click: () => figure.brush(on ? null : { column: panel.column.k, cell: code }) },
       }, n ? count(n) : DASH);

@@ -1,7 +1,7 @@
 // The main figure. Scores: mean against spread of repeats, one panel per judge, on canvas.
 // Categories: verdict against label, one table per judge. Both filter the matrix.
 
-import { countTable, fillCounts } from "./counts.js";
+import { countTable, fillCounts, tableWidth } from "./counts.js";
 import { breakable, el, replace, token } from "./dom.js";
 import { count, fixed, ticks } from "./format.js";
 import { outcomeOf } from "./select.js";
@@ -27,7 +27,7 @@ export class Figure {
       this.names = names;
       this.panels = columns.map((c) => (store.points[c.k] ? this.scatter(c) : countTable(c, store)));
       replace(this.host, this.panels.map((p) => p.node));
-      if (this.panels.some((p) => p.body)) this.host.style.setProperty("--wide", `${60 + 42 * (store.labels.length + 1)}px`);
+      if (this.panels.some((p) => p.body)) this.host.style.setProperty("--wide", `${tableWidth(store)}px`);
     }
     this.limits();
     this.paint();

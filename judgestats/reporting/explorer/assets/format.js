@@ -16,6 +16,9 @@ export const count = (n) => n.toLocaleString("en-US");
 
 export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
+/** Characters of the longest of some words. */
+export const longest = (words) => words.reduce((n, w) => Math.max(n, w.length), 0);
+
 /** Eight hexadecimal digits of a text (FNV-1a), for the names of files. */
 export function digest(text) {
   let h = 0x811c9dc5;

@@ -56,7 +56,7 @@ function cell(r, label) {
   }
   const bounds = r.text[1] || "interval not estimable";
   return el("td", { class: "num", "data-label": label, "data-record": r.record, "data-status": r.status },
-    el("span", { class: "est" }, r.text[0]), " ", el("span", { class: "ci" }, bounds), interval(r));
+    el("span", { class: "est" }, r.text[0]), " ", el("span", { class: r.text[1] ? "ci" : "ci none" }, bounds), interval(r));
 }
 
 /** Cut a sentence at whole words out of a list; plain string search, as names are foreign text. */

@@ -46,15 +46,24 @@ function explore(payload) {
     return text;
   }
 
+  /** On a phone an open item covers the page: what is under it takes no key and is not read out. */
+  function cover() {
+    const covered = narrow.matches && detail.item !== undefined;
+    for (const part of document.querySelectorAll(".skip, #app > :not(#detail)")) part.inert = covered;
+    if (covered) byId("detail-body").focus();
+  }
+  narrow.addEventListener("change", cover);
+
   function open(item, column) {
     detail.show(item, column, selection);
+    cover();
     matrix.mark(item);
     link();
-    if (narrow.matches) byId("detail-body").focus(); // it covers the matrix
   }
 
   function close() {
     detail.hide();
+    cover();
     document.body.classList.remove("wide-detail");
     setAttributes(byId("expand"), { "aria-expanded": "false" });
     matrix.mark(undefined);
@@ -122,8 +131,9 @@ function explore(payload) {
   toggle("show-filters", "has-filters");
   toggle("expand", "wide-detail");
   byId("close").addEventListener("click", close);
-  byId("prev").addEventListener("click", () => matrix.step(-1));
-  byId("next").addEventListener("click", () => matrix.step(1));
+  for (const [name, by] of [["prev", -1], ["next", 1]]) {
+    byId(name).addEventListener("click", () => { matrix.step(by); byId(name).focus(); });
+  }
   byId("plain").addEventListener("click", () => {
     detail.plain = !detail.plain;
     setAttributes(byId("plain"), { "aria-pressed": String(detail.plain) });

@@ -1,7 +1,7 @@
 // The item x judge matrix: an ARIA grid whose rows exist only while they are near the window.
 
 import { announce, breakable, el, replace, setAttributes, svg } from "./dom.js";
-import { DASH, count, fixed, plainNumber } from "./format.js";
+import { DASH, count, fixed, longest, plainNumber } from "./format.js";
 import { OF_COLUMN } from "./select.js";
 import { NONE } from "./store.js";
 
@@ -38,6 +38,7 @@ export class Matrix {
     setAttributes(this.grid, { "aria-colcount": this.columns.length + 1 + this.labelled });
     this.grid.style.setProperty("--n", this.columns.length);
     this.grid.classList.toggle("words", !this.store.scored);
+    this.grid.style.setProperty("--word", `${0.5 * Math.min(12, longest(this.store.short))}rem`);
     this.grid.classList.toggle("bare", !this.labelled);
     this.header();
     setAttributes(this.grid, { "aria-rowcount": selection.items.length + this.headRows });

@@ -86,16 +86,21 @@ export class Store {
     this.setLabels(items);
     this.index();
     this.places = new Map(items.id.map((id, i) => [id, i]));
-    const twice = (s, c) => c && this.points[(c - 1) % this.nColumns] && s - this.start[c - 1] > 1;
-    this.single = this.scored && !this.start.some(twice);
+    const twice = (points) => this.start.some((s, c) =>
+      c && this.points[(c - 1) % this.nColumns] === points && s - this.start[c - 1] > 1);
+    this.single = this.scored && !twice(true);
+    this.splits = twice(false); // verdicts of one judge can be split
     this.voted = new Uint8Array(this.nColumns); // columns with verdicts in the words of the label
     this.verdicts = new Map(); // judgments by word of the verdict
     const seen = [new Map(), new Map()]; // categories, scores: [judgments, one of them] by value
+    const judged = new Set(this.label); // labels, and verdicts of judges
     for (let r = 0; r < this.count; r++) {
       if (this.called[r] !== NONE) this.voted[this.column[r]] = 1;
+      if (!this.human[this.column[r]]) judged.add(this.called[r]);
       const of = seen[Number(this.points[this.column[r]])], v = this.value[r];
       if (v === v) of.set(v, [(of.get(v)?.[0] || 0) + 1, r]);
     }
+    this.counted = [...this.labels.keys()].filter((k) => judged.has(k));
     for (const [n, r] of seen.flatMap((of) => [...of.values()])) {
       const word = this.verdictWord(r);
       this.verdicts.set(word, (this.verdicts.get(word) || 0) + n);
