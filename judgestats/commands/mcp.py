@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,6 +34,8 @@ _RUN = re.compile(r"[0-9a-f]{6,32}")
 _PARAMETER = re.compile(r"[a-z_]+")
 _CODE = re.compile(r"(?:[\w.]+:\w+|(?:mlflow|gguf):.*|.*\.ya?ml)", re.IGNORECASE)
 """Judges whose name makes this machine run or read something."""
+_MODELS = ("judges", "answerers", "remover", "points_judge")
+"""Parameters that name models."""
 
 Json = dict[str, Any]
 Tool = Callable[..., Awaitable[Json]]
@@ -166,15 +169,14 @@ class Tools:
         for name, value in (parameters or {}).items():
             if not _PARAMETER.fullmatch(name) or name in {"dry_run", "journal"}:
                 raise InputError(f"price: {printable(name)[:80]} is not a parameter to price by.")
-            if printable(value, one_line=True) != value:
-                raise InputError(f"price: {name} holds a control character.")
-            for part in value.split(","):
-                if name in {"judges", "answerers"}:
-                    if _CODE.fullmatch(part.strip()):
-                        raise InputError(f"price: {name} must be names of models.")
-                elif name != "base_url" and ("/" in part or (self._roots[0] / part).exists()):
-                    self._inside(part)
-            words.append(f"--{name.replace('_', '-')}={value}")
+            if name in _MODELS:
+                if any(_CODE.fullmatch(part.strip()) for part in value.split(",")):
+                    raise InputError(f"price: {name} must be names of models.")
+            elif name != "base_url":  # a file can follow its layout or its stage: table:FILE
+                for part in re.split("[,:=]", _plain(value)):
+                    if "/" in part or os.path.lexists(self._roots[0] / part):
+                        self._inside(part)
+            words += _option(f"--{name.replace('_', '-')}", value)
         if not re.fullmatch(r"[a-z_]+", experiment):
             raise InputError("price: give the name of an experiment, such as temperature.")
         return await self._run("run", experiment, *words, "--dry-run=true")
@@ -201,12 +203,12 @@ class Tools:
 
     def _inside(self, name: str, *, new: bool = False) -> str:
         """A path below a root, links followed."""
-        if "://" in name or "\0" in name or name.startswith(("-", "experiments:")):
+        if "://" in _plain(name) or name.startswith(("-", "experiments:")):
             raise InputError("mcp: give the path of a file below the root, not an address.")
         path = (self._roots[0] / name).resolve()
         if not any(path.is_relative_to(root) for root in self._roots):
             raise InputError(f"mcp: {printable(name)[:80]} is outside the root. See --root.")
-        if new and path.exists():
+        if new and os.path.lexists(path):
             raise InputError(f"mcp: {printable(name)[:80]} is there already. Name a new file.")
         return str(path)
 
@@ -249,7 +251,13 @@ def _document(out: bytes, err: bytes, code: int) -> Json:
 
 
 def _option(flag: str, value: str) -> list[str]:
-    return [f"{flag}={value}"] if value else []
+    return [f"{flag}={_plain(value)}"] if value else []
+
+
+def _plain(value: str) -> str:
+    if printable(value, one_line=True) != value:
+        raise InputError(f"mcp: {printable(value, one_line=True)[:80]} holds a control character.")
+    return value
 
 
 def _quantity(term: str) -> Quantity | None:

@@ -94,6 +94,7 @@ def test_what_is_asked_back_comes_as_a_document(tools):
         "https://host/v.csv",
         "--json",
         "a\0b",
+        "\ud800.csv",
         "s3://b/c",
     ],
 )
@@ -107,6 +108,7 @@ def test_no_path_leads_out_of_the_root(tools, path):
         ("drift", {"before": path, "after": path}),
         ("plan_labels", {"path": "link.csv", "n": 1, "out": path}),
         ("price", {"experiment": "temperature", "parameters": {"items": path}}),
+        ("price", {"experiment": "temperature", "parameters": {"items": f"table:{path}"}}),
     ):
         found = tools.call(name, **given)
         assert found["exit_code"] == 2, (name, found)
@@ -115,12 +117,24 @@ def test_no_path_leads_out_of_the_root(tools, path):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"judges": "os:system"}, {"judges": "a,keys.yaml"}, {"judges": "gguf:/x"}, {"journal": "j"}],
+    [
+        {"judges": "os:system"},
+        {"judges": "a,keys.yaml"},
+        {"judges": "gguf:/x"},
+        {"remover": "os:system"},
+        {"journal": "j"},
+    ],
 )
 def test_a_price_runs_nothing(tools, parameters):
     found = tools.call("price", experiment="temperature", parameters=parameters)
     assert found["exit_code"] == 2
     assert "price: " in found["error"]
+
+
+def test_what_no_file_or_option_can_hold_is_refused(tools, file):
+    assert "control character" in tools.call("doctor", path=file, map="\ud800=verdict")["error"]
+    long = tools.call("plan_labels", path=file, n=5, out="y" * 5_000)
+    assert long["exit_code"] == 2
 
 
 def test_a_price_is_the_dry_run(tools):
