@@ -86,12 +86,9 @@ def _requirement_caveats(
 ) -> Iterator[Caveat]:
     labelled = any(key in own for key in _LABELLED)
     if purpose in {"score", "classify", "compare", "rank"} and not labelled:
-        known = any(made is not None for d, made in pairs if d.kind == "required")
         yield Caveat(
             code="no_labels", severity="major", about="labels",
-            text=f"No human labels: {'consistency is measured, ' * known}accuracy is not"
-            f"{' measured' * (not known)}.",
-            action="Add --labels FILE.",
+            text="No human labels: accuracy is not measured.", action="Add --labels FILE.",
         )  # fmt: skip
     for key, kind in ((d.key, d.kind) for d, made in pairs if made is None):
         if kind == "required" and key not in QUANTITIES:

@@ -11,6 +11,7 @@ import pytest
 
 from judgestats.reporting import (
     Captioned,
+    Markdown,
     Run,
     Table,
     link_intervals,
@@ -370,9 +371,10 @@ def test_a_page_says_care_as_the_screen_does(run_folder: Path) -> None:
     assert listed == list(care[: len(listed)])
     assert 0 < len(listed) < len(care)
     assert f"- [{len(care) - len(listed)} more in the record.]" in shown
-    told = [*re.findall(r"\.answer\}(.*?):::", shown, re.S), run.records.finding, *listed]
-    words = [w for w in " ".join(told).split() if re.search("[^\\W\\d]", w)]
-    assert len(words) <= 70
+    parts = summary.summary_page(run)
+    whole = " ".join(str(p) for p in parts if isinstance(p, Markdown))
+    words = re.sub(r"\{[^}]*\}|[^\W\d]*href=\S+", "", whole).split()
+    assert sum(bool(re.search("[^\\W\\d]", word)) for word in words) <= 70
 
 
 def test_a_condition_of_which_nothing_is_told_has_no_row(run_folder: Path) -> None:

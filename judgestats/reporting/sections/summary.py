@@ -66,8 +66,9 @@ def warned(run: Run) -> Markdown | None:
     return Markdown(f"::: {{.callout-warning}}\n\n{escape_markdown(found[0])}\n\n:::")
 
 
-_MOST_ROWS, _MOST_COLUMNS, _MOST_WORDS = 6, 5, 70
-"""Words hold a letter; the gravest caveat, and next to it what would decide, have any length."""
+_MOST_ROWS, _MOST_COLUMNS, _MOST_WORDS = 6, 5, 65
+"""Words hold a letter; five more head the caveats and count those left out. The gravest caveat,
+and next to it what would decide, have any length."""
 
 
 def verdict_page(run: Run, figure: Captioned | None) -> list[Showable]:
