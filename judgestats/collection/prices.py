@@ -276,10 +276,8 @@ class Sampled:
     sets : int
         From each of which a part was drawn.
     requests, tokens : float
-        Half the width of the interval of the total, as a share of it: 0.04 is plus or minus 4%.
+        Half the width of the total's 95% interval, as a share of it: 0.04 is plus or minus 4%.
         Tokens stand for dollars.
-    level : float
-        Of these intervals.
     """
 
     pairs: int
@@ -287,7 +285,6 @@ class Sampled:
     sets: int
     requests: float
     tokens: float
-    level: float = 0.95
 
     def __str__(self) -> str:
         of = "" if self.sets < 2 else f" (some of each of {self.sets} sets)"
@@ -295,7 +292,7 @@ class Sampled:
             f"The figures are estimated from {self.pairs:,} of {self.all_pairs:,} pairs, drawn by "
             f"seed{of} with all strategies on each, and scaled up. Another draw could differ: "
             f"requests by ±{_percent(self.requests)}, tokens and dollars by "
-            f"±{_percent(self.tokens)} ({100 * self.level:g}% intervals; the total includes them)."
+            f"±{_percent(self.tokens)} (95% intervals; the total includes them)."
         )
 
 
