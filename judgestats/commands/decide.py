@@ -366,14 +366,11 @@ def panel_command(arguments: Args) -> int:
 def _write_routes(path: Path, made: Routed, judged: Sequence[ItemJudgments]) -> None:
     """One row per item: where it goes, with its verdict and confidence."""
     items = joined_items(judged).items if isinstance(made, Cascade) else judged[0].items
-    words = {1.0: "pass", 0.0: "fail"}
+    words = {} if judged[0].has_label_scores else {1.0: "pass", 0.0: "fail"}
     table = pd.DataFrame({
         "item_id": [str(i) for i in items],
         "route": made.routes,
-        "verdict": [
-            f"{v:g}".replace("nan", "") if judged[0].has_label_scores else words.get(v, "")
-            for v in made.verdicts
-        ],
+        "verdict": ["" if math.isnan(v) else words.get(v, f"{v:g}") for v in made.verdicts],
         "confidence": made.confidence,
     })  # fmt: skip
     write_csv_file(path, table)

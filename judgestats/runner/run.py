@@ -108,18 +108,18 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
     prepared = prepare(design, given)
     given = prepared.given
     _announce(prepared)
-    if prepared.parameters.dry_run:
+    p = prepared.parameters
+    if p.until or p.max_items is not None:
+        from judgestats.runner.stopping import check_stoppable
+
+        check_stoppable(prepared)
+    if p.dry_run:
         _dry_run(prepared)
         return None
     from judgestats.collection.journal import Journal
     from judgestats.collection.journal_file import check_file
     from judgestats.collection.plan import check_judges
 
-    p = prepared.parameters
-    if p.until or p.max_items is not None:
-        from judgestats.runner.stopping import check_stoppable
-
-        check_stoppable(prepared)
     if p.duplicates == "refuse":
         refuse_text_copies(texts_of(prepared.items))
     is_early = _opens_store_first(prepared)
@@ -334,8 +334,14 @@ def _dry_run(prepared: Prepared) -> None:
         console.print_result(
             priced(prepared.questions, prepared.answering, p, prices=prepared.prices)
         )
+    bound: list[str] = []
+    if p.until:
+        from judgestats.runner.stopping import longest_run
+
+        prepared, said = longest_run(prepared)
+        bound = [said]
     ask = ask_of(prepared, p.journal)
-    console.print_result(str(price_plan(prepared.tasks, ask, stages=prepared.staging)))
+    console.print_result(str(price_plan(prepared.tasks, ask, stages=prepared.staging)), *bound)
 
 
 def _collect(prepared: Prepared, journal: Journal, run: RunWriter | None) -> Collected:

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 _NAMES = {"difference": "mean_difference", "pass_rate": "proportion", "mean_score": "mean"}
 """Names in a rule, and the estimands that they stand for."""
 _SHOWN = {estimand: name for name, estimand in _NAMES.items()}
+_TERMS = {
+    "rule": "rule (--until)", "seed": "order of items (--seed)", "method": "--max-items",
+    "planned": "looks (--max-items, --first-look, --look-items)",
+}  # fmt: skip
+"""What is kept with the looks of a run, and the options that set it."""
 _REHEARSED = 20
 """Items that a rehearsal judges to learn which quantities have an interval."""
 
@@ -70,6 +75,23 @@ def check_stoppable(prepared: Prepared) -> None:
     _opened_rule(prepared, *_batches(prepared))
 
 
+def longest_run(prepared: Prepared) -> tuple[Prepared, str]:
+    """The plan without a stop before its maximum, and what a dry run says of it.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        With ``until``.
+    """
+    batches, sizes = _batches(prepared)
+    looks = "There is one look, at the end."
+    if len(sizes) > 1:
+        later = count_noun(len(sizes) - 1, "later look", "later looks")
+        looks = f"The first look is after {sizes[0]}, with {later}."
+    said = f"--until: this is the price of {sizes[-1]} items. {looks}"
+    return part_of(prepared, [c for batch in batches for c in batch]), said
+
+
 class SequentialRun:
     """A run that looks at whole items, batch by batch, and stops when its rule holds.
 
@@ -88,8 +110,8 @@ class SequentialRun:
     ) -> None:
         self._prepared, self._journal, self._collect = prepared, journal, collect
         self._batches, sizes = _batches(prepared)
-        self._key = f"until {_plan_sha(prepared)}"
         self.rule = _opened_rule(prepared, self._batches, sizes)
+        self._keys = {stop: f"until {stop} {_plan_sha(prepared)}" for stop in ("width", "verdict")}
 
     def run(self) -> tuple[Prepared, Collected]:
         """Judge batch after batch.
@@ -170,7 +192,7 @@ class SequentialRun:
                 subject=label if len(subjects) > 1 else "",
             )  # fmt: skip
         self.rule = rule.priced(float(frame["cost_usd"].sum(min_count=1)))
-        self._journal.note(self._key, json.dumps(self._state()))
+        self._journal.note(self._keys[self.rule.stop], json.dumps(self._state()))
         if not self.rule.reached:
             console.print_status(*self.rule.screen())
 
@@ -180,16 +202,24 @@ class SequentialRun:
         """What is kept: the terms, and the looks taken."""
         own = self.rule.to_dict()
         kept = {k: own[k] for k in (
-            "rule", "level", "claims", "looks", "reached", "items", "projected")}  # fmt: skip
+            "level", "claims", "looks", "reached", "items", "projected")}  # fmt: skip
         return {**kept, **self._terms()}
 
     def _terms(self) -> dict[str, Any]:
-        p = self._prepared.parameters
-        return {"planned": list(self.rule.planned), "seed": p.seed, "method": self.rule.method}
+        return {
+            "rule": self.rule.rule, "seed": self._prepared.parameters.seed,
+            "method": self.rule.method, "planned": list(self.rule.planned),
+        }  # fmt: skip
 
     def _resume(self) -> bool:
-        """Go on from the looks that the journal holds; whether it holds any."""
-        text = self._journal.noted(self._key)
+        """Go on from the looks that the journal holds; whether it holds any.
+
+        Stops on the width never look at the answer: under other terms they begin anew.
+        """
+        is_width = self.rule.stop == "width"
+        text = self._journal.noted(self._keys[self.rule.stop])
+        if not (text or is_width):
+            text = self._journal.noted(self._keys["width"])
         if not text:
             return False
         try:
@@ -205,8 +235,8 @@ class SequentialRun:
                 )
                 for one in kept["looks"]
             )
-            same = all(kept[k] == v for k, v in {**self._terms(), "rule": self.rule.rule}.items())
             told, level = str(kept["rule"]), float(kept["level"])
+            changed = [k for k, v in self._terms().items() if kept[k] != v]
             last = (bool(kept["reached"]), int(kept["items"]), int(kept["projected"]))
             claims = int(kept["claims"])
         except (ValueError, TypeError, KeyError):
@@ -214,12 +244,14 @@ class SequentialRun:
                 f"journal {self._journal.path}: the looks of --until cannot be read. Move the file "
                 "aside to begin a new journal."
             ) from None
-        if not same:
+        if changed and is_width:
+            return False
+        if changed:
             seen = count_noun(len(looks), "look", "looks")
             raise InputError(
-                f"--until: this plan has {seen} by {told!r}, its seed and its batches. Another "
-                "rule on the same answers would not be valid. Repeat them, or name another "
-                "--journal."
+                f"--until: these answers had {seen} by {told!r}. A claim that depends on the "
+                f"answers cannot change its {_TERMS[changed[0]]} afterwards. Repeat the earlier "
+                "options, or name another --journal."
             )
         reached, items, projected = last
         self.rule = replace(

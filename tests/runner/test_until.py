@@ -73,10 +73,42 @@ def test_an_interrupted_run_goes_on_with_its_looks(workplace, monkeypatch):
     ]
     again = stop_of(stopped(GIVEN, "cut.sqlite"))
     assert again["looks"] == whole["looks"]
-    with pytest.raises(InputError, match="Another rule on the same answers"):
-        stopped({**GIVEN, "until": "icc_1_1:width<=.4"}, "cut.sqlite")
-    with pytest.raises(InputError, match="its seed and its batches"):
-        stopped({**GIVEN, "seed": "5"}, "cut.sqlite")
+
+
+def test_a_width_may_change_and_a_claim_on_the_same_answers_may_not(workplace):
+    short = stop_of(stopped({**GIVEN, "max_items": "25"}, "a.sqlite"))
+    assert (short["reached"], short["items"]) == (False, 25)
+    assert "more than the maximum" in " ".join(short["screen"])
+    longer = stop_of(stopped(GIVEN, "a.sqlite"))
+    assert longer["looks"] == stop_of(stopped(GIVEN, "fresh.sqlite"))["looks"]
+    wider = stop_of(stopped({**GIVEN, "until": "icc_1_1 : width <= .4"}, "a.sqlite"))
+    assert wider["items"] < longer["items"]
+    with pytest.raises(InputError, match=r"cannot change its rule \(--until\) afterwards"):
+        stopped({**GIVEN, "until": "icc_1_1>=.4", "max_items": "157"}, "a.sqlite")
+
+
+def test_a_dry_run_prices_the_most_that_a_rule_allows(workplace, capsys):
+    given = {**GIVEN, "max_items": "60", "dry_run": "yes"}
+    assert stopped(given, "d.sqlite") is None
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"sim-typical {60 * 2 * 3} " in said
+    assert "price of 60 items. The first look is after 30, with 3 later looks." in said
+    with pytest.raises(InputError, match="above 0"):
+        stopped({**given, "until": "sem:width<=0"}, "d.sqlite")
+
+
+def test_a_claim_keeps_the_order_of_items_and_its_looks(workplace):
+    given = {**GIVEN, "until": "icc_1_1>=.4", "max_items": "157"}
+    assert stop_of(stopped(given, "v.sqlite"))["reached"]
+    for changed, said in (
+        ({"until": "icc_1_1>=.5"}, r"\(--until\)"),
+        ({"seed": "5"}, r"\(--seed\)"),
+        ({"look_items": "20"}, "--look-items"),
+    ):
+        with pytest.raises(InputError, match=f"cannot change its .*{said}"):
+            stopped({**given, **changed}, "v.sqlite")
+    stopped({**GIVEN, "until": "icc_1_1:width<=.4"}, "v.sqlite")
+    assert stop_of(stopped(given, "v.sqlite"))["reached"]
 
 
 def test_a_verdict_stop_prints_intervals_at_its_bound(workplace):
@@ -111,7 +143,7 @@ def test_without_a_maximum_a_verdict_stop_takes_a_confidence_sequence(workplace)
     level = 1 - 0.05 / 2  # two temperatures share the error
     first = stop["looks"][0]
     assert first["bound"] == pytest.approx(sequential.sequence_bound(first["items"], 1 - level))
-    with pytest.raises(InputError, match="Another rule on the same answers"):
+    with pytest.raises(InputError, match="cannot change its --max-items afterwards"):
         stopped({**given, "max_items": "157"}, "s.sqlite")
 
 

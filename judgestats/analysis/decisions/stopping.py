@@ -20,10 +20,10 @@ from judgestats.stats.validity.sequential import FIRST_LOOK as FIRST
 from judgestats.stats.validity.sequential import sequence_bound
 
 STEP = 10
-_WIDTH = re.compile(r"^(?P<name>\w+):width<=(?P<value>[^\s]+)$")
+_WIDTH = re.compile(r"^(?P<name>\w+)\s*:\s*width\s*<=\s*(?P<value>\S+)$")
 VERDICT = "verdict"
 """The rule that stops where every verdict is known."""
-_ANSWER = re.compile(r"^(?P<name>\w+)(?P<sign>!=|>=|<=)(?P<value>[^\s]+)$")
+_ANSWER = re.compile(r"^(?P<name>\w+)\s*(?P<sign>!=|>=|<=)\s*(?P<value>\S+)$")
 
 
 def unmeasured(name: str, measured: Sequence[str]) -> InputError:
@@ -160,7 +160,8 @@ class StoppingRule(Decision):
         """
         if " or " in text or "," in text:
             raise InputError(f"--until: {text!r} joins two stops. Give one.")
-        found = _WIDTH.match(text.strip()) or _ANSWER.match(text.strip())
+        width = _WIDTH.match(text.strip())
+        found = width or _ANSWER.match(text.strip())
         try:
             value = float(found["value"]) if found else math.nan
         except ValueError:
@@ -168,10 +169,10 @@ class StoppingRule(Decision):
         is_verdict = text.strip() == VERDICT
         if not is_verdict and (found is None or not math.isfinite(value)):
             raise InputError(
-                "--until takes NAME:width<=NUMBER, NAME!=NUMBER, NAME>=NUMBER or verdict, "
-                f"got {text!r}."
+                "--until takes NAME:width<=NUMBER, NAME!=NUMBER, NAME>=NUMBER, NAME<=NUMBER, or "
+                f"verdict, got {text!r}."
             )
-        name, width = found["name"] if found else VERDICT, ":width" in text
+        name = found["name"] if found else VERDICT
         if measured and name not in measured:
             raise unmeasured(name, measured)
         if width and value <= 0:
@@ -343,7 +344,8 @@ class StoppingRule(Decision):
             more = ""
             if self.stop == "width" and self.projected > self.max_items:
                 more = f" Width {apa_number(self.target, bounded=True)} needs about "
-                more += f"{self.projected:,} items{self._price()}, more than the maximum."
+                more += f"{self.projected:,} items{self._price()}, more than "
+                more += "the maximum." if self.is_bounded else "there are."
             return [f"{shown} {after}: {self.rule} is not met.{more}"]
         what = (
             f"width {apa_number(self.target, bounded=True)} reached" if self.stop == "width"

@@ -35,6 +35,8 @@ BINS = 10
 """Equally wide bins [k/10, (k+1)/10), the last closed, on which the calibration error depends."""
 DRAWS = 1000
 """Draws of labels from the confidences for the null of the calibration error."""
+_BLOCK = 4_000_000
+"""Labels drawn at once."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -213,7 +215,11 @@ def _ece(p: Floats, y: Floats, place: Ints) -> Floats:
 
 def _null(p: Floats, y: Floats, place: Ints, seed: int | None) -> NullReference:
     rng = np.random.default_rng(seed)
-    drawn = _ece(p, (rng.random((DRAWS, p.size)) < p).astype(float), place)
+    rows = max(_BLOCK // p.size, 1)
+    drawn = np.concatenate([
+        _ece(p, (rng.random((min(rows, DRAWS - k), p.size)) < p).astype(float), place)
+        for k in range(0, DRAWS, rows)
+    ])  # fmt: skip
     value = _ece(p, y[None, :], place)[0]
     return NullReference(
         hypothesis="the confidences are chances",
