@@ -338,6 +338,32 @@ def test_an_item_on_a_phone_hides_the_page_under_it_from_keys_and_readers(
     tab.size(1280)
 
 
+def test_the_wide_view_of_an_item_keeps_its_decision_in_sight(
+    opened: Callable[..., Browser],
+) -> None:
+    tab = opened(judgments(8, unparsed=0.0, missing=0.0), "#item=q0/a1")
+    tab.key("e")
+    foot = "document.getElementById('detail-foot').getBoundingClientRect()"
+    assert tab.js(f"[{foot}.width, {foot}.bottom].join()") == "1279,900"
+    tab.key("h")
+    assert tab.js("document.getElementById('save-labels').textContent") == "Save decisions (1)"
+    tab.key("Escape")
+    assert tab.js("document.activeElement.closest('[role=grid]') !== null") is True
+
+
+def test_filters_that_a_button_opens_get_the_focus_and_are_seen(
+    opened: Callable[..., Browser],
+) -> None:
+    tab = opened(judgments(8))
+    tab.size(390, 600)
+    tab.js("document.getElementById('show-filters').scrollIntoView({ block: 'start' })")
+    tab.js("document.getElementById('show-filters').click()")
+    assert tab.js("document.activeElement.id") == "reset"
+    box = "document.getElementById('reset').getBoundingClientRect()"
+    assert tab.js(f"{box}.top >= 0 && {box}.bottom <= innerHeight") is True
+    tab.size(1280)
+
+
 def test_a_finger_hits_every_control_and_print_shows_header_and_figure(
     opened: Callable[..., Browser],
 ) -> None:
@@ -499,6 +525,9 @@ def test_no_width_makes_the_page_scroll_sideways(
                 assert small == 0
     if n_judges == 3:
         tab.size(1280)
+        tab.js(
+            "[...document.querySelectorAll('#modes .n')].map((n) => { n.textContent = '16,920'; })"
+        )
         rows = tab.js("""[...document.querySelectorAll('[data-at]')].filter((r) => {
           const b = r.getBoundingClientRect();
           return b.top >= 0 && b.bottom <= innerHeight; }).length""")

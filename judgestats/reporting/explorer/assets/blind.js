@@ -59,7 +59,7 @@ export class Blind {
     const unsure = this.answers.size - done;
     const all = this.answers.size === this.total;
     const place = `Item ${count(this.at + 1)} of ${count(this.total)}`;
-    byId("blind-head").textContent = all ? `All ${count(this.total)} items are answered. ${place}` : place;
+    byId("blind-head").textContent = all ? `All ${count(this.total)} items are answered: ${this.save ? "close this page" : "save the file"}. ${place}` : place;
     byId("blind-done").textContent = `${count(done)} labelled${unsure ? `, ${count(unsure)} unsure` : ""}`;
     byId("blind-bar").style.inlineSize = `${(100 * this.answers.size) / this.total}%`;
     replace(byId("blind-texts"), payload.items.texts.map(([name, list]) => {

@@ -82,7 +82,7 @@ export function showHeader(record) {
   const names = record.verdicts.map((v) => v.name).filter((n) => n && n.length < 30)
     .sort((p, q) => q.length - p.length);
   replace(byId("finding"), splitAt(record.finding, names));
-  replace(byId("advice"), record.advice.map(([word, text]) => el("p", {}, el("b", {}, word), ` ${text}`)));
+  replace(byId("advice"), record.advice.map(([word, text]) => el("p", {}, el("b", {}, word), " ", splitAt(text, text.match(/--[\w-]+/g) || []))));
   if (!record.verdicts.length) { byId("verdict-table").hidden = true; return; }
   const measures = record.groups.flatMap((g) => g.measures);
   const top = el("tr", {}, el("th", { rowspan: 2, scope: "col" }, "Judge"),

@@ -129,6 +129,8 @@ function explore(payload) {
     setAttributes(byId(id), { "aria-expanded": String(on) });
   });
   toggle("show-filters", "has-filters");
+  // The filters are above the button, maybe out of sight.
+  byId("show-filters").addEventListener("click", () => { if (document.body.matches(".has-filters")) byId("reset").focus(); });
   toggle("expand", "wide-detail");
   byId("close").addEventListener("click", close);
   for (const [name, by] of [["prev", -1], ["next", 1]]) {

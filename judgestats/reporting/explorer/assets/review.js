@@ -103,6 +103,7 @@ export function offer(name, text, view = "") {
     byId("save-text").value = short ? text : "This file is too large for a frame: open the page on its own.";
     byId("save").showModal();
     byId("save-text").select();
+    byId("save-text").scrollTop = 0;
     return;
   }
   const link = el("a", { download: name });
