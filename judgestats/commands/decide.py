@@ -223,7 +223,7 @@ def cutoff_command(arguments: Args) -> int:
             one.scores, one.labels, tpr=arguments.tpr, tnr=arguments.tnr, cost=cost,
             cutoff=arguments.cutoff, cluster=one.cluster, level=level,
             lower_is_better=arguments.lower_is_better, prevalence=arguments.prevalence,
-            labels_drawn=arguments.labels_drawn or one.drawn, tuned=one.tuned,
+            labels_drawn=one.drawn or arguments.labels_drawn, tuned=one.tuned,
             seed=arguments.seed, full_roc=arguments.all, split=split,
         )  # fmt: skip
 
@@ -287,7 +287,7 @@ def _automation(arguments: Args, one: ItemJudgments, level: float) -> Routed:
     elif one.is_scored:
         one = _from_cutoff(one, arguments.cutoff)
     made = automation_of(
-        one, error=arguments.error, level=level, drawn=arguments.labels_drawn or one.drawn,
+        one, error=arguments.error, level=level, drawn=one.drawn or arguments.labels_drawn,
         per_class=arguments.per_class or None, scale=scale,
         cost=named_numbers("--cost", arguments.cost, "fn=1,fp=5") or None,
     )  # fmt: skip
@@ -329,7 +329,7 @@ def _cascade(arguments: Args, judged: Sequence[ItemJudgments], prices: dict[str,
         dict(zip(names, held.verdicts.T, strict=True)),
         dict(zip(names, held.confidence.T, strict=True)), held.labels, prices=prices,
         error=arguments.error, cluster=held.cluster, level=arguments.level,
-        labels_drawn=arguments.labels_drawn or judged[0].drawn, tuned=judged[0].tuned,
+        labels_drawn=judged[0].drawn or arguments.labels_drawn, tuned=judged[0].tuned,
         strict=arguments.strict, source=dict(zip(names, held.sources, strict=True)),
     )  # fmt: skip
 
@@ -377,6 +377,7 @@ def _write_routes(path: Path, made: Routed, judged: Sequence[ItemJudgments]) -> 
 
 
 _MOST_CHOICES = 10
+_IDS = ("item_id", "item", "id")
 
 
 @name_file
@@ -395,7 +396,6 @@ def next_command(arguments: Args) -> int:
         0; of what is required 1 where it fails and 3 where it cannot be determined.
     """
     until = _width(arguments.until)
-    out = Path(arguments.out or "labels-next.csv")
     frame, judged = read_decidable(arguments)
     if len(judged) != 1:
         names = [one.name for one in judged]
@@ -420,8 +420,13 @@ def next_command(arguments: Args) -> int:
     reached = until is not None and width <= until
     steps: list[str] = []
     if made.chosen and not reached:
+        number = f"-{made.batch}" if made.n_labels else ""
+        out = Path(arguments.out or f"labels-next{number}.csv")
         _write(made, judged[0], arguments, out)
-        steps = [f"Next  judgestats labels collect {command_word(out)}{_choices(judged[0])}"]
+        again = f"this command with --labels {command_word(out)}"
+        again += " and another --out" if arguments.out else ""
+        collect = f"judgestats labels collect {command_word(out)}{_choices(judged[0])}"
+        steps = [f"Next  {collect}, then {again}"]
     elif reached:
         steps = [f"Width {width:.3f} is reached: no more labels are needed."]
     return finish([made], arguments, steps=steps, looks=BATCHES)
@@ -454,18 +459,21 @@ def _write(made: NextLabels, judged: ItemJudgments, arguments: Args, out: Path) 
     texts = {}
     if arguments.text:
         table = read_table(Path(arguments.file))
-        names = [c for c in ("item_id", "item", "id", *arguments.item) if c in table]
+        names = [c for c in (*_IDS, *arguments.item) if c in table]
         lost = [c for c in arguments.text if c not in table or c in OWN_COLUMNS]
         if lost or not names:
             raise InputError(f"labels next: there is no column {(lost or ['item'])[0]!r} to show.")
         first = table.drop_duplicates(names[-1]).set_index(names[-1])
         texts = {c: first[c].reindex(items).fillna("").to_numpy() for c in arguments.text}
-    write_table(
-        pd.DataFrame({
-            "item_id": items, "chance": made.chance, **texts, "annotator": "", "label": ""
-        }),
-        out,
-    )  # fmt: skip
+    rows = pd.DataFrame({
+        "item_id": items, "chance": made.chance, **texts, "annotator": "", "label": ""
+    })  # fmt: skip
+    if arguments.labels:  # batches so far stay in one file
+        earlier = read_table(Path(arguments.labels))
+        named = next((c for c in _IDS if c in earlier), "item_id")
+        earlier = earlier.rename(columns={named: "item_id"})
+        rows = pd.concat([earlier[~earlier["item_id"].isin(items)], rows]).fillna("")
+    write_table(rows, out)
 
 
 def _width(text: str) -> float | None:

@@ -292,13 +292,14 @@ _LABELS = Command(
                     "'width<=.1' (in quotes, for the shell)", metavar="width<=WIDTH"),
                 options.TEXT,
                 options.seed_option("Seed of the order, the same for all batches"),
-                Option("--out", "Output", "File to write (default: labels-next.csv)",
+                Option("--out", "Output", "File to write (default: labels-next.csv, then "
+                    "labels-next-2.csv)",
                     metavar="FILE"),
                 *options.RESULTS,
             ),
             examples=(
                 "judgestats labels next my.csv --budget 200",
-                "judgestats labels next my.csv --labels labels.csv --budget 200",
+                "judgestats labels next my.csv --labels labels-next.csv --budget 200",
             ),
         ),
         "collect": Command(

@@ -103,7 +103,7 @@ def panel_of(
     return effective_votes(
         joined.verdicts, joined.labels if has_labels else None, scores=judges[0].is_scored,
         names=[one.name for one in judges], cluster=joined.cluster, level=level, margin=margin,
-        prices=prices, labels_drawn=drawn or judges[0].drawn,
+        prices=prices, labels_drawn=judges[0].drawn or drawn,
     )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def _judge_decisions(
     items: ItemJudgments, options: DecisionOptions, level: float, judges: int
 ) -> Iterator[Decision]:
     subject = items.name if judges > 1 else ""
-    drawn = options.labels_drawn or items.drawn
+    drawn = items.drawn or options.labels_drawn
     if items.is_scored:
         tpr, tnr = needed_rates(options.required)
         try:

@@ -134,6 +134,8 @@ class NextLabels(record.Decision):
             )
         if self.chosen:
             out.append(f"Batch {self.batch} of {BATCHES}: {len(self.chosen)} items to label.")
+        else:
+            out.append(f"All {self.budget:,} labels of the budget are given.")
         return out
 
     def _if(self) -> str:

@@ -30,6 +30,8 @@ SCHEMA = "judgestats.decision/1"
 FEW_LABELS = 30
 WIDTH = 100
 Source = Literal["mapped", "words", "votes", "logprob", "cutoff", "stated", ""]
+UNEQUAL = "unequal"
+"""Draw of labels whose chances differ within a verdict, as `labels next` chooses them."""
 RANDOM_LABELS = "Labels are a random sample of the items."
 
 
@@ -351,6 +353,11 @@ def check_draw(
     InputError
         Labels were picked by hand, or drawn by verdict where that biases the rates.
     """
+    if labels_drawn == UNEQUAL:
+        raise InputError(
+            f"{where}: labels have other chances within a verdict (column chance), so their errors "
+            f"are not those of the items. Draw them at random: {plan_command(200, items)}"
+        )
     if labels_drawn and labels_drawn not in LABELS_DRAWN:
         raise InputError(
             f"{where}: labels_drawn must be one of {', '.join(LABELS_DRAWN)}, got {labels_drawn!r}."
@@ -561,7 +568,7 @@ def item_judgments(frame: pd.DataFrame) -> list[ItemJudgments]:
             verdicts=np.asarray(coded.mean(), dtype=np.float64),
             repeats=repeats, confidence=confident, labels=labels, label_scores=label_scores,
             cluster=each["cluster"].first().to_numpy(object),
-            drawn="by-verdict" if "chance" in read and _differs(read["chance"]) else "",
+            drawn=_drawn(read),
             tuned=tuned, source=source,
         ))  # fmt: skip
     return out
@@ -656,9 +663,15 @@ def joined_items(judged: Sequence[ItemJudgments]) -> JoinedItems:
     )  # fmt: skip
 
 
-def _differs(chance: pd.Series) -> bool:
-    known = pd.to_numeric(chance, errors="coerce").dropna()
-    return bool(len(known)) and bool(np.ptp(known.to_numpy(float)) > 1e-9)
+def _drawn(read: pd.DataFrame) -> str:
+    """What the chances next to labels say of their draw; empty without chances, or if all equal."""
+    if "chance" not in read:
+        return ""
+    chance = pd.to_numeric(read["chance"], errors="coerce").astype(float)
+    if not chance.max() - chance.min() > 1e-9:
+        return ""
+    inside = chance.groupby(read["choice"])
+    return UNEQUAL if (inside.max() - inside.min()).max() > 1e-9 else "by-verdict"
 
 
 def steps_text(steps: Sequence[NextStep]) -> str:

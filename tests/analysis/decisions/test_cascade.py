@@ -131,7 +131,17 @@ def test_chances_next_to_labels_count_in_the_judged_file_too(tmp_path, capsys, a
     scores = table.assign(score=np.where(table["verdict"] == "pass", 8, 3))
     scores.drop(columns=["verdict", "logprob"]).to_csv(file, index=False)
     assert main(["decide", "cutoff", str(file), *more]) == 2
-    assert "labels drawn by verdict bias TPR and TNR" in capsys.readouterr().err
+    assert "Draw them at random: judgestats labels plan" in capsys.readouterr().err
+
+
+def test_chances_that_differ_within_a_verdict_allow_no_certificate(tmp_path, capsys):
+    table = one_table(np.random.default_rng(3))
+    sure = np.exp(table["logprob"]) > 0.75
+    kept = table.assign(chance=np.where(sure, 0.2, 0.6), label=table["label"].where(sure))
+    kept.to_csv(tmp_path / "f.csv", index=False)
+    for drawn in ([], ["--labels-drawn", "random"]):
+        assert main(["decide", "automate", str(tmp_path / "f.csv"), "--error", ".1", *drawn]) == 2
+        assert "other chances within a verdict" in capsys.readouterr().err
 
 
 def test_a_column_chance_that_is_no_chance_is_refused_or_mapped(tmp_path, capsys):

@@ -124,7 +124,8 @@ def test_the_command_writes_batches_until_the_width(tmp_path, capsys, monkeypatc
     table.to_csv("judged.csv", index=False)
     command = ["labels", "next", "judged.csv", "--budget", "200"]
     assert main([*command, "--out", "first.csv", "--text", "answer"]) == 0
-    assert "labels collect first.csv" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "labels collect first.csv, then this command with --labels first.csv and ano" in said
     first = pd.read_csv("first.csv", dtype=str, keep_default_na=False)
     assert list(first) == ["item_id", "chance", "answer", "annotator", "label"]
     truth = D.set_index(D["item"].astype(str))["label"].map(words)
@@ -134,6 +135,18 @@ def test_the_command_writes_batches_until_the_width(tmp_path, capsys, monkeypatc
     out = capsys.readouterr().out
     assert out.startswith("LABELS  Bound: ")
     assert "Batch 2 of 4: 50 items" in out
+    second = pd.read_csv("second.csv", dtype=str, keep_default_na=False)
+    assert second["label"].ne("").tolist() == [True] * 50 + [False] * 50
+    assert second["item_id"].nunique() == 100
+    assert main([*command, "--labels", "second.csv", "--out", "again.csv"]) == 0
+    assert Path("again.csv").read_text() == Path("second.csv").read_text()
+    for number in (2, 3, 4):
+        done = second.assign(label=truth[second["item_id"]].to_numpy(), annotator="a")
+        done.to_csv("labels-now.csv", index=False)
+        assert main([*command, "--labels", "labels-now.csv"]) == 0
+        if number < 4:
+            second = pd.read_csv(f"labels-next-{number + 1}.csv", dtype=str, keep_default_na=False)
+    assert "All 200 labels of the budget are given." in capsys.readouterr().out
     assert main([*command, "--labels", "labels.csv", "--until", "width<=.5"]) == 0
     assert "no more labels are needed" in capsys.readouterr().out
     labelled.drop(columns="chance").to_csv("without.csv", index=False)
