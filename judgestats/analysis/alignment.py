@@ -493,7 +493,7 @@ def _headlines(
                 rests_on=tuple(f"{kind}.{judge}" for kind in kinds),
                 family="methods.family" if len(judges) > 1 else "",
                 reason=one.test.reason,
-                size=_widest(judge, one) if p < families.LEVEL else "",
+                size=_widest(judge, one) if p <= families.LEVEL else "",
             )
         )  # fmt: skip
         best = str(own.iloc[0]["factor_method"])

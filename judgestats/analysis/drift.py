@@ -53,6 +53,7 @@ from judgestats.stats.inference.result import (
     Estimate,
     Result,
     TestResult,
+    adjusted_interval,
 )
 
 _CLAIMS: Mapping[Claim, str] = {
@@ -100,18 +101,22 @@ def family_intervals(tests: Sequence[NamedResult], level: float) -> list[NamedRe
     levels = dict(
         zip(weights, weighted_levels(p, list(weights.values()), level=level), strict=True)
     )
-    return [replace(r, result=_at_level(r, levels)) for r in tests]
+    return [replace(r, result=_at_level(r, levels, level)) for r in tests]
 
 
-def _at_level(named: NamedResult, levels: Mapping[str, float]) -> Result:
+def _at_level(named: NamedResult, levels: Mapping[str, float], family_level: float) -> Result:
     """A test, or the ratio that it is of, with its interval at the level of the test."""
     result = named.result
     if isinstance(result, Comparisons):
         level = levels[_test_of(named)]
-        rows = (replace(r, interval=r.limits(level) if r.limits else None) for r in result.rows)
+        bounds = [r.limits(level) if r.limits else None for r in result.rows]
+        rows = (
+            replace(r, interval=adjusted_interval(own, family_level))
+            for r, own in zip(result.rows, bounds, strict=True)
+        )
         return replace(result, rows=tuple(rows))
     if isinstance(result, TestResult) and "df" in result.df:
-        return _student_interval(result, levels[named.id])
+        return _student_interval(result, levels[named.id], family_level)
     return result
 
 
@@ -120,15 +125,16 @@ def _test_of(ratio: NamedResult) -> str:
     return f"spread{ratio.id.removeprefix('gmd')}"
 
 
-def _student_interval(result: TestResult, level: float) -> TestResult:
+def _student_interval(result: TestResult, level: float, family_level: float) -> TestResult:
     """A test by Student's t with its interval at another level."""
     effect = result.effect
     if effect is None or effect.interval is None:
         return result
     half = float(t.ppf((1 + level) / 2, result.df["df"])) * effect.std_error
     interval = replace(
-        effect.interval, low=effect.estimate - half, high=effect.estimate + half, level=level
-    )
+        effect.interval, low=effect.estimate - half, high=effect.estimate + half, level=level,
+        family_level=None if level == family_level else family_level,
+    )  # fmt: skip
     ends = (-interval.low, interval.high)
     above = max(ends) if effect.name != "change_of_verdicts" else interval.high
     return result.replace(

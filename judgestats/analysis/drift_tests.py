@@ -28,6 +28,7 @@ from judgestats.results.records import Role
 from judgestats.results.screen import describe_changes
 from judgestats.stats import gmd_ratio, run_change
 from judgestats.stats.agreement.run_change import RunKind, Target
+from judgestats.stats.dispersion.ratios import exchange_test
 from judgestats.stats.inference.result import Result, TestResult
 
 
@@ -270,15 +271,9 @@ def tests_of_pair(
             n_comparisons=n_tests, level=level, seed=seed,
         )  # fmt: skip
         ratios = ratios_with_items(ratios, array.items)
-        [row] = ratios.rows
-        spread = TestResult(
-            name="gmd_ratio_test", method=ratios.method, statistic=row.estimate,
-            statistic_name="GMD ratio", p_value=row.p_value, sample=ratios.sample,
-            null_hypothesis="the runs do not matter for the spread of judgments",
-            alternative="the spread of judgments differs between the runs",
-            details={"p_floor": row.details["p_floor"]},
-            reason="" if row.p_value >= 0 else row.reason if array.scores.shape[-1] > 1 else _ONCE,
-        )  # fmt: skip
+        spread = exchange_test(ratios, "runs")
+        if spread.reason and array.scores.shape[-1] < 2:
+            spread = spread.replace(reason=_ONCE)
         listed.append(("spread", ASPECTS["spread"].title, "primary", spread))
         listed.append(("gmd", "GMD ratio", "secondary", ratios))
     if same:
@@ -330,7 +325,7 @@ def share_rows(
     p_adjusted : mapping of str to float
         Of the tests, by their ids.
     """
-    changed = [r for r in tests if p_adjusted.get(r.id, math.nan) < LEVEL]
+    changed = [r for r in tests if p_adjusted.get(r.id, math.nan) <= LEVEL]
     kinds = {r.id.partition(".")[0]: r.title.partition(" (")[0] for r in changed}
     return tuple(
         results_row(

@@ -29,6 +29,7 @@ from judgestats.stats.inference.result import (
     Note,
     Result,
     TestResult,
+    adjusted_interval,
 )
 from judgestats.stats.inference.runs import COVERAGE, FEW
 
@@ -521,8 +522,11 @@ def _agreeing(row: Comparison, p: float) -> Interval | None:
     """The interval of a pair whose adjusted p is raised: wider where it is no longer rejected."""
     if p <= LEVEL or row.limits is None or row.interval is None or not 0 < row.p_value < p:
         return row.interval
-    level = max(row.interval.level, 1 - LEVEL * row.p_value / p)
-    return row.interval if level <= row.interval.level else row.limits(level)
+    held = row.interval
+    level = max(held.level, 1 - LEVEL * row.p_value / p)
+    if level <= held.level:
+        return held
+    return adjusted_interval(row.limits(level), held.family_level or held.level)
 
 
 def claim_of(p: float, p_alike: float) -> Claim:
@@ -535,7 +539,7 @@ def claim_of(p: float, p_alike: float) -> Claim:
     >>> claim_of(math.nan, math.nan)
     'undefined'
     """
-    if p < LEVEL:
+    if p <= LEVEL:
         return "differs"
     if p_alike <= LEVEL:
         return "equivalent"
@@ -725,7 +729,7 @@ def headline_of_test(
                 p, bound = whole.result.p_adjusted[label], whole.result.p_bound[label]
     return claim_headline(
         named.id, claimed.about, p=p, p_bound=bound, hypothesis=named.answers, estimand=estimand,
-        direction=claimed.direction if p < LEVEL else "", rests_on=(named.id, *claimed.beside),
+        direction=claimed.direction if p <= LEVEL else "", rests_on=(named.id, *claimed.beside),
         family=family[0].id if family else "", size=claimed.size,
         reason=test.reason if isinstance(test, TestResult) else "",
     )  # fmt: skip
@@ -780,7 +784,7 @@ def headlines_of_rows(
         yield claim_headline(
             f"{named.id}/{pair}", about, p=row.p_adjusted, p_alike=p_alike, p_bound=row.p_bound,
             hypothesis=named.answers, estimand=estimand, family=named.id, reason=row.reason,
-            direction=direction_of(row.estimate) if row.p_adjusted < LEVEL else "",
+            direction=direction_of(row.estimate) if row.p_adjusted <= LEVEL else "",
             rests_on=(f"{named.id}/{pair}", *equal),
         )  # fmt: skip
 

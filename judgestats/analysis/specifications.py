@@ -120,7 +120,7 @@ class Specification:
             low=low,
             high=high,
             p=row.p_adjusted,
-            verdict=above if row.p_adjusted < LEVEL else "open",
+            verdict=above if row.p_adjusted <= LEVEL else "open",
         )
 
 

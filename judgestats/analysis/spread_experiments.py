@@ -182,11 +182,7 @@ def spread_family(*questions: SpreadQuestion) -> Family:
     first, *others = questions
     across = " and ".join(q.across for q in questions)
     return adjust_family(
-        {
-            label_of(q, name, others): s.blocked_f
-            for q in questions
-            for name, s in q.spreads.items()
-        },
+        {label_of(q, name, others): s.primary for q in questions for name, s in q.spreads.items()},
         family=f"spread across {across}, one test per {first.each if not others else 'stratum'}",
         method="holm",
     )
@@ -232,16 +228,17 @@ def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[NamedR
     over, across = ("", "") if first else (f" over {what}", f" across {what}")
     trends = [(f"trend.{t.name}", f"Trend of spread{over}", t, "") for t in spread.trend]
     ratios = ("ratio", f"Ratios of variances{across}", spread.ratios, "")
-    test = ("spread", f"Spread across {what}", spread.blocked_f, "")
+    gmd = ("gmd", f"GMD ratios{across}", spread.gmd_ratios, "ratio" if first else "")
+    test = ("spread", f"Spread across {what}", spread.primary, "")
     rows: list[tuple[str, str, Result | None, str]] = [
         test, *trends,
         ("ranks", "Ranks of spread", spread.rank_test, "spread"),
         ("ranks_f", "Ranks of spread, F", spread.iman_davenport, "spread"),
         *((f"posthoc.{p.name}", f"Which {what}", p, "spread") for p in spread.post_hoc),
-        ("gmd", "GMD ratios", spread.gmd_ratios, "ratio"), ratios,
+        gmd, ratios,
         ("shift", "Shifts of the mean", spread.shifts, ""),
     ] if first else [
-        test, *trends, ratios,
+        test, *trends, gmd, ratios,
         ("equivalence", f"Equivalence across {what}", question.equivalence[stratum.name], ""),
     ]  # fmt: skip
     return [
@@ -296,14 +293,14 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
     )
     headlines = []
     for (question, stratum, name), p_alike in zip(placed, alike, strict=True):
-        test = question.spreads[name].blocked_f
+        test, pairs = question.spreads[name].primary, question.spreads[name].gmd_ratios
         label = label_of(question, name, questions[1:])
         p, reason = family.p_adjusted[label], test.reason
         if families.claim_of(p, p_alike) == "open" and floor > families.LEVEL:
             smallest = apa_number(floor, bounded=True)
             reason = f"too few questions: the smallest possible p is {smallest}"
         kinds = ["spread", "equivalence", "ratio"]
-        if question.id == "spread" and question.spreads[name].gmd_ratios is not None:
+        if pairs is not None:
             kinds.append("gmd")  # the ratios of what the test compares
         headlines.append(
             families.claim_headline(
@@ -430,7 +427,8 @@ class SpreadExperiment:
             self.experiment, parameters,
             families.Hypothesis(
                 "spread", f"Does the spread of repeated scores differ between {across}?",
-                "blocked F test on the cell statistic, p by exchanging cells within items",
+                "of two, GMD ratio; of more, blocked F test on the cell statistic; p by exchanging "
+                "cells within items",
                 f"one test per {each}", "primary",
             ),
             families.Hypothesis(
@@ -605,7 +603,7 @@ def _judges_at_temperatures(
     del questions
     strata = families.strata_of(cells, vary="judge")
     spreads = compare_spread(array, strata, declared)
-    tests = {n: s.blocked_f for n, s in spreads.items() if not math.isnan(s.p_value)}
+    tests = {n: s.primary for n, s in spreads.items() if not math.isnan(s.p_value)}
     family = adjust_family(tests, family="spread across judges, one test per temperature") if (
         tests
     ) else None  # fmt: skip
@@ -616,7 +614,7 @@ def _judges_at_temperatures(
             p, bound = family.p_adjusted[name], family.p_bound[name]
             spread = restrict_spread(spread, p, bound, f"judges.{name}")
         rows: tuple[tuple[str, str, Result], ...] = (
-            ("judges", "spread", spread.blocked_f), ("judges_ratio", "ratios", spread.ratios),
+            ("judges", "spread", spread.primary), ("judges_ratio", "ratios", spread.ratios),
         )  # fmt: skip
         results += [
             NamedResult(f"{key}.{name}", f"Judges at {name}: {what}", "secondary", result,

@@ -213,6 +213,8 @@ def claim_sentence(headline: Headline, results: Results) -> str:
     names = short_names(results)
     size = size_of(headline, results)
     number = ""
+    if headline.claim == "differs" and isinstance(size, Comparison) and size.p_adjusted > _LEVEL:
+        size = None  # the test of all shows a difference, and no pair does
     if headline.claim != "open" and size is not None and math.isfinite(size.estimate):
         number = record_text(size)
         if isinstance(size, Comparison) and (template := FINDINGS.get(size.estimand)):

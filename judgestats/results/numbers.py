@@ -308,6 +308,21 @@ def bounds_of(interval: Any) -> tuple[float, float]:
     return (interval.low, interval.high) if interval else (math.nan, math.nan)
 
 
+def percent_of(interval: Any) -> str:
+    """The level of an `Interval` in percent: that of its family, where it is adjusted for one.
+
+    Examples
+    --------
+    >>> from judgestats.results import Interval
+    >>> percent_of(Interval(low=0, high=1)), percent_of(Interval(low=0, high=1, level=0.999))
+    ('95', '99.9')
+    >>> percent_of(Interval(low=0, high=1, level=1 - 0.05 / 6, family_level=0.95))
+    'adjusted 95'
+    """
+    adjusted = interval.family_level
+    return f"{100 * interval.level:.4g}" if adjusted is None else f"adjusted {100 * adjusted:.4g}"
+
+
 def apa_estimate(value: float, interval: Any, *, digits: int = 2, bounded: bool = False) -> str:
     """``.81, 95% CI [.75, .87]``: an estimate with its `Interval`, if there is one.
 
@@ -321,7 +336,7 @@ def apa_estimate(value: float, interval: Any, *, digits: int = 2, bounded: bool 
     """
     low, high = bounds_of(interval)
     number, bounds = estimate_parts(value, low, high, digits=digits, bounded=bounded)
-    return f"{number}, {100 * interval.level:g}% CI {bounds}" if bounds else number
+    return f"{number}, {percent_of(interval)}% CI {bounds}" if bounds else number
 
 
 TARGETS = (0.80, 0.90)

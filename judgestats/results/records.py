@@ -154,11 +154,15 @@ class About(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Interval(Part):
-    """A confidence interval: two numbers, its level and how it was made."""
+    """A confidence interval: two numbers, its level and how it was made.
+
+    `family_level` is that of all intervals of a family together, to which `level` is adjusted.
+    """
 
     low: Number
     high: Number
     level: float = 0.95
+    family_level: float | None = None
     method: str = ""
     n_resamples: int | None = None
     seed: int | None = None

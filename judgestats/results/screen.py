@@ -133,6 +133,8 @@ def size_of(headline: Headline, results: Results) -> Estimate | Comparison | Non
         sets.sort(key=lambda rows: not (rows and rows[0].estimand == "gmd_ratio"))
     for members in sets:
         pairs = [r for r in members if math.isfinite(r.estimate)]
+        if headline.claim == "differs":  # a pair that differs, where one does
+            pairs = [r for r in pairs if r.p_adjusted <= 0.05] or pairs
         if pairs:
             return max(pairs, key=_distance)
     for record in rests:

@@ -14,6 +14,7 @@ from judgestats.results.numbers import (
     as_sentence,
     count_noun,
     format_number,
+    percent_of,
     printed_p,
 )
 from judgestats.results.quantities import name_of, omits_zero, symbol_of
@@ -128,9 +129,9 @@ def words_of_test(
     """
     head = f"{method}: {numbers}" + (f" ({sample})." if sample else ".")
     verdict = ""
-    if null_hypothesis and p >= 0.05:
+    if null_hypothesis and p > 0.05:
         verdict = f"This does not show that {null_hypothesis}; it only fails to rule it out."
-    elif null_hypothesis and p_adjusted >= 0.05:
+    elif null_hypothesis and p_adjusted > 0.05:
         verdict = (
             f"Taken alone it speaks against the hypothesis that {null_hypothesis}; "
             "adjusted for the other tests of its family it does not."
@@ -213,7 +214,7 @@ def pairs_text(
         return f"{head}: not computed ({why})."
     if unknown:
         head += f", {len(unknown)} of them not computed"
-    below = [row for row, p, _ in rows if p < 0.05]
+    below = [row for row, p, _ in rows if p <= 0.05]
     if not below:
         far = f". The largest difference is {largest}{margin}" if largest else ""
         return (
@@ -473,8 +474,8 @@ def _prints_estimate(record: Estimate) -> Iterator[str]:
     yield f"{record.label or name_of(record.estimand)} = {format_number(record.estimate, digits=5)}"
     if record.interval is not None:
         method = f" ({record.interval.method})" if record.interval.method else ""
-        level = f"{100 * record.interval.level:g}"
-        yield f"{level} percent confidence interval: {_bounds(record.interval)}{method}"
+        percent = percent_of(record.interval)
+        yield f"{percent} percent confidence interval: {_bounds(record.interval)}{method}"
     if record.null is not None:
         null = record.null
         if null.reason:

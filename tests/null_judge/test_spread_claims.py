@@ -1,10 +1,12 @@
 """Comparisons of spread claim nothing where nothing differs, and find what does."""
 
+import re
+
 import pytest
 
 from judgestats.analysis import judges, spread_headlines, spread_questions, strata_of, temperature
 from judgestats.data import Condition, score_array
-from judgestats.results import words_of
+from judgestats.results import claim_sentence, words_of
 from tests.null_judge.designs import SPREAD, claims, seeded
 from tests.null_judge.worlds import World, scored
 
@@ -97,3 +99,56 @@ def test_what_a_ratio_hangs_on_is_named_in_the_answer_and_the_record():
     found = judges.analyse(frame, judges.plan(GIVEN, TWO))
     [row] = [r for r in found.records().results if r.id.startswith("ratio.") and ":" in r.id][:1]
     assert row.details["largest_item"] == "i4"
+
+
+FULL = World(sizes=(1,) * 30, replications=5, unread=0.0, constant=0.2)
+
+
+def apart(row):
+    """Whether the interval of a ratio leaves out 1."""
+    return not row.interval.low - 1e-9 <= 1 <= row.interval.high + 1e-9
+
+
+def gmd_rows(found, headline):
+    """The GMD ratios that a headline rests on."""
+    return found[next(i for i in headline.rests_on if i.startswith("gmd."))].rows
+
+
+@pytest.mark.parametrize("heats", [(1.0,), (0.5, 1.0)])
+def test_of_two_judges_claim_and_interval_agree(heats):
+    conditions = [Condition(judge=j, temperature=t) for t in heats for j in "ab"]
+    claimed = 0
+    for seed, effect in enumerate([1.0, 1.4, 1.8, 2.2] * 4):
+        spread = {conditions[1].label: effect}
+        frame = scored(seeded(seed), FULL, conditions, spread=spread)
+        found = judges.analyse(frame, judges.plan(GIVEN, conditions))
+        for headline in found.headlines:
+            [row] = gmd_rows(found, headline)
+            assert headline.claim == "equivalent" or row.p_adjusted == headline.p_adjusted
+            assert (headline.claim == "differs") == apart(row)
+            claimed += apart(row)
+    assert 0 < claimed < 16 * len(heats)
+
+
+def test_no_pair_that_is_not_apart_is_the_size_of_a_claim():
+    """The test of three may show a difference that no pair shows; then no pair is named."""
+    told = 0
+    for seed in range(40):
+        found = SPREAD["temperature"](seeded(seed), FULL, effect=1.4).records()
+        [headline] = found.headlines
+        rows = [found[i] for i in found["gmd.j"].members]
+        shown = any(map(apart, rows))
+        sentence = claim_sentence(headline, found)
+        if headline.claim == "differs":
+            assert ("times as much on average" in sentence) == shown
+            told += not shown
+    assert told
+
+
+def test_levels_of_adjusted_intervals_are_those_of_their_family():
+    found = SPREAD["temperature"](seeded(1), FULL, effect=2.0)
+    rows = found["gmd.j"].rows
+    assert any(0.95 < r.interval.level < 1 for r in rows)
+    text = words_of(found.records()["gmd.j"], found.records()).numbers
+    assert "adjusted 95% CI" in text
+    assert not re.search(r"\d\.\d+% CI", text)

@@ -30,6 +30,7 @@ from judgestats.stats.inference.result import (
     Result,
     Sample,
     TestResult,
+    adjusted_interval,
     print_table,
 )
 from judgestats.stats.inference.runs import RunComponent
@@ -365,11 +366,13 @@ def mean_shift(
     rows = []
     for pair, (d, m, notes), level in zip(pairs, found, levels, strict=True):
         sd = float(np.std(d, ddof=1)) if d.size > 1 else math.nan
+        row = mean_comparison(cells, pair, d, m, level=level)
         rows.append(
             dataclasses.replace(
-                mean_comparison(cells, pair, d, m, level=level),
+                row,
                 effect=math.nan if m.reason else m.mean / sd,
                 effect_name="d_z",
+                interval=adjusted_interval(row.interval, inference["level"]),
                 limits=m.interval,
                 notes=notes,
                 details={} if runs is None else runs.for_judges(*pair).facts,

@@ -26,6 +26,7 @@ from judgestats.stats.dispersion.condition_summary import (
     mean_shift,
 )
 from judgestats.stats.dispersion.ratios import (
+    exchange_test,
     gmd_ratio,
     need_two_conditions,
     variance_cells,
@@ -343,7 +344,7 @@ class SpreadResult(Result):
     statistic : str
         The cell statistic compared, as text.
     blocked_f : TestResult
-        The primary test; its p comes from exchanging cells within items.
+        The primary test of more than two; its p comes from exchanging cells within items.
     rank_test : TestResult
         Friedman's test on the cell statistic (k > 2), Wilcoxon's signed-rank test (k = 2).
     iman_davenport : TestResult or None
@@ -381,15 +382,23 @@ class SpreadResult(Result):
     notes: tuple[Note, ...] = ()
 
     @property
+    def primary(self) -> TestResult:
+        """Of two conditions the test whose inversion limits their GMD ratio, else blocked F."""
+        if len(self.conditions) > 2 or self.gmd_ratios is None:
+            return self.blocked_f
+        return exchange_test(self.gmd_ratios, "conditions")
+
+    @property
     def p_value(self) -> float:
-        """The primary p-value: blocked F by permutation of cells."""
-        return self.blocked_f.p_value
+        """The p of the primary test."""
+        return self.primary.p_value
 
     @property
     def tests(self) -> tuple[TestResult, ...]:
         """Every test, the primary one first."""
+        first = {id(t): t for t in (self.primary, self.blocked_f)}.values()
         more = (self.iman_davenport,) if self.iman_davenport else ()
-        return (self.blocked_f, self.rank_test, *more, *self.trend)
+        return (*first, self.rank_test, *more, *self.trend)
 
     def tidy(self) -> pd.DataFrame:
         """One row per pair: the ratio of pooled variances."""
@@ -416,16 +425,18 @@ class SpreadResult(Result):
 
     def apa(self, *, digits: int = 2) -> str:
         """The primary test: see `Result.apa`. The ratios are ``result.ratios.apa()``."""
-        return self.blocked_f.apa(digits=digits)
+        return self.primary.apa(digits=digits)
 
     def sentence(self) -> str:
         """What was found, with effect and mean shift, and what was not shown."""
-        f = self.blocked_f
+        f = self.primary
         if f.reason:
             return f"Spread could not be compared: {f.reason} ({self.sample})."
         p = apa_p(f.p_value, smallest=f.p_floor)
         test = f"blocked F test on {self.statistic}, {f.statistic_text()}, {p}"
-        if f.p_value < 0.05:
+        if f is not self.blocked_f:
+            test = f"GMD ratio, cells exchanged within clusters, {p}"
+        if f.p_value <= 0.05:
             text = f"The spread of repeated judgments differs between the conditions ({test})"
         else:
             text = (
@@ -515,6 +526,9 @@ def spread_test(
 
     Notes
     -----
+    Of two conditions, the primary test is that of the GMD ratio, which the ratio's interval
+    inverts; of more, the F test.
+
     The F test, the rank tests and the trend take each cell's mean distance from its mean, of a
     table of variances their roots. With normal scores distances from the median, variances and
     their roots do alike; where items differ much in spread the variance loses power (N = 40, R = 3:
@@ -614,7 +628,12 @@ def spread_test(
         trend=trend,
         ratios=variance_ratio(cells, reference=reference, level=inference["level"]),
         gmd_ratios=gmd_ratio(
-            cells, reference=reference, runs=runs, level=inference["level"], seed=inference["seed"]
+            cells,
+            reference=reference,
+            runs=runs,
+            n_comparisons=n_comparisons,
+            level=inference["level"],
+            seed=inference["seed"],
         )
         if scored
         else None,

@@ -35,6 +35,8 @@ from judgestats.stats.inference.result import (
     Limits,
     Note,
     Sample,
+    TestResult,
+    adjusted_interval,
 )
 from judgestats.stats.inference.runs import RunComponent
 
@@ -405,6 +407,7 @@ def ratio_of_ratios(
 EXACT = 12
 """Clusters up to which all exchanges are made; else `DRAWS` are drawn, or what a family needs."""
 DRAWS = 999
+_MANY = 10
 _STACK = 1_000_000
 """Signs that are drawn at a time."""
 
@@ -617,6 +620,32 @@ def heaviest(a: Floats, b: Floats, items: Ints) -> dict[str, float | int]:
     return {"largest_share": float(shares[item]), "largest_item": int(items[item]) + 1}
 
 
+def exchange_test(ratios: Comparisons, what: str) -> TestResult:
+    """The test of the only pair of GMD ratios, which the interval of the ratio inverts.
+
+    Parameters
+    ----------
+    ratios : Comparisons
+    what : str
+        What does not matter under the null hypothesis, in the plural.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(3).normal(size=(60, 2, 8)) * np.array([1.0, 1.5])[:, None]
+    >>> exchange_test(gmd_ratio(X), "conditions").p_value
+    0.001
+    """
+    [row] = ratios.rows
+    return TestResult(
+        name="gmd_ratio_test", method=ratios.method, statistic=row.estimate,
+        statistic_name="GMD ratio", p_value=row.p_value, sample=ratios.sample,
+        null_hypothesis=f"the {what} do not matter for the spread of judgments",
+        alternative=f"the spread of judgments differs between the {what}",
+        details={"p_floor": row.details["p_floor"]},
+        reason="" if row.p_value >= 0 else row.reason,
+    )  # fmt: skip
+
+
 @with_keywords()
 def gmd_ratio(
     scores: ArrayLike | Cells,
@@ -678,7 +707,9 @@ def gmd_ratio(
     )
     values, power = (cells.gmd, 1) if statistic == "gmd" else (cells.variance, 2)
     pairs = chosen_pairs(cells.conditions, reference, function=function)
-    found, n_draws = [], max(DRAWS, permutations_needed(n_comparisons=n_comparisons))
+    # A family of more than ten could hardly reject by the draws of one pair.
+    family = max(n_comparisons, len(pairs) if len(pairs) > _MANY else 1)
+    found, n_draws = [], max(DRAWS, permutations_needed(n_comparisons=family))
     for a, b in pairs:
         both = ~np.isnan(values[:, [a, b]]).any(axis=1)
         own = values[both]
@@ -696,7 +727,7 @@ def gmd_ratio(
             estimate=ratio.estimate,
             estimate_name=name,
             p_value=ratio.p_value,
-            interval=ratio.interval(level),
+            interval=adjusted_interval(ratio.interval(level), inference["level"]),
             limits=ratio.interval,
             effect=ratio.estimate,
             effect_name=name,

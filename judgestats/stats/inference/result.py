@@ -31,11 +31,15 @@ from judgestats.sinks import escape_html
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A confidence interval: two floats, its level and how it was made."""
+    """A confidence interval: two floats, its level and how it was made.
+
+    `family_level` is that of all intervals of a family together, to which `level` is adjusted.
+    """
 
     low: float
     high: float
     level: float = 0.95
+    family_level: float | None = None
     method: str = ""
     n_resamples: int | None = None
     seed: int | None = None
@@ -53,6 +57,13 @@ class Interval:
             return f"[{numbers.format_number(self.low)}, {numbers.format_number(self.high)}]"
         decimals = max(0, 3 - math.floor(math.log10(largest)))
         return f"[{self.low:.{decimals}f}, {self.high:.{decimals}f}]"
+
+
+def adjusted_interval(interval: Interval | None, family_level: float) -> Interval | None:
+    """An interval as one of a family whose intervals hold together at a level."""
+    if interval is None or interval.level == family_level:
+        return interval
+    return dataclasses.replace(interval, family_level=family_level)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -388,7 +399,7 @@ class Estimate(Result):
             lines.append(f"undefined: {self.reason}")
         if self.interval:
             lines.append(
-                f"{100 * self.interval.level:g} percent confidence interval: {self.interval} "
+                f"{numbers.percent_of(self.interval)} percent confidence interval: {self.interval} "
                 f"({self.interval.method})"
             )
         if self.null:
@@ -469,7 +480,8 @@ class Estimates(Result):
         for t in self.terms:
             line = f"{t.label:<{width}}  {numbers.format_number(t.estimate):>9}"
             if t.interval:
-                line += f"  {t.interval!s:<20} {100 * t.interval.level:g}% CI, {t.interval.method}"
+                percent = numbers.percent_of(t.interval)
+                line += f"  {t.interval!s:<20} {percent}% CI, {t.interval.method}"
             if t.reason:
                 line += f"  undefined: {t.reason}"
             lines.append(line)
@@ -656,7 +668,7 @@ class TestResult(Result):
         for effect in self.effects:
             text = f"{effect.label}: {numbers.format_number(effect.estimate)}"
             if effect.interval:
-                text += f", {100 * effect.interval.level:g} percent CI {effect.interval}"
+                text += f", {numbers.percent_of(effect.interval)} percent CI {effect.interval}"
             lines.append(text)
         if self.estimates:
             lines.append("sample estimates:")

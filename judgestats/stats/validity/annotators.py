@@ -19,7 +19,7 @@ from judgestats.stats.inference import jackknife
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample
+from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample, adjusted_interval
 from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.validity.inputs import Report, mean_estimate
 
@@ -140,7 +140,9 @@ def leniency(
             constant = mean.std_error <= 1e-12 * max(1.0, float(np.nanmax(np.abs(means))))
             message = "No interval: the judge differs by the same amount on every item."
             estimate = estimate.replace(
-                interval=None if constant else mean.interval(level),
+                interval=None
+                if constant
+                else adjusted_interval(mean.interval(level), inference["level"]),
                 std_error=math.nan if constant else mean.std_error,
                 notes=(Note(code="no_interval", message=message),) if constant else (),
             )
