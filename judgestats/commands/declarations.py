@@ -165,6 +165,11 @@ _DRIFT = Command(
         Argument("first", "MLflow run id, folder of a run, or file of judgments", kind="file"),
         Argument("second", "The later run or file", kind="file"),
         *options.TABLE,
+        *(
+            Option(f"--{side}-options", "Input", f"Options on how the {side} file alone is read, "
+                "e.g. '--map verdict=rating'", metavar="OPTIONS")
+            for side in ("first", "second")
+        ),
         Option("--pair", "Input", "Conditions to compare, e.g. 'T=0 -> T=1'; by default "
             "those of the same name", repeated=True, metavar="'FIRST -> SECOND'"),
         Option("--baseline", "Input", "Repeat of the first run with nothing changed; "

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgestats.commands.arguments import Args, reading_options, repeated_options
+from judgestats.commands.options import TABLE
+from judgestats.data.readers.interpretation import open_question_record
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.errors import InputError, guard_output
 from judgestats.results import Results, write_results
@@ -19,9 +22,22 @@ from judgestats.tracking.runs import facts_of_run, run_judgments, simulated_in
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from judgestats.data.readers.row_checks import OpenQuestionError
+
 _CANNOT_TELL = 3
+_MOST_ANSWERS = 3
+_SIDES = ("first", "second")
 _LONGEST = 88
 """Letters of a command that a screen of 100 columns shows in one line."""
+
+
+class _Way(NamedTuple):
+    """One reading of a file: its judgments, the options, what they mean, and a preview."""
+
+    frame: DataFrame
+    said: str
+    meaning: str
+    preview: tuple[str, ...]
 
 
 def drift_command(arguments: Args) -> int:
@@ -83,8 +99,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
         )
 
-    first = _load_judgments(arguments.first, arguments.labels, words)
-    second = _load_judgments(arguments.second, "", words)
+    first, second = _both(arguments, words)
     with announce_progress("Comparing the runs"):
         analysis = drift(
             first,
@@ -122,6 +137,79 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             results = record_crosscheck(Path(arguments.out), compared, results)
     finish(results, following=[*kept, *following], further=_readings(first, second))
     return results
+
+
+def _both(arguments: Args, words: Mapping[str, Any]) -> tuple[DataFrame, DataFrame]:
+    """The judgments of both; a question has answers that were tried on both files.
+
+    Raises
+    ------
+    OpenQuestionError
+    """
+    from judgestats.commands.parsing import parse_options
+    from judgestats.data.readers.row_checks import OpenQuestionError
+
+    ways: list[list[_Way]] = []
+    asked: list[OpenQuestionError] = []
+    for side in _SIDES:
+        run, labels = getattr(arguments, side), arguments.labels if side == "first" else ""
+        own, said = dict(words), [w for w in repeated_options(arguments) if w[:9] != "--labels "]
+        said = said if Path(run).is_file() else []
+        if text := getattr(arguments, f"{side}_options"):
+            given = parse_options(f"judgestats drift --{side}-options", TABLE, text)
+            own |= {k: v for k, v in reading_options(given).items() if k != "labels"}
+            said.append(text)
+        try:
+            frame = _load_judgments(run, labels, own)
+            ways.append([_Way(frame, " ".join(said), "", ())])
+        except OpenQuestionError as question:
+            asked.append(question.drop_options("labels"))
+            ways.append([
+                _Way(
+                    _load_judgments(run, labels, answer.options.set_options(), quiet=True),
+                    shlex.join(answer.options.words()), answer.meaning, answer.preview,
+                )
+                for answer in asked[-1].answers
+            ])  # fmt: skip
+    if not asked:
+        return ways[0][0].frame, ways[1][0].frame
+    raise _question(arguments, asked[0], ways)
+
+
+def _question(
+    arguments: Args, asked: OpenQuestionError, ways: Sequence[Sequence[_Way]]
+) -> InputError:
+    """The ways of reading the files that can be compared, those that are alike first."""
+    from judgestats.analysis.drift import drift
+    from judgestats.data.readers.options import TableOptions
+    from judgestats.data.readers.row_checks import Answer, OpenQuestionError
+
+    answers: list[Answer] = []
+    refusal: InputError = asked
+    for both in sorted(product(*ways), key=lambda pair: pair[0].said != pair[1].said):
+        try:
+            drift(*(way.frame for way in both), n_resamples=19)
+        except InputError as error:
+            refusal = error
+            continue
+        one, two = (way.said for way in both)
+        apart = [(f"--{side}-options", said) for side, said in zip(_SIDES, (one, two), strict=True)]
+        said = shlex.split(one) if one == two else [w for each in apart if each[1] for w in each]
+        told = {way.meaning: way.preview for way in both if way.meaning}
+        answers.append(
+            Answer(
+                meaning="; ".join(told), options=TableOptions(),
+                preview=next(iter(told.values())),
+                words=tuple(said),
+            )
+        )  # fmt: skip
+    if not answers:
+        return refusal
+    question = OpenQuestionError(asked.source, asked.question, tuple(answers[:_MOST_ANSWERS]))
+    if console.output_options().form == "json":
+        command = ["judgestats", "drift", arguments.first, arguments.second]
+        console.write_json({"reading": open_question_record(question, command)})
+    return question
 
 
 def _readings(first: DataFrame, second: DataFrame) -> dict[str, Any]:
@@ -170,11 +258,16 @@ def _command(arguments: Args, *, short: bool = False) -> str:
         words += ["--omega-model", arguments.omega_model]
     if not short:
         words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
+    for side in _SIDES:
+        given = getattr(arguments, f"{side}_options")
+        words += [f"--{side}-options", given] if given else []
     again = [w for w in repeated_options(arguments) if not w.startswith("--labels ")]
     return " ".join([shlex.join(words), *again])
 
 
-def _load_judgments(run: str, labels: str, words: Mapping[str, Any]) -> DataFrame:
+def _load_judgments(
+    run: str, labels: str, words: Mapping[str, Any], *, quiet: bool = False
+) -> DataFrame:
     """The judgments of a run, or of a file as `judgestats analyze` reads it, with labels."""
     if not Path(run).is_file():
         frame = run_judgments(run)
@@ -185,9 +278,10 @@ def _load_judgments(run: str, labels: str, words: Mapping[str, Any]) -> DataFram
 
     frame = read_judgments(run, **words, **({"labels": labels} if labels else {}))
     notes = (f"Note: {note}" for note in frame.attrs["notes"])
-    console.print_status(
-        *(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes))
-    )
+    if not quiet:
+        console.print_status(
+            *(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes))
+        )
     return frame
 
 

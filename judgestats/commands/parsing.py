@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import math
+import shlex
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -99,10 +100,10 @@ class _Command(click.Command):
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        values = {k: list(v) if isinstance(v, tuple) else v for k, v in ctx.params.items()}
+        given = _given(ctx)
         if self.declared.open:
-            values["words"] = list(ctx.args)
-        return _function(self.declared.runs)(Args(**values))
+            given.words = list(ctx.args)
+        return _function(self.declared.runs)(given)
 
     def get_help(self, ctx: click.Context) -> str:
         return command_help(ctx.command_path, self.declared).rstrip("\n")
@@ -115,6 +116,31 @@ class _Command(click.Command):
             further = _function(self.declared.completes)(ctx.args, incomplete)
             completions += [CompletionItem(word, help=about) for word, about in further]
         return completions
+
+
+def _given(ctx: click.Context) -> Args:
+    return Args(**{k: list(v) if isinstance(v, tuple) else v for k, v in ctx.params.items()})
+
+
+def parse_options(name: str, declared: tuple[Option, ...], text: str) -> Args:
+    """Options within one word of a command, as of ``--second-options '--kind score'``.
+
+    Parameters
+    ----------
+    name : str
+        The command with the flag, for messages.
+    declared : tuple of Option
+    text : str
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"{name}: {text[:60]!r} is not quoted right ({error}).") from None
+    return _given(_Command(name, Command("", words=declared)).make_context(name, words))
 
 
 class _Commands(click.Group):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -482,3 +483,55 @@ def test_copied_items_count_once_in_a_comparison_of_runs():
     assert "duplicate_items" in codes
     with pytest.raises(InputError, match="--duplicates"):
         drift(run(1), run(2), n_resamples=99, duplicates="refuse")
+
+
+def tables(folder, unclear):
+    """A table of plain names, and one of the same items by other names."""
+    rng = np.random.default_rng(7)
+    n = 60
+    items = [f"i{i // 2}" for i in range(n)]
+    repeat, scores = [i % 2 + 1 for i in range(n)], rng.integers(1, 11, (3, n))
+    plain = {"item_id": items, "judge": "m", "repeat": repeat, "score": scores[0]}
+    pd.DataFrame(plain).to_csv(folder / "plain.csv", index=False)
+    other = {"doc": items, "n": repeat, "v1": scores[1], "v2": scores[2]}
+    pd.DataFrame(other).to_csv(folder / "other.csv", index=False)
+    twice = pd.DataFrame({"item_id": items, "template": [*"ab"] * (n // 2), "score": scores[0]})
+    twice.to_csv(folder / "twice.csv", index=False)
+    return [f"{name}.csv" for name in unclear]
+
+
+@pytest.mark.parametrize(
+    ("files", "flags"),
+    [
+        (("plain", "other"), {"--second-options"}),
+        (("other", "plain"), {"--first-options"}),
+        (("twice", "twice"), {"--factor", "--item", "--map"}),
+    ],
+)
+def test_a_question_about_two_files_is_answered_for_each(files, flags, workplace, capsys):
+    names = tables(workplace, files)
+    assert main(["drift", *names]) == 2
+    said = capsys.readouterr().err
+    commands = [
+        shlex.split(line[line.index("judgestats drift") :].split("    ")[0])
+        for line in said.splitlines()
+        if "judgestats drift" in line
+    ]
+    assert {c[4] for c in commands} == flags
+    for command in commands:
+        assert main([*command[1:], "--resamples", "19"]) == 0
+        capsys.readouterr()
+    assert main(["drift", *names, "--json"]) == 2
+    options = json.loads(capsys.readouterr().out)["reading"]["options"]
+    assert [o["command"] for o in options] == commands
+
+
+def test_options_of_one_file_leave_the_other(workplace, capsys):
+    names = tables(workplace, ("plain", "other"))
+    read = ["--second-options", "--map verdict=v1,repeat=n --scale 1-10"]
+    assert main(["drift", *names, "--resamples", "19", *read, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    verdicts = {side: r["roles"]["verdict"] for side, r in document["reading"].items()}
+    assert verdicts == {"first": ["score"], "second": ["v1"]}
+    assert main(["drift", *names, "--first-options", "--map 'v1"]) == 2
+    assert "is not quoted right" in capsys.readouterr().err

@@ -320,7 +320,7 @@ def open_question_record(question: OpenQuestionError, command: Sequence[str]) ->
         "options": [
             {
                 "meaning": answer.meaning,
-                "command": [*command, *answer.options.words()],
+                "command": [*command, *answer.command_words()],
                 "preview": list(answer.preview),
             }
             for answer in question.answers

@@ -239,6 +239,7 @@ def without_options(words: Sequence[str]) -> list[str]:
     """
     names = {f.name for f in fields(TableOptions)} - {"labels"}
     flags = {_FLAGS.get(name, f"--{name.replace('_', '-')}") for name in names}
+    flags |= {"--first-options", "--second-options"}
     kept: list[str] = []
     following = iter(words)
     for word in following:

@@ -23,11 +23,19 @@ from judgestats.results.records import CRITERIA
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One way to read a file: what it means, its options, and what it reads."""
+    """One way to read a file: what it means, its options, and what it reads.
+
+    `words` are those of the command where the options are not all of them.
+    """
 
     meaning: str
     options: TableOptions
     preview: tuple[str, ...]
+    words: tuple[str, ...] = ()
+
+    def command_words(self) -> list[str]:
+        """What is added to a command that reads the file this way."""
+        return list(self.words) or self.options.words()
 
 
 class OpenQuestionError(InputError):
@@ -53,7 +61,7 @@ class OpenQuestionError(InputError):
         for answer in self.answers:
             options = answer.options
             if isinstance(self.source, Path):
-                said = " ".join([command, *map(shlex.quote, options.words())])
+                said = " ".join([command, *map(shlex.quote, answer.command_words())])
             else:
                 given = ", ".join(f"{k}={v!r}" for k, v in options.set_options().items())
                 said = f"js.audit(data, {given})"
