@@ -187,6 +187,8 @@ def _question(
     answers: list[Answer] = []
     refusal: InputError = asked
     for both in sorted(product(*ways), key=lambda pair: pair[0].said != pair[1].said):
+        if answers and both[0].said != both[1].said and len(min(ways, key=len)) > 1:
+            break  # both were asked about, and some answers are those of both
         try:
             drift(*(way.frame for way in both), n_resamples=19)
         except InputError as error:

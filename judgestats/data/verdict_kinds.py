@@ -32,7 +32,12 @@ from judgestats.errors import InputError, printable
 
 _PLAIN = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][+-]?\d{1,2})?")
 _COMMA = re.compile(r"[+-]?\d{1,9},\d{1,2}")
-_OUT_OF = re.compile(r"([+-]?\d{1,9}(?:[.,]\d{1,6})?)\s*(?:/|out of|von|sur|de)\s*(\d{1,6})", re.I)
+_STAR_WORD = r"(?:\s*stars?)?"
+_OUT_OF = re.compile(
+    r"([+-]?\d{1,9}(?:[.,]\d{1,6})?)\s*(?:/|out of|von|sur|de)\s*(\d{1,6})" + _STAR_WORD, re.I
+)
+_STARS = re.compile(r"([★⭐🌟]+)(½?)([☆✩]*)|(\d{1,2}(?:[.,]\d)?)(?:stars?|[★⭐🌟])", re.I)
+_ENDLESS = re.compile(r"[+-]?(?:inf(?:inity)?|\d[\d.,]*(?:e[+-]?\d+)?)", re.I)
 _PERCENT = re.compile(r"([+-]?\d{1,9}(?:[.,]\d{1,6})?)\s*(?:%|percent|per cent)", re.I)
 
 
@@ -43,8 +48,8 @@ def number_in(text: str) -> tuple[float, float]:
     --------
     >>> number_in("8/10"), number_in("60 %"), number_in("n. a.")
     ((8.0, 10.0), (60.0, 100.0), (nan, nan))
-    >>> number_in("3,5")
-    (3.5, nan)
+    >>> number_in("3,5"), number_in("★★★☆☆"), number_in("4 stars")
+    ((3.5, nan), (3.0, 5.0), (4.0, nan))
     """
     text = text.strip()
     if _PLAIN.fullmatch(text):
@@ -58,6 +63,12 @@ def number_in(text: str) -> tuple[float, float]:
     match = _PERCENT.fullmatch(text)
     if match:
         return float(match[1].replace(",", ".")), 100.0
+    match = _STARS.fullmatch(text.replace("\ufe0f", "").replace(" ", ""))
+    if match and match[4]:
+        return float(match[4].replace(",", ".")), math.nan
+    if match:
+        whole = len(match[1]) + len(match[2]) + len(match[3])
+        return len(match[1]) + len(match[2]) / 2, float(whole) if match[3] else math.nan
     return math.nan, math.nan
 
 
@@ -502,6 +513,9 @@ def _undeclared(
     on_a_scale = name in {"preference", "preferred"} and len(words) > _MOST_ON_TWO
     choices = picked and share == 1 and whole and len(words) <= 30 and not on_a_scale
     if share >= _SHARE_READ and not choices and not binary.is_binary:
+        unknown = {w: counts[w] for w in words if _is_word(w)}
+        if unknown:
+            raise not_understood(column, unknown, otherwise="Or a number for points.")
         return _scores(distinct, None, "numbers", column=column, read=None)
     if share == 1:
         return _words(words, column, "choice")
@@ -539,6 +553,13 @@ def _undeclared(
         raise not_understood(column, found)
     one_letter = all(len(w) == 1 and "a" <= w <= "z" for w in words)
     return _words(words, column, "choice" if one_letter and picked else "category")
+
+
+def _is_word(cell: str) -> bool:
+    """Whether a cell holds a word or two, which somebody chose, rather than a reply or a number."""
+    if len(cell) > _LONG or cell.count(" ") > 2 or not math.isnan(number_in(cell)[0]):
+        return False
+    return not _ENDLESS.fullmatch(cell)
 
 
 def _quote_text(text: str) -> str:

@@ -102,7 +102,7 @@ def test_names_are_kept_as_they_are_written(tmp_path):
 
 
 def test_a_spreadsheets_csv_with_byte_order_mark_semicolons_and_decimal_commas(tmp_path):
-    text = "\ufeffitem;score;temperature\na;3,5;0,7\na;4;0,7\nb;x;0,7\n"
+    text = "\ufeffitem;score;temperature\na;3,5;0,7\na;4;0,7\nb;parse error;0,7\n"
     found = read_judgments(write(tmp_path / "a.csv", text))
     assert found["item_id"].tolist() == ["a", "a", "b"]
     assert found["score"].tolist()[:2] == [3.5, 4.0]

@@ -203,6 +203,10 @@ def resolve_columns(
         if hit:
             names[ours] = hit
             used.add(hit)
+    if "status" in names and "status" not in mapping and _says_pass_or_fail(table[names["status"]]):
+        own = names.pop("status")
+        if not any(v in names for v in VERDICTS):
+            names["verdict"] = own
     asked = "cluster" in names
     known = "item_id" in names or (needs_item and not len(table))
     if not known and (own := _lone_id(table, used, asked=asked)):
@@ -254,6 +258,8 @@ _TEXT_NOUNS = {
 }  # fmt: skip
 REPEATED, _FEW_EACH = 1.2, 10
 """Rows per level of words that may name items which an id of rows does not."""
+_FEWEST_ALIKE = 10
+"""Rows from which a label that is always the verdict is no human's."""
 _MOST_LEVELS = 101
 _MOST_WORDS = 12
 
@@ -319,6 +325,26 @@ def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collectio
     ]  # fmt: skip
     named = [c for c in like if _OF_JUDGES.match(c)]
     return named[0] if len(named) == 1 == len(like) else ""
+
+
+def repeats_verdict(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
+    """Whether the column ``label`` words the judge's own 0 or 1: it says the same in every row.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"score": [0, 1] * 6, "label": ["wrong", "correct"] * 6})
+    >>> names = {"score": "score", "label": "label"}
+    >>> repeats_verdict(rows, names), repeats_verdict(rows.assign(label=["wrong"] * 12), names)
+    (True, False)
+    """
+    label, verdict = names.get("label", ""), next((names[v] for v in VERDICTS if v in names), "")
+    if folded(label) != "label" or verdict not in table or len(table) < _FEWEST_ALIKE:
+        return False
+    own, said = table[verdict].dropna(), table[label]
+    if nested(said) or set(pd.unique(own)) != {0, 1} or not _says_pass_or_fail(said):
+        return False
+    pairs = pd.DataFrame({"own": own, "said": said.loc[own.index]})
+    return len(pairs.dropna()) == len(own) and len(pairs.drop_duplicates()) == 2
 
 
 def _few_words(column: pd.Series) -> set[str]:

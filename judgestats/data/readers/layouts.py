@@ -47,6 +47,11 @@ LAYOUTS: tuple[Layout, ...] = (
         item=("context.span_id",), verdict=(r"(.+)_score\.label", r"(.+)_score\.score"),
     ),
     Layout(
+        name="phoenix-span-evaluations", about="Phoenix span evaluations",
+        signature=(r"context\.span_id", "label", "score", "explanation"),
+        item=("context.span_id",), verdict=("label", "score"), explanation="explanation",
+    ),
+    Layout(
         name="opik-traces", about="Opik traces",
         signature=(r"feedback_scores\[\]\.name", r"feedback_scores\[\]\.value",
                    r"feedback_scores\[\]\.source"),

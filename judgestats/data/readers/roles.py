@@ -33,7 +33,7 @@ UNVARYING = "does not vary within an item"
 _TIMES = re.compile(r"\b(\w*time|date|\w*stamp|created|updated|asked|started|ended)\b")
 _MEASURES = re.compile(
     r"\b(latency|duration|seconds|tokens?|cost|price|usd|\w*length|chars|words|prob|probability"
-    r"|logprobs?|confidence|weight|elapsed)\b|\bm?s$"
+    r"|logprobs?|confidence|weight|elapsed)\b|\bm?s$|^(?:n|num|count) (?!rating|score)"
 )
 _ROWS = re.compile(
     r"\b(uuid|guid|hash|sha\d*|digest|row|rowid|line|seed|fingerprint"
@@ -401,7 +401,7 @@ _JUDGE = {
 _HUMAN = {
     "human", "annotation", "annotator", "ui", "app", "user", "person", "people", "expert",
     "physician", "reviewer", "review", "manual", "labeler", "labeller", "crowd", "crowdworker",
-    "worker", "rater", "gold", "response",
+    "worker", "rater", "gold", "response", "author", "participant",
 }  # fmt: skip
 _RULE = frozenset({"code", "heuristic", "programmatic", "rule", "regex", "exact_match"})
 _UNCLEAR = frozenset({"api", "sdk", "external", "import", "other"})
@@ -412,7 +412,9 @@ _CERTAIN = {
 """Words that name people in every context; `ui` or `user` may name something else."""
 _OF_PEOPLE = _CERTAIN | {"person", "expert", "physician"}
 _CLASSES = (("judge", _JUDGE), ("human", _HUMAN), ("rule", _RULE), ("unclear", _UNCLEAR))
-_SMALL = frozenset({"a", "an", "the", "as", "by", "of", "in", "end", "feedback", "based", "graded"})
+_SMALL = frozenset(
+    {"arena", "a", "an", "the", "as", "by", "of", "in", "end", "feedback", "based", "graded"}
+)
 _MODELS = re.compile(
     r"(gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|grok|prometheus|o[134]\b)", re.I
 )
@@ -422,7 +424,7 @@ _NAMED = re.compile(
     re.I,
 )
 _KIND_NAMED = re.compile(r"(source|annotat|rater|judge|evaluat|grader|scorer|feedback)", re.I)
-_MOST_LEVELS = 20
+_MOST_LEVELS, _MOST_TOLD = 20, 8
 _EMPTY = "empty"
 _SAMPLE = 400
 
@@ -441,10 +443,12 @@ class RaterKinds:
 
     def described(self) -> str:
         """Each kind with its levels and rows."""
-        return ", ".join(
-            f"{kind} ({', '.join(f'{v or _EMPTY} {self.rows[v]:,}' for v in levels)})"
-            for kind, levels in self.kinds.items()
-        )
+        told = []
+        for kind, levels in self.kinds.items():
+            named = [f"{v or _EMPTY} {self.rows[v]:,}" for v in levels[:_MOST_TOLD]]
+            more = [f"{len(levels) - _MOST_TOLD:,} more"] if len(levels) > _MOST_TOLD else []
+            told.append(f"{kind} ({', '.join([*named, *more])})")
+        return ", ".join(told)
 
 
 def kind_of_rater(level: str) -> str:
@@ -545,7 +549,7 @@ def kinds_of_raters(column: str, cells: pd.Series) -> RaterKinds | None:
     """
     kept = cells.dropna()
     words = len(kept) and pd.api.types.infer_dtype(kept) == "string"
-    if not words or kept.nunique() > _MOST_LEVELS:
+    if not words or not _few_or_people(pd.unique(kept)):
         return None
     counts = {str(k): int(n) for k, n in cells.fillna("").value_counts(sort=False).items()}
     kinds: dict[str, list[str]] = {}
@@ -554,6 +558,11 @@ def kinds_of_raters(column: str, cells: pd.Series) -> RaterKinds | None:
     order = ("judge", "human", "rule", "unclear", "unknown")
     listed = {k: tuple(kinds[k]) for k in order if k in kinds}
     return RaterKinds(column=column, rows=counts, kinds=listed)
+
+
+def _few_or_people(levels: Collection[object]) -> bool:
+    """Whether words are few enough for kinds of raters, or all name people, as ``user_17`` does."""
+    return len(levels) <= _MOST_LEVELS or all(kind_of_rater(str(w)) == "human" for w in levels)
 
 
 def _asks(found: RaterKinds, *, judges: bool, varied: bool) -> bool:
@@ -566,6 +575,8 @@ def _asks(found: RaterKinds, *, judges: bool, varied: bool) -> bool:
         return certain and (judges or ("judge" in kinds and bool(_KIND_NAMED.search(last))))
     if {"human", "judge"} <= kinds:
         return named or certain or varied
+    if kinds == {"human"} and judges and len(found.kinds["human"]) > 1:
+        return True
     if "human" in kinds:
         return certain if kinds == {"human"} and named else (named or certain) and len(kinds) > 1
     empty_only = kinds == {"judge", "unclear"} and set(found.kinds["unclear"]) == {""}
@@ -584,7 +595,7 @@ def _word_columns(table: pd.DataFrame, serving: Collection[str]) -> Iterator[tup
         some = kept.iloc[:: max(1, len(kept) // _SAMPLE)]
         objects = [o for v in some if (o := object_in(v)) is not None]
         if not objects:
-            if all(isinstance(v, str) for v in some) and len(set(some)) <= _MOST_LEVELS:
+            if all(isinstance(v, str) for v in some) and _few_or_people(set(some)):
                 yield column, cells
             continue
         values: dict[str, set[object]] = {}

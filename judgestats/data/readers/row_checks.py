@@ -296,8 +296,11 @@ def check_raters(rows: Rows) -> None:
     """Refuse rows of human raters, of rules or of nobody known among the judge's."""
     stated = rows.options.judge_rows.partition("=")[0].strip()
     found = roles.rater_kinds(
-        rows.table, rows.names, explained={*rows.options.factors, *rows.options.item, stated}
-    )
+        rows.table, rows.names,
+        explained={
+            *rows.options.factors, *rows.options.item, stated, rows.options.mapping.get("judge", "")
+        },
+    )  # fmt: skip
     if found is not None:
         raise raters_question(rows, found)
 
@@ -315,6 +318,13 @@ def raters_question(rows: Rows, found: roles.RaterKinds) -> InputError:
     -------
     InputError
     """
+    if set(found.kinds) == {"human"} and found.column == rows.names.get("judge"):
+        question = (
+            f"{found.column!r} names only people: {found.described()}. Give the judge's file, with "
+            "this one as --labels; or are they judged?"
+        )
+        judged = replace(rows.options, mapping={**rows.options.mapping, "judge": found.column})
+        return rows.ask(question, [("people are judges", judged)])
     if set(found.kinds) == {"human"}:
         return InputError(
             f"{rows.source}: no judge's rows: {found.column!r} holds {found.described()} only. "

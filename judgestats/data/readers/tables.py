@@ -29,6 +29,7 @@ from judgestats.data.readers.columns import (
     known_column,
     label_note,
     names_question,
+    repeats_verdict,
     resolve_columns,
     text_column,
 )
@@ -325,6 +326,9 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     )
     if "status" in names and "status" not in mapping and _says_done(table[names["status"]]):
         del names["status"]
+    if "label" not in mapping and repeats_verdict(table[~humans], names):
+        shapes += [f"{names['label']} says the same as the verdict in every row: no human labels"]
+        del names["label"]
     table, names = _expand_rows(table, names, mapping, options)
     rows = row_checks.Rows(
         source=source, table=table[~humans], names=names, options=options, read=read_by

@@ -1,0 +1,111 @@
+"""Tables that tools and people write: no column is taken for what it is not."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats import read_judgments
+from judgestats.cli import main
+from judgestats.data import reading_of
+from judgestats.errors import InputError
+
+N = 36
+RNG = np.random.default_rng(11)
+PASSES = RNG.random(N) < 0.6
+ITEMS = [f"i{i}" for i in range(N)]
+WHY = "The answer matches the reference in every respect."
+
+
+def counts(frame):
+    return reading_of(frame)["counts"]
+
+
+def test_the_words_of_a_judges_own_0_and_1_are_no_human_labels(tmp_path):
+    words = np.where(PASSES, "correct", "incorrect")
+    spans = {"context.span_id": ITEMS, "label": words, "score": PASSES * 1, "explanation": WHY}
+    pd.DataFrame(spans).to_csv(tmp_path / "spans.csv", index=False)
+    found = read_judgments(tmp_path / "spans.csv")
+    assert reading_of(found)["layout"] == "phoenix-span-evaluations"
+    assert (counts(found)["judgments"], counts(found)["labels"]) == (N, 0)
+    table = pd.DataFrame({"id": ITEMS, "score": PASSES * 1, "label": words})
+    found = read_judgments(table)
+    assert (counts(found)["judgments"], counts(found)["labels"]) == (N, 0)
+    assert "no human labels" in reading_of(found)["sentence"] + " ".join(found.attrs["understood"])
+    # One row that differs, a mapping, or labels of a part are labels.
+    differs = table.assign(label=[words[1], *words[1:]] if words[0] != words[1] else words)
+    differs.loc[0, "label"] = "incorrect" if PASSES[0] else "correct"
+    assert counts(read_judgments(differs))["labels"] == N
+    assert counts(read_judgments(table, mapping={"label": "label"}))["labels"] == N
+    part = table.assign(label=[*words[:20], *[None] * (N - 20)])
+    assert counts(read_judgments(part))["labels"] == 20
+
+
+def test_a_status_of_pass_and_fail_is_a_verdict():
+    words = np.where(PASSES, "PASS", "FAIL")
+    alone = read_judgments(pd.DataFrame({"question": ITEMS, "Status": words}))
+    beside = read_judgments(pd.DataFrame({"question": ITEMS, "Status": words, "Score": PASSES * 1}))
+    for found in (alone, beside):
+        assert (found["choice"] == "pass").sum() == PASSES.sum()
+        assert (found["status"] == "ok").all()
+
+
+def test_people_alone_are_no_judges(workplace, capsys):
+    rows = [
+        {"question_id": f"q{i}", "model_a": "x", "model_b": "y", "winner": w,
+         "judge": f"arena_user_{i}", "turn": 1}
+        for i, w in enumerate(["model_a", "model_b", "tie"] * 20)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv("arena.csv", index=False)
+    command = ["analyze", "arena.csv", "--track", "none", "--report", "none"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "names only people" in said
+    assert "52 more" in said
+    printed = re.search(r"judgestats (analyze .*?)    ", said)[1]
+    assert main(shlex.split(printed)) == 0
+    assert "60 judges" in capsys.readouterr().out
+
+
+STARS = {
+    "full": (["★", "★★", "★★★★★"], [1, 2, 5], ()),
+    "of five": (["★☆☆☆☆", "★★★☆☆", "★★★★★"], [1, 3, 5], (0, 5)),
+    "emoji": (["⭐️", "⭐️ ⭐️", "⭐⭐⭐"], [1, 2, 3], ()),
+    "words": (["4/5 stars", "2 / 5 stars", "1/5 star"], [4, 2, 1], (0, 5)),
+    "counted": (["4 stars", "1 star", "3★"], [4, 1, 3], ()),
+    "halves": (["★★½", "★★★", "★"], [2.5, 3, 1], ()),
+}
+
+
+@pytest.mark.parametrize("kind", STARS)
+def test_stars_are_points(kind):
+    words, points, scale = STARS[kind]
+    table = pd.DataFrame({"item_id": ITEMS, "judge": "m", "rating": words * (N // 3)})
+    found = read_judgments(table)
+    assert found["score"].tolist() == points * (N // 3)
+    assert tuple(found.attrs["scale"] or ()) == scale
+
+
+def test_empty_stars_alone_and_words_among_numbers_are_asked_about():
+    table = pd.DataFrame({"item_id": ITEMS, "judge": "m", "rating": ["☆", "☆☆", "☆☆☆"] * (N // 3)})
+    with pytest.raises(InputError, match="--values"):
+        read_judgments(table)
+    table["rating"] = ["3", "4", "great"] * (N // 3)
+    with pytest.raises(InputError, match=r"not understood: 'great' \(12\)"):
+        read_judgments(table)
+    assert counts(read_judgments(table, values={"great": "unparsed"}))["unparsed"] == N // 3
+    found = read_judgments(table, values={"great": "5"})
+    assert found["score"].tolist() == [3, 4, 5] * (N // 3)
+    table["rating"] = ["3", "4", "I would rather not give this answer any score at all."] * (N // 3)
+    assert counts(read_judgments(table))["unparsed"] == N // 3
+
+
+def test_counts_of_a_table_of_results_are_no_verdicts(tmp_path):
+    columns = ("win_rate", "n_wins", "n_draws", "num_items", "avg_length")
+    table = pd.DataFrame({"model": ITEMS} | {c: RNG.integers(0, 50, N) for c in columns})
+    table.to_csv(tmp_path / "board.csv", index=False)
+    with pytest.raises(InputError) as asked:
+        read_judgments(tmp_path / "board.csv")
+    assert not re.search(r"verdict=(n_|num_|avg_)", str(asked.value))
