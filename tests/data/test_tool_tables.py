@@ -109,3 +109,23 @@ def test_counts_of_a_table_of_results_are_no_verdicts(tmp_path):
     with pytest.raises(InputError) as asked:
         read_judgments(tmp_path / "board.csv")
     assert not re.search(r"verdict=(n_|num_|avg_)", str(asked.value))
+
+
+@pytest.mark.parametrize("verdicts", [[1, 5, 3], ["pass", "fail", "pass"]])
+def test_reference_answers_are_no_labels(verdicts):
+    table = pd.DataFrame({"id": ITEMS, "judge": "m", "score": verdicts * (N // 3)})
+    texts = [f"It is {i} because of the sum." for i in range(N)]
+    numbers = [str(int(v)) for v in RNG.integers(1, 9999, N)]
+    for answers in (texts, numbers):
+        found = read_judgments(table.assign(ground_truth=answers))
+        assert counts(found)["labels"] == 0
+        assert "reference answers" in " ".join(found.attrs["understood"])
+    right = verdicts[1:] + verdicts[:1]
+    assert counts(read_judgments(table.assign(ground_truth=right * (N // 3))))["labels"] == N
+
+
+def test_a_mapped_column_of_numbers_is_a_label():
+    numbers = RNG.integers(1, 9999, N)
+    table = pd.DataFrame({"id": ITEMS, "score": RNG.integers(1, 6, N), "gold": numbers})
+    assert counts(read_judgments(table))["labels"] == 0
+    assert counts(read_judgments(table, mapping={"label": "gold"}))["labels"] == N

@@ -260,6 +260,8 @@ REPEATED, _FEW_EACH = 1.2, 10
 """Rows per level of words that may name items which an id of rows does not."""
 _FEWEST_ALIKE = 10
 """Rows from which a label that is always the verdict is no human's."""
+_OF_ANSWERS, _TOP = {"groundtruth", "gold", "goldlabel", "label", "ytrue", "expert"}, 100
+"""Names of labels that are also those of reference answers, and the highest score of a scale."""
 _MOST_LEVELS = 101
 _MOST_WORDS = 12
 
@@ -345,6 +347,28 @@ def repeats_verdict(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
         return False
     pairs = pd.DataFrame({"own": own, "said": said.loc[own.index]})
     return len(pairs.dropna()) == len(own) and len(pairs.drop_duplicates()) == 2
+
+
+def holds_answers(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
+    """Whether a column such as ``ground_truth`` holds what a right answer says, and no verdict.
+
+    Texts are, and numbers of which some lie beyond every scale on which the verdicts lie.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"score": [1, 5, 3], "gold": [12, 1771, 4]})
+    >>> names = {"score": "score", "label": "gold"}
+    >>> holds_answers(rows, names), holds_answers(rows.assign(gold=[2, 5, 4]), names)
+    (True, False)
+    """
+    label, verdict = names.get("label", ""), next((names[v] for v in VERDICTS if v in names), "")
+    if folded(label) not in _OF_ANSWERS or not len(table) or nested(table[label]):
+        return False
+    if _is_text(table[label]) and table[label].nunique() > _MOST_WORDS:
+        return True
+    said = pd.to_numeric(table[label], errors="coerce")
+    own = pd.to_numeric(table[verdict], errors="coerce") if verdict in table else said
+    return bool(said.notna().any() and said.abs().max() > _TOP and not own.abs().max() > _TOP)
 
 
 def _few_words(column: pd.Series) -> set[str]:

@@ -24,6 +24,7 @@ from judgestats.data.readers.columns import (
     answers_differ,
     column_named,
     folded,
+    holds_answers,
     item_texts,
     joined_ids,
     known_column,
@@ -328,6 +329,9 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         del names["status"]
     if "label" not in mapping and repeats_verdict(table[~humans], names):
         shapes += [f"{names['label']} says the same as the verdict in every row: no human labels"]
+        del names["label"]
+    elif "label" not in mapping and holds_answers(table[~humans], names):
+        shapes += [f"{names['label']} holds reference answers: no human labels"]
         del names["label"]
     table, names = _expand_rows(table, names, mapping, options)
     rows = row_checks.Rows(
