@@ -129,3 +129,22 @@ def test_a_mapped_column_of_numbers_is_a_label():
     table = pd.DataFrame({"id": ITEMS, "score": RNG.integers(1, 6, N), "gold": numbers})
     assert counts(read_judgments(table))["labels"] == 0
     assert counts(read_judgments(table, mapping={"label": "gold"}))["labels"] == N
+
+
+def test_one_pass_takes_no_own_verdict_and_no_answer_for_a_label(workplace, capsys):
+    words = np.where(PASSES, "correct", "incorrect")
+    quiet = ["--stream", "yes", "--track", "none", "--report", "none"]
+    table = pd.DataFrame({"item_id": ITEMS, "judge": "m", "score": PASSES * 1})
+    for column, cells in (("label", words), ("gold", RNG.integers(1, 9999, N))):
+        table.assign(**{column: cells}).to_parquet("rows.parquet", index=False)
+        assert main(["analyze", "rows.parquet", *quiet]) == 0
+        assert "Accuracy" not in capsys.readouterr().out
+    differs = words.copy()
+    differs[0] = "incorrect" if PASSES[0] else "correct"
+    table.assign(label=differs).to_parquet("rows.parquet", index=False)
+    assert main(["analyze", "rows.parquet", *quiet]) == 0
+    assert "Accuracy" in capsys.readouterr().out
+    table.assign(score=["3", "4", "n/a"] * (N // 3)).to_parquet("rows.parquet", index=False)
+    assert main(["analyze", "rows.parquet", *quiet]) == 2
+    assert "--stream no" in capsys.readouterr().err
+    assert main(["analyze", "rows.parquet", "--stream", "no", *quiet[2:]]) == 0

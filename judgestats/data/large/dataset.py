@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 from judgestats.arrays import LARGEST, Ints
 from judgestats.data.parse import several_orders
 from judgestats.data.readers.checks import REPEATED_SHARE
-from judgestats.data.readers.columns import known_column, resolve_columns
+from judgestats.data.readers.columns import (
+    holds_answers,
+    known_column,
+    repeats_verdict,
+    resolve_columns,
+)
 from judgestats.data.readers.frame import reading_key
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.options import TableOptions
@@ -248,8 +253,8 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
         ):
             hint = " For categorical verdicts map it as choice=COLUMN." if ours == "score" else ""
             raise InputError(
-                f"{path}: column {theirs!r} serves as {ours} and must hold numbers, got {kind}."
-                f"{hint}"
+                f"{path}: column {theirs!r} serves as {ours} and must hold numbers, got "
+                f"{kind}.{hint} In memory words are read: --stream no."
             )
     elif ours == "replicate":
         if not pa.types.is_integer(value):
@@ -883,6 +888,10 @@ def labelled_judgments(
         people = opened.dataset.filter(opened.holding(human))
         ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
     table = _labelled_rows(opened, ids, options.stated_columns)
+    if ids is None and "label" not in options.mapping:
+        every = len(table) == reduced.n_rows
+        if (every and repeats_verdict(table, names)) or holds_answers(table, names):
+            return None
     if not len(table):
         if labels is None:
             return None
