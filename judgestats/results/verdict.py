@@ -159,12 +159,6 @@ class Measure(Part):
             return (f - 1) / (f + self.parts - 1)
         return math.tanh(value) if self.shape == "correlation" else value
 
-    @property
-    def error(self) -> float:
-        """A quarter of the 95% interval's length, near its standard error."""
-        low, high = self.limits(_LEVEL)
-        return (high - low) / (2 * 1.96)
-
 
 def share_measure(
     key: str, values: Sequence[float], clusters: Sequence[object], **more: object

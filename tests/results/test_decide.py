@@ -92,6 +92,21 @@ def test_levels_are_shared_over_verdicts_looks_and_requirements() -> None:
     assert Levels.from_counts(0).do_not_use == 0.025  # nothing measured
 
 
+def test_one_look_one_judge_and_two_repeats_are_the_defaults() -> None:
+    assert decide([asked("a R min 50 90~5")]).levels == Levels.from_counts(1, judges=1, looks=1)
+    even = Measure(key="a", estimate=0.5, variance=1e-4, n=10, n_clusters=10)
+    assert even.n_effective(0.025) == 10  # one judgment per item
+    ratio = Measure(key="a", estimate=0.5, low=0.3, high=0.7, shape="variance_ratio")
+    assert ratio.limits(0.01) == replace(ratio, parts=2).limits(0.01)
+
+
+def test_a_blocker_is_named_where_the_requirement_holds_and_nowhere_else() -> None:
+    holds, fails, said = asked("a R min 50 90~5"), asked("a R min 50 10~5"), caveats(["blocker"])
+    assert decide([holds], said).blocker == "A text."
+    for demands, found in (([holds], []), ([fails], said), ([], said)):
+        assert decide(demands, found).blocker == ""
+
+
 # ---------------------------------------------------------------- properties
 POINTS = st.integers(0, 100).map(lambda k: k / 100)
 

@@ -408,7 +408,7 @@ def _interval(
     return bounds, [*notes, *more]
 
 
-def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estimate:
+def icc_of_cells(cells: Cells, condition: str, *, level: float) -> Estimate:
     """ICC(1,1) of one condition: `judgestats.stats.icc` without the single scores.
 
     Parameters
@@ -433,7 +433,7 @@ def icc_of_cells(cells: Cells, condition: str, *, level: float = 0.95) -> Estima
     >>> from judgestats.stats.designs.cells import cell_statistics
     >>> x = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     >>> cells = cell_statistics(np.array(x)[:, None, :], conditions=["a"])
-    >>> round(icc_of_cells(cells, "a").estimate, 3)
+    >>> round(icc_of_cells(cells, "a", level=0.95).estimate, 3)
     0.166
     """
     if condition not in cells.conditions:
