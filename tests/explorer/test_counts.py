@@ -154,6 +154,37 @@ def test_recorded_scores_are_counted_as_by_pandas(opened: Callable[..., Browser]
     assert not page.faults()
 
 
+def example(name: str) -> dict[str, Any]:
+    """The data of an example page of the design."""
+    path = EXAMPLES / f"{name}.html"
+    if not path.is_file():
+        pytest.skip(f"needs {path}")
+    packed = re.search(r'octet-stream">\s*([^<]+?)\s*<', path.read_text(encoding="utf-8"))
+    assert packed is not None
+    return dict(json.loads(gzip.decompress(base64.b64decode(packed[1]))))
+
+
+def test_a_real_reply_takes_the_bytes_that_the_design_measured() -> None:
+    """142 bytes in the page for one of 505 characters, of 1,066 real ones; within 10%."""
+    files = sorted((EXAMPLES.parents[1] / "data" / "llmbar" / "raw").glob("*_CoT.json.gz"))
+    if not files:
+        pytest.skip("needs the raw replies of LLMBar")
+    said = [
+        row["results"][0][order]["completion"]
+        for path in files for row in json.loads(gzip.decompress(path.read_bytes()))
+        for order in ("swap = False", "swap = True")
+    ]  # fmt: skip
+    replies = [text for reply in said if (text := reply[0] if isinstance(reply, list) else reply)]
+    assert (len(replies), round(float(np.mean([*map(len, replies)])))) == (1066, 505)
+    frame = judgments(1, n_items=len(replies), judges=("ann",), repeats=1, missing=0.0)
+    frame = frame.assign(raw_text="", explanation="", question_text="", answer_text="")
+    bare, whole = (
+        len(script.html_page(view_payload(NOTHING, frame.assign(raw_text=texts), cutoff=6.0)[1]))
+        for texts in ("", replies)
+    )
+    assert (whole - bare) / len(replies) == pytest.approx(142, rel=0.1)
+
+
 @pytest.mark.parametrize(
     ("name", "modes", "first"),
     [
@@ -165,12 +196,7 @@ def test_examples_of_the_design_have_their_reference_values(
     opened: Callable[..., Browser], name: str, modes: tuple[int, ...], first: tuple[object, ...]
 ) -> None:
     """The payloads of the two examples, with the fields that they lack."""
-    example = EXAMPLES / f"{name}.html"
-    if not example.is_file():
-        pytest.skip(f"needs {example}")
-    packed = re.search(r'octet-stream">\s*([^<]+?)\s*<', example.read_text(encoding="utf-8"))
-    assert packed is not None
-    payload = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    payload = example(name)
     payload["schema"] = "judgestats.view/1"
     payload["meta"]["step"] = 1
     payload["items"]["cluster"] = payload["items"]["id"]
@@ -283,6 +309,29 @@ def test_no_word_of_a_verdict_or_a_label_is_cut(opened: Callable[..., Browser]) 
         cut = """[...document.querySelectorAll('.mx-value, .panel')]
           .filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)"""
         assert tab.js(cut) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "cutoff", "said", "mode"),
+    [
+        ({}, 6.0, "Repeats give different verdicts on", "flips"),
+        ({"labels": "points"}, None, "Repeats differ by more than a step on", "flips"),
+        ({"repeats": 1}, 6.0, "A judge differs from the human label on", "wrong"),
+        ({"repeats": 1, "labels": "none"}, None, "Judges disagree on", "differ"),
+        ({"kind": "choice"}, None, "A judge differs from the human label on", "wrong"),
+        ({"kind": "choice", "labels": "none"}, None, "Repeats give different verdicts on", "flips"),
+    ],
+)
+def test_the_figure_is_titled_by_a_finding_on_the_selection(
+    opened: Callable[..., Browser], case: dict[str, Any], cutoff: float | None, said: str, mode: str
+) -> None:
+    frame = judgments(3, **case)
+    tab = opened(frame, "#slice=A", cutoff=cutoff)
+    own = frame[frame["category"].eq("A")]
+    modes = tab.js("judgestats.selection.modes")
+    assert modes["all"] == own["item_id"].nunique()
+    title = tab.js("document.getElementById('fig-title').textContent")
+    assert title == f"{said} {modes[mode]} of {modes['all']} items"
 
 
 def test_systems_filter_their_items(opened: Callable[..., Browser]) -> None:

@@ -420,7 +420,7 @@ def _built(
             "means are of the selection; estimates with intervals are of the record.",
             "left_out": {"texts": lost, "items": n_all - len(ids), "why": " ".join(why), "seed": 0},
         },
-        "record": {**record_of(results), "figure": _figure(judged, frame)},
+        "record": {**record_of(results), "figure": {"note": _figure_note(judged, frame)}},
         "columns": judged.columns,
         "items": {
             "id": ids, **{n: first[n].tolist() for n in ("cluster", "slice", "system")},
@@ -496,29 +496,28 @@ def _scale(results: Results, judged: _CodedJudgments) -> list[float] | None:
     return [float(low), float(high) if high > low else float(low) + 1]
 
 
-def _figure(judged: _CodedJudgments, frame: pd.DataFrame) -> dict[str, str]:
-    """Title and caption of the figure: what a mark is, and what a click does."""
-    parts = []
+def _figure_note(judged: _CodedJudgments, frame: pd.DataFrame) -> str:
+    """Caption of the figure: what a mark is, and what a click does."""
+    notes = []
     scored = frame[frame["scored"]]
     cut = "" if judged.cutoff is None else " Dashed: cut-off."
     if len(scored) and not scored.duplicated(["item_id", "column"]).any():
-        note = f"{cut} Click a bar or drag to filter.".strip()
+        note = f"A bar counts the items with one score.{cut} Click a bar or drag to filter."
         if scored["label"].notna().any():
             note = f"Blue: agrees with the human label. Hatched: differs. Grey: no label. {note}"
-        parts.append(("Each bar counts the items with one score", note))
+        notes.append(note)
     elif len(scored):
         note = "A mark is an item. Horizontal: mean of the repeats. Vertical: their SD."
         if scored["label"].notna().any():
             note += " Cross: differs from the human label."
-        note += f"{cut} Drag to filter, click to open an item."
-        parts.append(("Mean and SD of the repeats of each item", note))
+        notes.append(f"{note}{cut} Drag to filter, click to open an item.")
     if any(c["kind"] == "choice" and c["rater"] == "judge" for c in judged.columns):
         by = "human label (rows) and majority" if frame["label"].notna().any() else "majority"
-        note = f"Items by {by} of a judge's verdicts (columns); split: no verdict has a majority. "
-        note += "Counts are of the selection; a click filters."
-        parts.append(("Each count opens its items", note))
-    titles, notes = zip(*parts, strict=True)
-    return {"title": " · ".join(titles), "note": " ".join(notes)}
+        notes.append(
+            f"Items by {by} of a judge's verdicts (columns); split: no verdict has a majority. "
+            "Counts are of the selection; a click filters."
+        )
+    return " ".join(notes)
 
 
 def record_of(results: Results) -> dict[str, Any]:

@@ -1,8 +1,18 @@
-// The figure of categories: human label against majority, one table of counts per column.
+// The figure's title; the figure of categories: human label against majority, one table of counts
+// per column.
 
 import { breakable, el, replace } from "./dom.js";
-import { DASH, count, longest } from "./format.js";
+import { DASH, count, longest, plural } from "./format.js";
 import { NONE } from "./store.js";
+
+/** What the figure shows, as counts of the selection. */
+export function figureTitle(store, { all, differ, flips, wrong }) {
+  const of = (n) => `${count(n)} of ${plural(all, "item")}`;
+  if (store.scored ? !store.single : store.splits && !store.decided) {
+    return `Repeats ${store.voted.includes(1) ? "give different verdicts" : "differ by more than a step"} on ${of(flips)}`;
+  }
+  return store.decided ? `A judge differs from the human label on ${of(wrong)}` : `Judges disagree on ${of(differ)}`;
+}
 
 const verdictWords = (store) => [...store.counted.map((k) => store.short[k]), ...(store.splits ? ["split"] : [])];
 

@@ -1,6 +1,7 @@
 // Start: read the data, build the views, and connect them. Every change goes through `update`.
 
 import { Blind } from "./blind.js";
+import { figureTitle } from "./counts.js";
 import { Detail } from "./detail.js";
 import { announce, byId, el, replace, setAttributes } from "./dom.js";
 import { Figure } from "./figure.js";
@@ -26,7 +27,6 @@ function explore(payload) {
   showHeader(store.record);
   const narrow = matchMedia("(max-width: 43.99rem)");
   if (narrow.matches) document.querySelector(".summary").open = false;
-  replace(byId("fig-title"), store.record.figure.title);
   replace(byId("fig-note"), store.record.figure.note);
   replace(byId("provenance"), store.meta.provenance);
   replace(byId("left-out"), store.meta.left_out.why);
@@ -82,7 +82,10 @@ function explore(payload) {
     const from = performance.now();
     selection = select(store, state);
     matrix.show(selection);
-    if (!onlyOrder) figure.show(selection, state.filters); // the same points in another order
+    if (!onlyOrder) { // else the same points in another order
+      figure.show(selection, state.filters);
+      byId("fig-title").textContent = figureTitle(store, selection.modes);
+    }
     if (redrawFilters) makeFilters(store, state, update);
     showActive(store, state, update);
     if (detail.item !== undefined) detail.show(detail.item, detail.column, selection);
