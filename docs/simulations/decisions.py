@@ -416,19 +416,20 @@ def panel(reps: int) -> None:
         whole = subset_credit(every, k).mean()
         losses = {f"judge {j + 1}": whole - subset_credit(np.delete(every, j, 1), k - 1).mean()
                   for j in range(k)}  # fmt: skip
-        for n in (60, 100, 300):
+        for n in (20, 40, 60, 100, 300):
             rng = np.random.default_rng([37, n, len(p)])
-            hits, few, low = [], [], []
-            for _ in range(reps):
+            hits, over, few, low = [], [], [], []
+            while len(hits) < reps:
                 e = draw(rng, n, p, r)
                 if e.mean(axis=1).var() > 0 and e.sum() >= 3:
                     made = effective_votes(e, np.zeros(n), labels_drawn="random")
                     hits.append(made.n_eff.low <= truth <= made.n_eff.high)
+                    over.append(truth < made.n_eff.low)
                     few.append(any(c.code == "few_errors" for c in made.caveats))
                     low.append(any(d.limit < losses[d.judge] for d in made.droppable))
             rare = name.endswith(".05")
-            bound = ">=.92" if (n >= 100 and not rare) or n == 300 else ">=.80"
-            add_share("panel", f"{name}, {n} labels", "coverage", hits, bound)
+            add_share("panel", f"{name}, {n} labels", "coverage", hits, ">=.92")
+            add_share("panel", f"{name}, {n} labels", "lower limit too high", over, "<=.04")
             if k > 2:
                 add_share("panel", f"{name}, {n} labels", "a limit of loss too low", low, "<=.05")
             if rare and n < 300:

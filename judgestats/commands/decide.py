@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -406,9 +407,11 @@ def next_command(arguments: Args) -> int:
     chance = None
     if judged[0].has_labels or judged[0].has_label_scores:
         if "chance" not in frame:
+            own = shlex.quote(frame.attrs["roles"].get("label", ["label"])[0])
+            other = "" if arguments.labels else f", or leave labels out: --ignore {own}"
             raise InputError(
                 f"{arguments.labels or arguments.file}: there is no column chance, so the sampling "
-                "of the labels is unknown. Give a file that labels next wrote, or leave labels out."
+                f"of the labels is unknown. Give a file that labels next wrote{other}."
             )
         named = frame.groupby("item_id", sort=False)["chance"].first()
         chance = pd.to_numeric(named.reindex(judged[0].items), errors="coerce").to_numpy()

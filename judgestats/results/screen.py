@@ -744,6 +744,8 @@ def full_text(results: Results) -> str:
         lines += [f"{record.title}:", *_full_text_wrapped(worded.numbers + mark, indent="  ")]
     if why:
         lines += ["", *(t for k, n in why.items() for t in _full_text_wrapped(f"[{n}] {k}"))]
+    for one in results.decisions:
+        lines += ["", *(printable(str(line), one_line=True) for line in one.get("screen", ()))]
     if results.limitations:
         lines += ["", "Limits of these data:"]
         lines += [t for n in results.limitations for t in _full_text_wrapped(f"- {n.message}")]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.decisions.automation import Automation, automation_certificate
+from judgestats.analysis.decisions.next_labels import choice_gain
 from judgestats.analysis.decisions.operating_point import (
     operating_point,
     refused_point,
@@ -63,7 +64,23 @@ def decisions_of(frame: pd.DataFrame, options: DecisionOptions) -> tuple[Decisio
     items = [one for one in every if one.has_labels]
     level = 1 - 0.05 / max(len(items) * options.looks, 1)
     alone = [made for one in items for made in _judge_decisions(one, options, level, len(items))]
-    return (*alone, *_panel_decisions(every, options))
+    return (*alone, *_panel_decisions(every, options), *_choice_gain(items, options))
+
+
+def _choice_gain(items: Sequence[ItemJudgments], options: DecisionOptions) -> Iterator[Decision]:
+    """What choosing items to label saves, with the judge that saves most, where it is worth it."""
+    if options.labels_drawn not in {"", "random"} or options.looks > 1:
+        return
+    found = []
+    for one in items:
+        if not (one.is_scored or one.drawn):
+            verdicts, shares = one.majority
+            sure = one.confidence if one.confident.any() else shares
+            made = choice_gain(verdicts, sure, one.labels, cluster=one.cluster)
+            found += [] if made is None else [
+                replace(made, subject=one.name if len(items) > 1 else "")
+            ]  # fmt: skip
+    yield from sorted(found, key=lambda made: -made.adaptive_gain)[:1]
 
 
 def _panel_decisions(

@@ -60,6 +60,32 @@ class LabelBounds(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChoiceGain(record.Decision):
+    """What choosing the next items would save over random labels.
+
+    Attributes
+    ----------
+    bound : LabelBounds
+    adaptive_gain : float
+        Share of labels saved over random labels with the same strata, at most.
+    """
+
+    kind: ClassVar[str] = "labels"
+    word: ClassVar[str] = "LABELS"
+    bound: LabelBounds
+    adaptive_gain: Number
+
+    def sentences(self) -> list[str]:
+        """The gain, the bound, and the command."""
+        gain, best, random = map(
+            record.percent, (self.adaptive_gain, self.bound.neyman, self.bound.strata)
+        )
+        claim = f"Choosing the items saves at most {gain} of the labels: {best} of those needed"
+        other = f"without a judge, random labels {random} (from {self.n_labels:,} labels)."
+        return [f"{claim} {other}", "For a new sample: judgestats labels next FILE"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class NextLabels(record.Decision):
     """Items to label next, and the human pass rate or mean score estimated from available labels.
 
@@ -288,6 +314,45 @@ def next_labels(
         chosen=tuple(chosen[shuffled].tolist()), chance=tuple(shares[shuffled].tolist()),
         reason="" if known else "labels do not vary" if have.any() else "there are no labels yet",
         method="strata of verdict and confidence; Neyman's allocation in batches",
+    )  # fmt: skip
+
+
+def choice_gain(
+    verdicts: Floats, confidence: Floats | None, labels: Floats, *, cluster: ArrayLike | None = None
+) -> ChoiceGain | None:
+    """What choosing items would save, from labels drawn at random; None where it is below 15%.
+
+    Parameters
+    ----------
+    verdicts : ndarray, shape (N,)
+        1 pass, 0 fail, NaN unparsed.
+    confidence : ndarray, shape (N,), optional
+    labels : ndarray, shape (N, raters)
+        1, 0, and NaN without a label.
+    cluster : array-like, shape (N,), optional
+    """
+    where = "labels next"
+    judged = record.labelled(labels, cluster, where=where)
+    codes = np.unique(judged.codes, return_inverse=True)[1]
+    sure = np.zeros(verdicts.size) if confidence is None else confidence
+    strata = label_plan.label_strata(verdicts, sure)
+    sizes, have = np.bincount(strata), np.bincount(strata[judged.used], minlength=strata.max() + 1)
+    if (
+        have.min() < LEAST
+        or have.sum() == sizes.sum()
+        or np.bincount(codes).max() > (MOST_PER_CLUSTER)
+    ):
+        return None
+    given = [judged.human[(strata == h) & judged.used] for h in range(sizes.size)]
+    found = label_plan.label_moments(given, have, is_scored=False)
+    bound, gain = _bounds(verdicts, strata, sizes, have, found, judged.human)
+    if not gain >= WORTH:
+        return None
+    return ChoiceGain(
+        certified=False, bound=bound, adaptive_gain=gain, n_labels=int(have.sum()),
+        n_items=verdicts.size, n_unparsed=int(np.isnan(verdicts).sum()),
+        reason="an estimate of what labels next saves",
+        method="strata of verdict and confidence; Neyman's allocation",
     )  # fmt: skip
 
 

@@ -328,8 +328,9 @@ def _with_votes(
     few = int((np.abs(errors) > 0).any(axis=1).sum())
     if few < FEW_ERRORS:
         caveats = (*caveats, Caveat(
-            code="few_errors", severity="major", about="n_eff",
-            text=f"Only {few} labelled items have any error, so the interval is too narrow.",
+            code="few_errors", severity="minor", about="n_eff",
+            text=f"Only {few} labelled items have any error, so the interval allows for one more "
+            "in which all judges err.",
             action="Label more items.",
         ))  # fmt: skip
     found = replace(

@@ -203,6 +203,8 @@ def best_member(credit: Floats, codes: Ints, seed: int | None) -> Floats:
 
 FEW_APART = 30
 """Clusters that set near copies apart, from which their influence alone gives limits."""
+FEW_WRONG = 60
+"""Clusters with errors below which the lower limit of effective votes is widened."""
 
 
 def effective_judges(errors: Floats) -> float:
@@ -250,7 +252,8 @@ def effective_judges_limits(
     -------
     low, high : float
         With t of 2 G / (kurtosis - 1) degrees of freedom, at most G - 1. The lower limit is at
-        least 1: the mean varies no more than a judge. Where fewer than 30 clusters set the judges
+        least 1: the mean varies no more than a judge. Where fewer than 60 clusters hold errors,
+        it allows for one more in which all judges err. Where fewer than 30 clusters set the judges
         apart, the upper limit allows for two more in which one judge is `step` away. NaN where
         the errors do not vary.
 
@@ -261,29 +264,35 @@ def effective_judges_limits(
     >>> bool(low < effective_judges(e) < high)
     True
     """
-    mean, variance = errors.mean(axis=1), float(errors.var(axis=0).mean())
-    if not mean.var() > 0:
+    places = np.arange(len(errors)) if codes is None else np.unique(codes, return_inverse=True)[1]
+    g, k = int(places.max(initial=-1)) + 1, errors.shape[1]
+    if g < 2 or not errors.mean(axis=1).var() > 0:
         return math.nan, math.nan
-    centred = np.square(errors - errors.mean(axis=0)).mean(axis=1)
-    u = centred / variance - np.square(mean - mean.mean()) / mean.var()
-    if codes is not None:
-        u = np.bincount(np.unique(codes, return_inverse=True)[1], u)
-    g = u.size
-    squares = float(np.square(u - u.mean()).sum())
-    if g < 2:
-        return math.nan, math.nan
-    error = math.sqrt(g / (g - 1) * squares) / errors.shape[0]
-    kurtosis = g * float(((u - u.mean()) ** 4).sum()) / max(squares**2, 1e-300)
-    df = max(1.0, min(g - 1, 2 * g / max(kurtosis - 1, 1e-9)))
     middle, tail = math.log(effective_judges(errors)), (1 + level) / 2
+    error, kurtosis = _log_influence(errors, places)
+    df = max(1.0, min(g - 1, 2 * g / max(kurtosis - 1, 1e-9)))
     low, high = (middle + sign * float(special.stdtrit(df, tail)) * error for sign in (-1, 1))
-    apart = np.ptp(errors, axis=1) > 0
-    if (apart.sum() if codes is None else np.unique(codes[apart]).size) < FEW_APART:
-        k = errors.shape[1]
-        one = step * (k - 1) / k**2 / (g * variance)
+    if np.unique(places[(errors != 0).any(axis=1)]).size < FEW_WRONG:
+        size, items = math.sqrt(float(np.square(errors[errors != 0]).mean())), len(errors) // g
+        more = np.vstack([errors, np.full((items, k), size)])
+        wide = _log_influence(more, np.append(places, np.full(items, g)))[0]
+        far = float(special.stdtrit(g, tail)) * wide
+        low = min(low, math.log(effective_judges(more)) - far)
+    if np.unique(places[np.ptp(errors, axis=1) > 0]).size < FEW_APART:
+        one = step * (k - 1) / k**2 / (g * float(errors.var(axis=0).mean()))
         far = float(special.stdtrit(g - 1, tail)) * math.hypot(error, math.sqrt(2) * one)
         high = max(high, middle + 2 * one + far)
     return math.exp(max(low, 0.0)), math.exp(min(high, 700.0))
+
+
+def _log_influence(errors: Floats, places: Ints) -> tuple[float, float]:
+    """Standard error of the logarithm of effective judges over clusters, and its kurtosis."""
+    mean, variance = errors.mean(axis=1), float(errors.var(axis=0).mean())
+    centred = np.square(errors - errors.mean(axis=0)).mean(axis=1)
+    u = np.bincount(places, centred / variance - np.square(mean - mean.mean()) / mean.var())
+    g, squares = u.size, float(np.square(u - u.mean()).sum())
+    kurtosis = g * float(((u - u.mean()) ** 4).sum()) / max(squares**2, 1e-300)
+    return math.sqrt(g / (g - 1) * squares) / len(errors), kurtosis
 
 
 def vote_variance(votes: Floats) -> float:

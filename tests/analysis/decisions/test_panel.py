@@ -210,3 +210,17 @@ def test_no_judge_is_dropped_because_few_items_were_labelled():
             made = effective_votes(e, np.zeros(40), labels_drawn="random")
             false += any(one.droppable for one in made.droppable)
     assert false <= 5
+
+
+def test_few_errors_lower_the_limit_by_a_shared_one_that_was_not_seen():
+    rng = np.random.default_rng(4)
+    errors = (rng.random((40, 5)) < 0.1).astype(float)
+    low, high = kernel.effective_judges_limits(errors)
+    more = kernel.effective_judges(np.vstack([errors, np.ones((1, 5))]))
+    assert 1 <= low < more < kernel.effective_judges(errors) < high
+    made = effective_votes(errors, np.zeros(40), labels_drawn="random")
+    assert "allows for one more in which all judges err" in made.caveats[0].text
+    once = kernel.effective_judges_limits(np.tile(errors, (10, 1)))
+    copied = kernel.effective_judges_limits(np.tile(errors, (10, 1)), np.tile(np.arange(40), 10))
+    assert copied == pytest.approx(kernel.effective_judges_limits(errors), abs=0.15)
+    assert once[0] > copied[0]
