@@ -449,7 +449,7 @@ def _choose_items(judged: ItemJudgments, arguments: Args, chance: Floats | None)
 def _choices(judged: ItemJudgments) -> str:
     """The option that names the scores which raters choose from, where they are few."""
     scores = judged.scores[np.isfinite(judged.scores)]
-    if not scores.size or (scores % 1).any() or np.ptp(scores) > _MOST_CHOICES:
+    if not scores.size or (scores % 1).any() or not 0 < np.ptp(scores) <= _MOST_CHOICES:
         return ""
     # size: at most _MOST_CHOICES apart, see above
     return f" --choices {','.join(map(str, range(int(scores.min()), int(scores.max()) + 1)))}"

@@ -257,7 +257,8 @@ class SequentialRun:
         self.rule = replace(
             self.rule, looks=looks, reached=reached, certified=reached, items=items, n_items=items,
             level=level, claims=claims, projected=projected, subject=looks[-1].subject,
-            saved_share=1 - items / self.rule.max_items if reached else math.nan,
+            saved_share=1 - items / self.rule.max_items
+            if reached or items == self.rule.max_items else math.nan,
             reason="" if reached else "the rule is not met",
         )  # fmt: skip
         return True

@@ -39,6 +39,8 @@ NO_CONFIDENCE = (
     "no confidence. Map a column (--map confidence=COLUMN), or judge each item three times or more "
     "with pass / fail verdicts."
 )
+LEAST_ERROR = 1e-6
+"""Smallest error rate, or mean loss over the largest."""
 RARE = 0.2
 """Share of the rarer verdict below which each class gets its own certificate."""
 
@@ -334,6 +336,11 @@ def automation_certificate(
     if loss == "cost" and allowed >= 1:
         raise InputError(f"{where}: no cost exceeds {unit:g}. Use a smaller --error.")
     record.check_level(where, error=allowed, level=level)
+    if allowed < LEAST_ERROR:
+        raise InputError(
+            f"{where}: no number of labels shows so small an error. State at least "
+            f"{LEAST_ERROR * unit:g}."
+        )
     is_scored = loss == "score"
     judged = record.labelled(labels, cluster, where=where, is_scored=is_scored)
     n = judged.human.size
@@ -371,7 +378,7 @@ def automation_certificate(
     if int((kept & ~np.isnan(sure)).sum()) < least:
         raise InputError(
             f"{where}: {int(kept.sum())} labelled items are too few. An error of at most "
-            f"{record.number(error)} needs at least {least}, none of them wrong. "
+            f"{record.percent(allowed)} needs at least {least:,}, none of them wrong. "
             f"{record.label_more(300, n, int(judged.used.sum()))}"
         )
     counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
@@ -440,9 +447,9 @@ def _loss(
         return "score", float(scale[1] - scale[0])
     if cost is None:
         return "error", 1.0
-    if set(cost) != {"fn", "fp"} or not all(math.isfinite(v) and v >= 0 for v in cost.values()):
-        raise InputError(f"{where}: cost needs the cost of a false fail and of a false pass, e.g. "
-                         "fn=1,fp=5.")  # fmt: skip
+    if set(cost) != {"fn", "fp"} or not record.are_costs(cost.values()):
+        raise InputError(f"{where}: cost needs the cost of a false fail and of a false pass, at "
+                         "most 1e12, e.g. fn=1,fp=5.")  # fmt: skip
     if max(cost.values()) <= 0:
         raise InputError(f"{where}: one cost must be above 0, e.g. fn=1,fp=5.")
     return "cost", float(max(cost.values()))

@@ -302,8 +302,8 @@ def _ordered(
         raise InputError(
             f"{where}: {what}. Name all judges and human, e.g. --price cheap=1,dear=10,human=200."
         )
-    if not all(math.isfinite(v) and v >= 0 for v in prices.values()):
-        raise InputError(f"{where}: prices must be numbers of at least 0.")
+    if not record.are_costs(prices.values()):
+        raise InputError(f"{where}: prices must be numbers from 0 to 1e12.")
     return sorted(judges, key=lambda judge: prices[judge])
 
 

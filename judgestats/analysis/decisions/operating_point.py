@@ -431,10 +431,10 @@ def _searched(
 
 
 def _prices(where: str, cost: Mapping[str, float]) -> tuple[float, float]:
-    if set(cost) != {"fn", "fp"} or not all(math.isfinite(v) and v > 0 for v in cost.values()):
+    if set(cost) != {"fn", "fp"} or min(cost.values()) <= 0 or not record.are_costs(cost.values()):
         raise InputError(
-            f"{where}: cost needs the price of a missed pass and of a false pass, both above 0, "
-            "e.g. fn=3,fp=1."
+            f"{where}: cost needs the price of a missed pass and of a false pass, both above 0 and "
+            "at most 1e12, e.g. fn=3,fp=1."
         )
     return float(cost["fn"]), float(cost["fp"])
 

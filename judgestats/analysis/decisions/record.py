@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -133,10 +133,10 @@ def level_text(level: float) -> str:
 
     Examples
     --------
-    >>> level_text(.95), level_text(1 - .05 / 3)
-    ('95%', '98.33%')
+    >>> level_text(.95), level_text(1 - .05 / 3), level_text(.999999999)
+    ('95%', '98.33%', '99.9999999%')
     """
-    return f"{100 * level:.4g}%"
+    return f"{100 * level:.{4 if level < 0.9999 else 12}g}%"
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -425,6 +425,21 @@ def check_level(where: str, **shares: float) -> None:
     for name, value in shares.items():
         if not 0 < value < 1:
             raise InputError(f"{where}: {name} must be between 0 and 1, got {value:g}.")
+
+
+MOST_COST = 1e12
+"""Largest cost of an item: sums of squares stay finite."""
+
+
+def are_costs(values: Iterable[float]) -> bool:
+    """Whether all are costs: numbers from 0 to 1e12.
+
+    Examples
+    --------
+    >>> are_costs([0, 3.5]), are_costs([-1]), are_costs([1e300]), are_costs([math.nan])
+    (True, False, False, False)
+    """
+    return all(0 <= value <= MOST_COST for value in values)
 
 
 def vote_confidence(passes: Floats, repeats: Ints) -> tuple[Floats, Floats]:

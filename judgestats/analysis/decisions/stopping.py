@@ -75,7 +75,7 @@ class StoppingRule(Decision):
     planned : tuple of int
         Items at each look.
     saved_share : float
-        1 - items / max_items, or of the money where its cost is known; NaN before a stop.
+        1 - items / max_items, or of the money where its cost is known; NaN before the end.
     spent_usd, full_usd : float
         Cost of the items judged, and of all at the same cost per item; NaN where not known.
     projected : int
@@ -308,7 +308,8 @@ class StoppingRule(Decision):
         return replace(
             self, items=made.items, n_items=made.items, looks=(*self.looks, made), reached=stops,
             certified=stops, subject=made.subject,
-            saved_share=1 - made.items / self.max_items if stops else math.nan,
+            saved_share=1 - made.items / self.max_items
+            if stops or made.items == self.max_items else math.nan,
             projected=math.ceil(projected) if math.isfinite(projected) else 0,
             reason="" if stops else "the rule is not met",
         )  # fmt: skip

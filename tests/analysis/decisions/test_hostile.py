@@ -1,0 +1,75 @@
+"""Decisions on files and options that no one should give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgestats.cli import main
+from judgestats.decisions import StoppingRule, automation_certificate
+
+WORDS = np.array(["fail", "pass"])
+
+
+@pytest.fixture
+def file(tmp_path):
+    """300 items with verdict, confidence, score, and label."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.6
+    v = np.where(rng.random(300) < 0.1, ~y, y)
+    pd.DataFrame({
+        "item": range(300), "verdict": WORDS[v.astype(int)], "confidence": rng.random(300),
+        "label": WORDS[y.astype(int)],
+    }).to_csv(tmp_path / "v.csv", index=False)  # fmt: skip
+    pd.DataFrame({
+        "item": range(300), "score": 5 + 2 * y + rng.normal(size=300), "label": WORDS[y.astype(int)],
+    }).to_csv(tmp_path / "s.csv", index=False)  # fmt: skip
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["cutoff", "s.csv", "--cost", "fn=1e300,fp=1"], "at most 1e12"),
+        (["cutoff", "s.csv", "--cost", "fn=-1,fp=1"], "above 0"),
+        (["cutoff", "s.csv", "--cost", "fn=abc,fp=1"], "fn=abc"),
+        (["cutoff", "s.csv", "--cost", "fn=nan,fp=1"], "fn=nan"),
+        (["automate", "v.csv", "--cost", "fn=1,fp=1e300"], "at most 1e12"),
+        (["automate", "v.csv", "--cost", "fn=1,fp=1e12"], "State at least 1e+06"),
+        (["automate", "v.csv", "--error", "1e-9"], "State at least 1e-06"),
+        (["automate", "v.csv", "--error", "-.1"], "between 0 and 1"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_sense_are_refused(file, capsys, words, said):
+    kind, name, *more = words
+    assert main(["decide", kind, str(file / name), "--labels-drawn", "random", *more]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_prices_beyond_sense_are_refused_and_a_great_cost_is_not(file, capsys):
+    d = pd.read_csv(file / "v.csv")
+    pd.concat([d.assign(judge=j) for j in "ab"]).to_csv(file / "two.csv", index=False)
+    command = ["decide", "automate", str(file / "two.csv"), "--error", ".2", "--price"]
+    assert main([*command, "a=1,b=1e300,human=2"]) == 2
+    assert "from 0 to 1e12" in capsys.readouterr().err
+    assert main([*command, "a=1,b=1e12,human=1e12"]) == 0
+    cost = ["--cost", "fn=1e12,fp=1e12"]
+    assert main(["decide", "cutoff", str(file / "s.csv"), *cost]) == 0
+    assert "Cost per item" in capsys.readouterr().out
+
+
+def test_a_level_near_one_is_not_rounded_to_it():
+    v = np.ones(300)
+    made = automation_certificate(
+        v, np.linspace(0.5, 1, 300), v, error=0.5, level=0.999999999, labels_drawn="random"
+    )
+    assert "with 99.9999999% confidence" in " ".join(made.screen())
+
+
+def test_a_run_that_ends_without_a_stop_saved_nothing():
+    rule = StoppingRule.parse("icc_1_1:width<=.1", max_items=40, first=20, step=20)
+    rule = rule.look(20, 0.7, 0.4, 0.9)
+    assert np.isnan(rule.saved_share)
+    assert rule.look(40, 0.7, 0.5, 0.85).saved_share == 0
