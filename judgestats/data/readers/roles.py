@@ -549,7 +549,7 @@ def kinds_of_raters(column: str, cells: pd.Series) -> RaterKinds | None:
     """
     kept = cells.dropna()
     words = len(kept) and pd.api.types.infer_dtype(kept) == "string"
-    if not words or not _few_or_people(pd.unique(kept)):
+    if not words or not _few_or_people(set(kept)):
         return None
     counts = {str(k): int(n) for k, n in cells.fillna("").value_counts(sort=False).items()}
     kinds: dict[str, list[str]] = {}

@@ -302,7 +302,8 @@ def _label_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Labels of each human rater where there are several, as words."""
     people = frame.filter(regex="^label_")
     own = people if people.shape[1] > 1 else people.iloc[:, :0]
-    return own.fillna("").astype(str).apply(lambda given: given.str.strip())
+    words: pd.DataFrame = own.fillna("").astype(str).apply(lambda given: given.str.strip())
+    return words
 
 
 def _with_raters(
