@@ -17,12 +17,14 @@ from judgestats.commands.label_page import read_table
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.errors import InputError, guard_output
 from judgestats.files.monitor_state import Terms, file_sha256
+from judgestats.files.text import short
 from judgestats.results.numbers import count_noun
 from judgestats.results.purposes import read_requirements
 from judgestats.results.verdict import Subject, decide
 from judgestats.runner import display as console
 
 _ITEMS = ("item", "item_id", "id")
+_CHARTS = (".svg", ".png", ".pdf")
 _KIND = "kind"
 """Column that tells anchors (``anchor``) from other answers, where there is one."""
 
@@ -46,8 +48,20 @@ def anchors_command(arguments: Args) -> int:
         raise InputError(
             "monitor: --level must be between 0 and 1, and --tolerance at least 0 and below 1."
         )
-    if arguments.criteria < 1:
-        raise InputError("monitor: --criteria counts criteria monitored at once, 1 or more.")
+    if arguments.criteria < 1 or arguments.per_period < 1:
+        raise InputError(
+            "monitor: --criteria counts criteria monitored at once, and --per-period anchors, 1 or "
+            "more."
+        )
+    if arguments.chart and Path(arguments.chart).suffix.lower() not in _CHARTS:
+        raise InputError(
+            f"monitor: --chart writes {', '.join(_CHARTS)}, not {short(arguments.chart)}. Nothing "
+            "was added."
+        )
+    if arguments.chart and not Path(arguments.chart).absolute().parent.is_dir():
+        raise InputError(
+            f"{arguments.chart}: the folder of the chart does not exist. Nothing was added."
+        )
     reading = TableOptions(**table_options(arguments) | {"item": (), "scale": None})
     if further := reading.words():
         raise InputError(
@@ -192,7 +206,7 @@ def _reference(
         for item, own in anchors.groupby("item", sort=False)
     }
     clusters = anchors.drop_duplicates("item").set_index("item")["cluster"].to_dict()
-    old = [None if math.isnan(v) else float(v) for v in read.loc[others, "value"]]
+    old = _answers(read[others])
     labels = anchors.dropna(subset="label").groupby("item", sort=False)["label"].first()
     if arguments.label and labels.empty:
         raise InputError(f"{file}: no anchor has a label in column {arguments.label!r}.")
@@ -223,8 +237,16 @@ def _add(arguments: Args, monitor: ChangeMonitor) -> Change:
     digest = hashlib.sha256(file_sha256(Path(arguments.file)).encode()).hexdigest()
     return monitor.add_period(
         list(zip(anchors["item"], anchors["value"], strict=True)),
-        read.loc[~is_anchor, "value"].tolist(), digest=digest,
+        _answers(read[~is_anchor]), digest=digest,
     )  # fmt: skip
+
+
+def _answers(rows: pd.DataFrame) -> list[float | None]:
+    """One value per cluster, or per item: repeats of one answer are averaged."""
+    named = rows["cluster"].where(rows["cluster"] != "", rows["item"])
+    own = named.where(named != "", rows.index.astype(str) + "\0")
+    means = rows.groupby(own.to_numpy(), sort=False)["value"].mean()
+    return [None if math.isnan(v) else float(v) for v in means]
 
 
 def _draw(made: Change, path: Path) -> None:

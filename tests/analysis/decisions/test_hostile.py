@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +25,8 @@ def file(tmp_path):
         "label": WORDS[y.astype(int)],
     }).to_csv(tmp_path / "v.csv", index=False)  # fmt: skip
     pd.DataFrame({
-        "item": range(300), "score": 5 + 2 * y + rng.normal(size=300), "label": WORDS[y.astype(int)],
+        "item": range(300), "score": 5 + 2 * y + rng.normal(size=300),
+        "label": WORDS[y.astype(int)],
     }).to_csv(tmp_path / "s.csv", index=False)  # fmt: skip
     return tmp_path
 
@@ -58,6 +61,32 @@ def test_prices_beyond_sense_are_refused_and_a_great_cost_is_not(file, capsys):
     cost = ["--cost", "fn=1e12,fp=1e12"]
     assert main(["decide", "cutoff", str(file / "s.csv"), *cost]) == 0
     assert "Cost per item" in capsys.readouterr().out
+
+
+def test_a_monitor_adds_nothing_that_it_cannot_draw_and_averages_repeats(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    rows = [(f"a{i}", v) for i in range(40) for v in rng.integers(0, 2, 3)]
+    reference = pd.DataFrame(rows, columns=["item", "value"])
+    today = reference.drop_duplicates("item")
+    new = pd.DataFrame({"item": [f"n{i}" for i in range(60)], "value": rng.integers(0, 2, 60)})
+    reference.to_csv(tmp_path / "ref.csv", index=False)
+    said = {}
+    for name, answers in (("once", new), ("twice", pd.concat([new, new]))):
+        period, state = tmp_path / f"{name}.csv", tmp_path / f"{name}.db"
+        pd.concat([today, answers]).to_csv(period, index=False)
+        command = ["monitor", str(period), "--anchors", str(tmp_path / "ref.csv"),
+                   "--state", str(state), "--rate", "r=value"]  # fmt: skip
+        for more, why in (
+            (["--chart", str(tmp_path / "a.xyz")], "--chart writes .svg, .png, .pdf"),
+            (["--chart", str(tmp_path / "no" / "a.svg")], "does not exist"),
+            (["--plan", "--per-period", "0"], "1 or more"),
+        ):
+            assert main([*command, *more]) == 2
+            assert why in capsys.readouterr().err
+            assert not state.exists()
+        assert main([*command, "--json"]) == 0
+        said[name] = json.loads(capsys.readouterr().out)["system"]
+    assert said["once"] == said["twice"]
 
 
 def test_a_level_near_one_is_not_rounded_to_it():
