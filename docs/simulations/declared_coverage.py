@@ -167,6 +167,22 @@ def judges(n: int, *, other: bool) -> Cell:
     return simulate
 
 
+def judges_with_repeats(n: int, times: int) -> Cell:
+    """ICC(A,1), the agreement in one judgment, from means of repeats of unequal variance."""
+
+    def simulate(rng: np.random.Generator) -> Found:
+        level = 0.5 * np.linspace(-1, 1, n)
+        spread = 0.8 * np.exp(0.7 * rng.normal(size=(ITEMS, 1, 1)))
+        own = rng.normal(size=(ITEMS, 1)) + level + 0.4 * rng.normal(size=(ITEMS, n))
+        x = own[:, :, None] + spread * rng.normal(size=(ITEMS, n, times))
+        noise = 0.4**2 + 0.64 * math.exp(2 * 0.49)
+        truth = 1 / (1 + float(np.var(level, ddof=1)) + noise)
+        found = icc(x, form="ICC(A,1)", n_permutations=0)
+        return coverage_of("ICC(A,1)", found.interval, truth)
+
+    return simulate
+
+
 def ratios(times: float, *, questions: bool) -> Cell:
     """GMD ratio of two judges whose noise is in this ratio, not rounded."""
     codes = QUESTIONS if questions else np.arange(ITEMS)
@@ -346,6 +362,8 @@ def regimes() -> Iterator[tuple[str, str, Cell]]:
     for questions in (False, True):
         where = "12 questions of 1-40" if questions else f"{ITEMS} items"
         yield "drift", where, drift_of_means(questions=questions)
+    for n, times in ((2, 3), (3, 2), (3, 5), (5, 3)):
+        yield "judges with repeats", f"{n} these x {times}", judges_with_repeats(n, times)
 
 
 def rates(sets: int, *, only: str = "", earlier: str = "") -> list[dict[str, object]]:

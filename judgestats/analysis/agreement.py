@@ -305,7 +305,7 @@ _USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replica
 def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     """How far judges agree with one another, repetitions included.
 
-    Of scores: ICC(A,1) of these judges, from their means of each item. Of verdicts: the share of
+    Of scores: ICC(A,1), the agreement of these judges in one judgment. Of verdicts: the share of
     pairs of judges that give the same verdict in the same repeat.
 
     Parameters
@@ -373,15 +373,17 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
     cluster = shared_clusters(clusters_of(read, items))
     common: dict[str, Any] = {"cluster": cluster, "level": level}
     if scored:
-        means = read.pivot_table(index="item_id", columns="condition", values="score", sort=False)
-        table = means.loc[items, list(conditions)].to_numpy(float)
+        given = _cube(read, items, conditions, "score").astype(float)
+        table = np.moveaxis(given, 0, 1)
         return stats.icc(table, form="ICC(A,1)", n_permutations=0, **common)
     if read["choice"].nunique() > _MOST_CHOICES:
         return None
-    return stats.agreement_across_judges(_cube(read, items, conditions), **common)
+    return stats.agreement_across_judges(_cube(read, items, conditions, "choice"), **common)
 
 
-def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> NDArray[np.object_]:
+def _cube(
+    read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...], of: str
+) -> NDArray[np.object_]:
     """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
     asked = read["order"].astype(str) + "\0" + read["replicate"].astype(str)
     codes, times = pd.factorize(asked)
@@ -390,7 +392,7 @@ def _cube(read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...]) -> N
         pd.Index(conditions).get_indexer(pd.Index(read["condition"])),
         items.get_indexer(pd.Index(read["item_id"])),
         codes,
-    ] = read["choice"].to_numpy(object)
+    ] = read[of].to_numpy(object)
     return cube
 
 

@@ -735,9 +735,13 @@ def _quadratic_kappa(sums: Floats) -> Floats:
 
 
 def _panel_measures(results: Results) -> Iterator[Measure]:
-    """Agreement of single scores, of these judges and of judges like them, where none repeats."""
-    for key, begun in (("icc_a_1", "judges.icca"), ("icc_2_1", "judges.icc2")):
+    """Agreement of single scores, of these judges and, where none repeats, of judges like them."""
+    beside = [r for r in results.results if r.id.startswith("between_judges.")]
+    own = beside[0].id if len(beside) == 1 else ""
+    for key, begun in (("icc_a_1", "judges.icca"), ("icc_a_1", own), ("icc_2_1", "judges.icc2")):
         record = results.estimate(begun)
+        if record is not None and record.estimand != key:
+            continue
         if record is not None:
             yield decisions.measure_of(
                 key, record, Subject(label=decisions.PANEL), "variance_ratio"

@@ -278,8 +278,8 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
             raise InputError(_no_difference(own.get("mdd")))
         made.append((purpose, subject, [(d, _measured(results, subject, d, own)) for d in demands]))
     repeated = any(m.key in REPEATED for m in results.measures)
-    panel = {} if repeated else by_label.get(PANEL, {})
-    if panel and not options.required and not options.purpose:
+    panel = by_label.get(PANEL, {})
+    if panel and not repeated and not options.required and not options.purpose:
         joint = list(purposes.PURPOSES["panel"].demands)
     if joint:
         subject = Subject(label=f"the {len(subjects)} judges")

@@ -183,3 +183,21 @@ def test_fewer_than_two_effective_questions_have_no_interval():
         assert by_id[key].interval is None
     said = {n.code: n.message for n in results.limitations}
     assert said["no_clusters"] == "No interval: 2 questions, effectively 1.1."
+
+
+def test_judges_with_repeats_have_an_agreement_of_one_judgment():
+    rng = np.random.default_rng(4)
+    means = rng.normal(6, 1.5, 40)
+    rows = [
+        {"judge": j, "item": f"i{i}", "repeat": r,
+         "score": float(np.clip(round(m + rng.normal()), 1, 10))}
+        for j in "abc" for i, m in enumerate(means) for r in range(3)
+    ]  # fmt: skip
+    frame = read_judgments(rows, scale=(1, 10))
+    _, results = records(frame)
+    assert not [v for v in results.verdicts if v.purpose == "panel"]  # it is not asked for
+    [verdict] = check(frame, require="icc_a_1=.4", n_resamples=99).verdicts
+    [required] = verdict.requirements
+    own = results.estimate("between_judges.all")
+    assert (verdict.purpose, required.key, required.low) == ("panel", "icc_a_1", own.interval.low)
+    assert 0.4 < own.estimate < 0.8

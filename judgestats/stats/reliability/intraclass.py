@@ -151,8 +151,17 @@ FORMS: dict[str, tuple[str, str]] = {
 """Name -> (machine name, what it is): Shrout and Fleiss's, and McGraw and Wong's ICC(A,.)."""
 
 
-def icc_value(form: str, ms: score_matrix.MeanSquares) -> FloatArray:
-    """The coefficient from mean squares (of one layout or a stack); NaN if nothing varies."""
+def icc_value(form: str, ms: score_matrix.MeanSquares, repeats: float = 0.0) -> FloatArray:
+    """The coefficient from mean squares (of one layout or a stack); NaN if nothing varies.
+
+    Parameters
+    ----------
+    form : str
+    ms : MeanSquares
+        Of means of repeats, where `repeats` is given.
+    repeats : float
+        Of ICC(A,1), the variance of one repeat beyond that of such a mean.
+    """
     b, c, e, w = (np.asarray(v) for v in (ms.items, ms.replications, ms.residual, ms.within))
     k, n = ms.k, ms.n
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -161,7 +170,7 @@ def icc_value(form: str, ms: score_matrix.MeanSquares) -> FloatArray:
         elif form == "ICC(1,k)":
             value = (b - w) / b
         elif form in {"ICC(2,1)", "ICC(A,1)"}:
-            value = (b - e) / (b + (k - 1) * e + k * (c - e) / n)
+            value = (b - e) / (b + (k - 1) * e + k * (c - e) / n + k * repeats)
         elif form in {"ICC(2,k)", "ICC(A,k)"}:
             value = (b - e) / (b + (c - e) / n)
         elif form == "ICC(3,1)":
@@ -225,7 +234,7 @@ def icc(
     Parameters
     ----------
     scores : array-like, shape (n_items, n_replications)
-        Scores in points; NaN where missing.
+        Scores in points; NaN where missing. Of ICC(A,1) also (n_items, n_judges, n_repeats).
     form : str
         ``ICC(1,1)``: replications are exchangeable draws (those of one prompt are). ``ICC(2,1)``:
         columns are a random sample of judges and their level matters. ``ICC(A,1)``: columns are
@@ -263,6 +272,9 @@ def icc(
     ICC(2,k) steps up the bounds of ICC(2,1), as ``psych::ICC``; ``irr::icc`` recomputes the degrees
     of freedom. ICC(3,k) is raw alpha.
 
+    ICC(A,1) of repeats: mean squares of the judges' means, and k W added to the denominator, W the
+    mean over cells of (1 - 1/R) times their variance. That is the agreement of one judgment.
+
     References
     ----------
     Shrout & Fleiss (1979), Psychological Bulletin 86. McGraw & Wong (1996), Psychological
@@ -277,6 +289,7 @@ def icc(
     """
     where = "icc"
     _check(where, form, interval, missing)
+    scores, repeats = _means_of_repeats(scores, form, where)
     one_way = "(1," in form
     policy: Literal["pairwise", "listwise", "refuse"] = (
         "pairwise" if one_way and missing == "refuse" else missing
@@ -305,7 +318,9 @@ def icc(
 
     complete = prepared.complete
     ms = score_matrix.mean_squares(x) if complete else score_matrix.one_way_mean_squares(x)
-    value = float(icc_value(form, ms))
+    extra = np.zeros_like(x) if repeats is None else repeats
+    more_error = float(extra.mean())
+    value = float(icc_value(form, ms, more_error))
     if math.isnan(value):
         reason = "no score varies, so there is no variance to be reliable"
         if float(ms.within) > 0:
@@ -313,7 +328,7 @@ def icc(
         return Estimate(estimate=math.nan, reason=reason, **common)
 
     notes = list(prepared.notes)
-    bounds, more = _interval(form, prepared, ms, value, interval, inference["level"])
+    bounds, more = _interval(form, prepared, ms, interval, inference["level"], extra)
     notes += more
     if float(ms.within) == 0:
         message = (
@@ -334,7 +349,7 @@ def icc(
         if complete:
             permuted = summarise_permutations(
                 value,
-                icc_value(form, shuffled_mean_squares(x, **draws)),
+                icc_value(form, shuffled_mean_squares(x, **draws), more_error),
                 scheme="replications",
                 seed=inference["seed"],
             )
@@ -361,6 +376,24 @@ def icc(
     )
 
 
+def _means_of_repeats(
+    scores: ArrayLike, form: str, where: str
+) -> tuple[ArrayLike, FloatArray | None]:
+    """The judges' means, and of complete items what one repeat varies beyond a mean."""
+    given = np.asarray(scores)
+    if given.ndim != 3:
+        return scores, None
+    if form != "ICC(A,1)":
+        raise InputError(f"{where}: {form} takes items x judges. Average the repeats of each item.")
+    x = np.asarray(given, dtype=float)
+    n = (~np.isnan(x)).sum(axis=2)
+    safe = np.maximum(n, 1)
+    means = np.where(n > 0, np.nansum(x, axis=2) / safe, np.nan)
+    squares = np.nansum((x - means[:, :, None]) ** 2, axis=2)
+    extra = np.where(n > 1, (1 - 1 / safe) * squares / np.maximum(n - 1, 1), 0.0)
+    return means, extra[~np.isnan(means).any(axis=1)]
+
+
 def _check(where: str, form: str, interval: str, missing: str) -> None:
     for argument, value, allowed in (
         ("form", form, tuple(FORMS)),
@@ -374,9 +407,9 @@ def _interval(
     form: str,
     prepared: score_matrix.Prepared,
     ms: score_matrix.MeanSquares,
-    value: float,
     interval: str,
     level: float,
+    repeats: FloatArray,
 ) -> tuple[Interval | None, list[Note]]:
     """The interval asked for, or the note that says why there is none."""
     notes: list[Note] = []
@@ -386,8 +419,8 @@ def _interval(
         error = float(ms.within if "(1," in form else ms.residual)
         if error == 0:
             message = (
-                f"No interval: {form} is {value:g} because no error variance was observed, which "
-                "leaves the F interval without width."
+                f"No interval: {form} is {float(icc_value(form, ms)):g} because no error variance "
+                "was observed, which leaves the F interval without width."
             )
             return None, [Note(code="no_interval", message=message)]
         if float(ms.items) == 0:
@@ -404,6 +437,8 @@ def _interval(
             notes.append(Note(code="approximate_interval", message=message))
         return Interval(low=low, high=high, level=level, method=title), notes
     ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual="(1," not in form)
+    if repeats.any():
+        ratio = ratio.with_repeats(repeats, prepared.cluster)
     bounds, more = ratio.form_interval(form, level)
     return bounds, [*notes, *more]
 

@@ -47,6 +47,9 @@ class MeanSquareRatio:
     columns : float
         Mean square between columns; NaN where the error is that within items.
     columns_left : ndarray, shape (n_clusters,)
+    repeats : float
+        Variance of one repeat beyond that of a mean of repeats, where columns are such means.
+    repeats_left : ndarray, shape (n_clusters,)
 
     Notes
     -----
@@ -87,6 +90,8 @@ class MeanSquareRatio:
     k: float
     columns: float = math.nan
     columns_left: FloatArray = dataclasses.field(default_factory=lambda: np.empty(0))
+    repeats: float = 0.0
+    repeats_left: FloatArray = dataclasses.field(default_factory=lambda: np.zeros(1))
 
     @classmethod
     def one_way(
@@ -161,6 +166,16 @@ class MeanSquareRatio:
         mean = np.nansum(x, axis=1) / n
         within = np.nansum((x - mean[:, None]) ** 2, axis=1)
         return cls.one_way(n=n, mean=mean, within=within, codes=codes)
+
+    def with_repeats(self, extra: FloatArray, codes: IntArray | None) -> MeanSquareRatio:
+        """The same of columns that are means, with what one repeat adds, items x columns."""
+        codes = np.arange(len(extra)) if codes is None else codes
+        sums = jackknife.cluster_sums(extra.sum(axis=1)[:, None], codes)[:, 0]
+        total, cells = float(sums.sum()), float(extra.size)
+        return dataclasses.replace(
+            self, inside=self.inside + sums, repeats=total / cells,
+            repeats_left=(total - sums) / (cells - self.items * extra.shape[1]),
+        )  # fmt: skip
 
     def form_interval(
         self, form: str, level: float = 0.95
@@ -404,8 +419,9 @@ class MeanSquareRatio:
         """
         n = float(self.items.sum())
         left = self._agreement(
-            self.between_left, self.columns_left, self.error_left, n - self.items
-        )
+            self.between_left, self.columns_left, self.error_left, n - self.items,
+            self.repeats_left,
+        )  # fmt: skip
 
         def ends(value: float) -> tuple[float, float]:
             error = jackknife.jackknife_error(-np.log1p(-np.asarray(left)), self.items)[0]
@@ -455,14 +471,16 @@ class MeanSquareRatio:
     @property
     def _estimate_of_agreement(self) -> float:
         n = float(self.items.sum())
-        return float(self._agreement(self.between, self.columns, self.error, n))
+        return float(self._agreement(self.between, self.columns, self.error, n, self.repeats))
 
-    def _agreement(self, between: Any, columns: Any, error: Any, n: Any) -> float | FloatArray:
+    def _agreement(
+        self, between: Any, columns: Any, error: Any, n: Any, repeats: Any
+    ) -> float | FloatArray:
         """ICC(2,1), which ICC(A,1) estimates alike, from mean squares of n items."""
         k = self.k
         with np.errstate(divide="ignore", invalid="ignore"):
             value: float | FloatArray = (between - error) / (
-                between + (k - 1) * error + k * (columns - error) / n
+                between + (k - 1) * error + k * (columns - error) / n + k * repeats
             )
         return value
 

@@ -135,3 +135,45 @@ def test_step_up_edges():
         spearman_brown(0.5, k=0)
     with pytest.raises(InputError, match="target must be"):
         exact_replications(0.5, target=1)
+
+
+def judged(n, times, seed=0):
+    """Items x judges x repeats, the judges of unequal level and noise."""
+    rng = np.random.default_rng(seed)
+    own = rng.normal(6, 1.5, (n, 1)) + np.array([-0.5, 0, 0.7]) + rng.normal(0, 0.5, (n, 3))
+    noise = np.array([0.6, 0.9, 1.3])[:, None]
+    return own[:, :, None] + noise * rng.normal(size=(n, 3, times))
+
+
+def test_agreement_of_judges_from_repeats_is_that_of_one_judgment():
+    x = judged(20_000, 4)
+    whole = icc(x, form="ICC(A,1)", n_permutations=0).estimate
+    once = icc(x[:, :, 0], form="ICC(A,1)", n_permutations=0).estimate
+    assert whole == pytest.approx(once, abs=0.01)
+    assert icc(x.mean(axis=2), form="ICC(A,1)", n_permutations=0).estimate > whole + 0.05
+
+
+def test_one_repeat_changes_nothing_and_the_order_of_repeats_neither():
+    x = judged(30, 3)
+    once, plain = (icc(v, form="ICC(A,1)", n_permutations=99) for v in (x[:, :, :1], x[:, :, 0]))
+    assert (once.estimate, once.interval, once.null.p_value) == (
+        plain.estimate, plain.interval, plain.null.p_value,
+    )  # fmt: skip
+    mixed = np.random.default_rng(1).permuted(x, axis=2)
+    one, other = (icc(v, form="ICC(A,1)", n_permutations=0) for v in (x, mixed))
+    assert other.estimate == pytest.approx(one.estimate, rel=1e-12)
+    assert other.interval.low == pytest.approx(one.interval.low, rel=1e-9)
+
+
+def test_repeats_may_be_missing_and_clusters_widen():
+    x = judged(40, 3)
+    x[:6, 0, 1:] = np.nan
+    x[39, 2] = np.nan
+    alone = icc(x, form="ICC(A,1)", missing="listwise", n_permutations=0)
+    assert (alone.sample.n_items, alone.sample.n_excluded) == (39, 1)
+    clusters = np.repeat(np.arange(8), 5)
+    shared = icc(x, form="ICC(A,1)", missing="listwise", cluster=clusters, n_permutations=0)
+    assert shared.estimate == pytest.approx(alone.estimate, rel=1e-12)
+    assert "clusters" in shared.interval.method
+    with pytest.raises(InputError, match=r"ICC\(2,1\) takes items x judges"):
+        icc(x, form="ICC(2,1)")
