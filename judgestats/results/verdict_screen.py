@@ -40,6 +40,8 @@ _IN_TABLES: Mapping[Outcome, str] = {
 _STYLES: Mapping[Outcome, str] = {
     "USE": "good", "USE_WITH_CARE": "good", "DO_NOT_USE": "bad", "CANNOT_TELL": "bold"
 }  # fmt: skip
+_MOST_SUBJECTS, _BESIDE_SUBJECTS = 4, 3
+"""Rows of subjects that specification curves leave, with a head, thresholds, and the rest."""
 _MOST_LINES, _MOST_VERDICTS, _MOST_CARE, _MOST_NAMES = 20, 3, 3, 3
 _FEW_ROWS = 6
 _LONGEST_NOTE, _MOST_KEYS, _MOST_CURVES = 100, 6, 3
@@ -102,7 +104,12 @@ def verdict_screen(
     rows = sum(map(len, contrast_of(results)))
     while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
         care = care[: max(i for i, line in enumerate(care) if line[0].text.strip())]
-    panel = [*_panel_lines(results), *_specification_lines(results, width)]
+    panel, curves = _panel_lines(results), _specification_lines(results, width)
+    left = room - len(found) - len(care) - len(panel)
+    subjects = min(len({v.subject.label for v in results.verdicts}), _MOST_SUBJECTS)
+    while len(curves) > 1 and left - sum(map(len, curves)) < subjects + _BESIDE_SUBJECTS:
+        curves.pop()
+    panel += [line for curve in curves for line in curve]
     table = _table(results, brief, width, room - len(found) - len(care) - len(panel), more)
     return [*head, *table, *panel, *found, *care]
 
@@ -356,16 +363,15 @@ def _panel_lines(results: Results) -> Lines:
     ]  # fmt: skip
 
 
-def _specification_lines(results: Results, width: int) -> Lines:
+def _specification_lines(results: Results, width: int) -> list[Lines]:
     """Whether comparisons hold under the declared choices, those that do not first."""
     curves = [r for r in results.select(Table) if r.hypothesis == "specs"]
     curves.sort(key=lambda r: bool(r.details.get("holds")))
     names = short_names(results)
-    lines: Lines = []
-    for record in curves[:_MOST_CURVES]:
-        said = _clean(with_names(str(record.details.get("said", "")), names))
-        lines += hanging_lines("Specs  ", "bold", wrap_words(said, width - 7)[:2])
-    return lines
+    said = [with_names(str(r.details.get("said", "")), names) for r in curves[:_MOST_CURVES]]
+    return [
+        hanging_lines("Specs  ", "bold", wrap_words(_clean(one), width - 7)[:2]) for one in said
+    ]
 
 
 def _subject_rows(

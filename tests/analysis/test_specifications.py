@@ -175,6 +175,18 @@ def test_the_command_shows_the_curve_and_its_document(table, capsys):
     assert "depends on: unparsed policy" in shown
 
 
+def test_curves_leave_the_judges_on_the_screen(tmp_path, capsys):
+    frame = scores(0.6, judges="abcd")
+    frame[["judge", "item_id", "replicate", "score"]].to_csv(tmp_path / "four.csv", index=False)
+    words = ["--specs", "--track", "none", "--report", "none", "--resamples", "99"]
+    assert main(["analyze", str(tmp_path / "four.csv"), "--scale", "1-10", *words]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("Specs  ") for line in lines)
+    shown = [line for line in lines if line[:1] in "abcd" and "[" in line]
+    assert len(shown) >= 2 or any(line.startswith("Verdict") for line in lines)
+    assert len(lines) <= 20
+
+
 def test_the_joint_test_needs_the_curve(table, capsys):
     assert main(["analyze", str(table), "--joint"]) == 2
     assert "Add --specs" in capsys.readouterr().err
