@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.stats import gmd_ratio, mean_shift, repeat_pairs, run_component
+from judgestats.stats import gmd_ratio, leniency, mean_shift, repeat_pairs, run_component
 
 SCALE = (1, 10)
 ITEMS = 40
@@ -167,19 +167,25 @@ def test_the_committed_table_is_what_the_script_makes(monkeypatch: pytest.Monkey
 
 def test_p_and_interval_of_every_claim_agree() -> None:
     rng = np.random.default_rng(17)
-    rejected = 0
-    for _ in range(150):
+    rejected = dict.fromkeys(("mean_difference", "gmd_ratio", "leniency"), 0)
+    for place in range(1000):  # the ratio also has 1,000 sets of its own: test_exchange.py
         x = drawn(rng, 3, 4, shift=rng.choice([0.0, 0.3]))
         x[:, 1] += rng.choice([0, 1])
-        rows = mean_shift(x, runs=run_component(x)).rows + gmd_ratio(x).rows
-        for row in rows:
-            null = 1.0 if row.estimate_name == "gmd_ratio" else 0.0
-            if row.interval is None:
+        x[:, 2] += rng.choice([0, 1]) * rng.integers(-1, 2, x[:, 2].shape)
+        runs = run_component(x)
+        rows = mean_shift(x, runs=runs).rows + (gmd_ratio(x).rows if place % 7 == 0 else ())
+        told = [(r.estimate_name, r.interval, r.p_adjusted) for r in rows]
+        own = leniency(x, runs=runs)
+        p_values = [3 * p for p in own.details["p_values"]]
+        told += [("leniency", t.interval, p) for t, p in zip(own.terms, p_values, strict=True)]
+        for name, interval, p in told:
+            if interval is None:
                 continue
-            outside = not row.interval.low - 1e-9 <= null <= row.interval.high + 1e-9
-            assert outside == (row.p_adjusted <= 0.05)
-            rejected += outside
-    assert rejected > 50
+            null = 1.0 if name == "gmd_ratio" else 0.0
+            outside = not interval.low - 1e-9 <= null <= interval.high + 1e-9
+            assert outside == (p <= 0.05)
+            rejected[name] += outside
+    assert min(rejected.values()) > 50
 
 
 def test_interleaved_repeats_cost_no_power() -> None:

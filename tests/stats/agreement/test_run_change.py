@@ -104,7 +104,7 @@ def test_drift_of_each_target_is_that_of_two_codes(declared, target) -> None:
 @pytest.mark.parametrize("kind", ["scores", "flips", "verdicts"])
 def test_p_is_small_exactly_where_the_interval_leaves_out_nothing(kind) -> None:
     rng = np.random.default_rng(6)
-    for _ in range(300):
+    for _ in range(1000):
         p = rng.random(25)
         moved = np.clip(p + rng.normal(0, 0.2, 25) + rng.choice([0, 0.1]), 0, 1)
         runs = [(rng.random((25, 3)) < q[:, None]).astype(float) for q in (p, moved)]
