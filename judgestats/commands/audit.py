@@ -98,13 +98,16 @@ class _AuditInput:
     traces: tuple[str, ...] = ()
     experiment: str = ""
     frame: pd.DataFrame | None = None
+    reading: Mapping[str, Any] | None = None
 
     def further(self, results: Results) -> dict[str, Any]:
         """The reading and the list of statistics, for programs."""
-        if self.frame is None:
+        frame = self.head if self.frame is None else self.frame
+        reading = self.reading if self.frame is None else reading_of(self.frame)
+        if reading is None:
             return {}
         return {
-            "reading": reading_of(self.frame), "statistics": statistics_of(results, self.frame),
+            "reading": reading, "statistics": statistics_of(results, frame),
             **({"specs": specs} if (specs := specifications_of(self.analysis)) else {}),
         }  # fmt: skip
 
@@ -500,7 +503,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     from judgestats.analysis.scores import clip_to_scale
     from judgestats.analysis.text_checks import join_counted_copies
     from judgestats.data.large.dataset import labelled_judgments
-    from judgestats.data.large.reduce import reduce_parquet
+    from judgestats.data.large.reduce import reading_of_reduced, reduce_parquet
 
     if len(words["item"]) == 1:
         words = words | {"mapping": {**words["mapping"], "item_id": words["item"][0]}, "item": ()}
@@ -558,9 +561,14 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
             "streamed": True,
         },
         head=pd.DataFrame(
-            {"condition": [c.label for c in reduced.columns], "n": [c.n for c in reduced.columns]}
+            {
+                "condition": [c.label for c in reduced.columns],
+                "judge": [c.judge for c in reduced.columns],
+                "n": [c.n for c in reduced.columns],
+            }
         ),
         whole=None,
+        reading=reading_of_reduced(reduced, labelled),
     )
 
 

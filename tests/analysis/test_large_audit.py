@@ -413,3 +413,35 @@ def test_averages_corrected_by_labels_as_in_memory(tmp_path, kind, drawn) -> Non
     for name, values in memory.condition_metrics.items():
         known = {k: v for k, v in values.items() if "validity/" in k}
         assert {k: streamed.condition_metrics[name][k] for k in known} == pytest.approx(known)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_one_pass_and_memory_give_one_reading_and_the_same_statistics(labelled, tmp_path, capsys):
+    rng = np.random.default_rng(5)
+    rows = [
+        {"item_id": f"i{i}", "judge": j, "repeat": r, "score": float(rng.integers(1, 11))}
+        for i in range(40) for j in "ab" for r in range(2)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet", index=False)
+    words = ["analyze", str(tmp_path / "rows.parquet"), "--track", "none", "--report", "none",
+             "--scale", "1-10", "--json", "--resamples", "99"]  # fmt: skip
+    if labelled:
+        labels = pd.DataFrame({"item_id": [f"i{i}" for i in range(25)], "label": 5})
+        labels["label"] += rng.integers(-3, 4, 25)
+        labels.to_csv(tmp_path / "labels.csv", index=False)
+        words += ["--labels", str(tmp_path / "labels.csv")]
+    found = []
+    for stream in ("yes", "no"):
+        assert main([*words, "--stream", stream]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    one, other = (d["reading"]["counts"] for d in found)
+    assert one == other
+    values = [
+        {(s["name"], s["judge"], s["condition"]): s["value"] for s in d["statistics"]}
+        for d in found
+    ]
+    shared = values[0].keys() & values[1].keys()
+    assert {"mean", "sem", "icc_1_1"} <= {name for name, *_ in shared}
+    for key in shared:
+        expected, value = (float(v[key]) for v in values)  # an endless number is the text "inf"
+        assert value == pytest.approx(expected, rel=1e-9, nan_ok=True)

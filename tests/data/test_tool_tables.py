@@ -148,3 +148,34 @@ def test_one_pass_takes_no_own_verdict_and_no_answer_for_a_label(workplace, caps
     assert main(["analyze", "rows.parquet", *quiet]) == 2
     assert "--stream no" in capsys.readouterr().err
     assert main(["analyze", "rows.parquet", "--stream", "no", *quiet[2:]]) == 0
+
+
+def test_copies_of_some_rows_are_no_repeats():
+    table = pd.DataFrame({"id": ITEMS, "judge": "m", "score": RNG.integers(1, 6, N)})
+    copied = pd.concat([table, table[:12]], ignore_index=True)
+    found = read_judgments(copied)
+    assert (counts(found)["judgments"], counts(found)["repeats"]) == (N, 1)
+    assert "12 rows judge an item again" in " ".join(found.attrs["notes"])
+    again = copied.assign(score=[*table["score"], *(table["score"][:12] % 5 + 1)])
+    assert counts(read_judgments(again))["repeats"] == 2
+    every = pd.concat([table] * 3, ignore_index=True).sample(frac=1, random_state=1)
+    assert counts(read_judgments(every))["repeats"] == 3
+
+
+def test_words_of_another_language_are_asked_about():
+    words = np.where(PASSES, "bestanden", "durchgefallen")
+    table = pd.DataFrame({"id": ITEMS, "judge": "m", "verdict": words})
+    with pytest.raises(InputError, match="not understood: 'bestanden'"):
+        read_judgments(table)
+    found = read_judgments(table, values={"bestanden": "pass", "durchgefallen": "fail"})
+    assert (found["choice"] == "pass").sum() == PASSES.sum()
+    assert read_judgments(table, kind="category")["choice"].nunique() == 2
+
+
+def test_what_stops_every_reading_is_said(tmp_path):
+    columns = ("GPT Rating (1-5)", "Human Rating (1-5)")
+    table = pd.DataFrame({"Ticket": ITEMS} | {c: RNG.integers(1, 6, N) for c in columns})
+    table.loc[N] = ["Average", 3, 3]
+    table.to_csv(tmp_path / "sheet.csv", index=False)
+    with pytest.raises(InputError, match="the last row names 'Average'"):
+        read_judgments(tmp_path / "sheet.csv")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -16,6 +18,13 @@ from judgestats.data.large.dataset import leave_out_repeated
 from judgestats.data.readers.checks import repeated_note
 from judgestats.data.readers.columns import VERDICTS, label_note
 from judgestats.data.readers.frame import reading_key
+from judgestats.data.readers.interpretation import (
+    COUNT_OF,
+    ROLE_OF,
+    add_roles,
+    counts_of,
+    reading_record,
+)
 from judgestats.data.readers.options import TableOptions
 from judgestats.errors import InputError, printable
 from judgestats.protocols.base import Status
@@ -248,6 +257,47 @@ def reduce_parquet(
         f"{opened.path}: no judgment could be read: {' and '.join(roles)} hold no verdict. Name "
         "the right column with --map."
     )
+
+
+def reading_of_reduced(
+    reduced: dataset.ReducedJudgments, labelled: pd.DataFrame | None = None
+) -> dict[str, Any]:
+    """The reading of judgments that were counted in one pass: see `reading_of`.
+
+    Parameters
+    ----------
+    reduced : ReducedJudgments
+    labelled : DataFrame, optional
+        Those with a label.
+
+    Returns
+    -------
+    dict
+    """
+    statuses = Counter[str]()
+    for column in reduced.columns:
+        for status, n in column.statuses.items():
+            statuses["ok" if status == "ok" else COUNT_OF[Status(status)]] += int(n)
+    people = {} if labelled is None else counts_of(labelled)
+    n_labelled = 0 if labelled is None else labelled["item_id"].nunique()
+    systems = {c.factors["system"] for c in reduced.columns if "system" in c.factors}
+    roles: dict[str, list[str]] = {}
+    for ours, theirs in reduced.columns_read.items():
+        add_roles(roles, ROLE_OF.get(ours, "condition"), [theirs])
+    return reading_record(
+        {"roles": roles, "notes": reduced.notes},
+        {
+            "rows_in": reduced.n_rows, "rows_filtered": 0, "items": len(reduced.items),
+            "clusters": reduced.n_clusters, "judges": len({c.judge for c in reduced.columns}),
+            "human_raters": people.get("human_raters", 0), "systems": len(systems), "criteria": 1,
+            "orders": max(1, len({c.order for c in reduced.columns} - {""})),
+            "repeats": reduced.n_replicates, "judgments": statuses["ok"],
+            "labels": people.get("labels", 0),
+            **{k: statuses[k] for k in ("not_applicable", "unparsed", "error", "missing")},
+            "label_missing": len(reduced.items) - n_labelled if people else 0,
+            "label_tie": people.get("label_tie", 0), "copies": 0,
+        },
+    )  # fmt: skip
 
 
 class _Pass:

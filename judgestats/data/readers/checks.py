@@ -283,7 +283,14 @@ def _drop_duplicates(
     many = (several & ~again).groupby([out[c] for c in within], dropna=False).transform("sum")
     chance = several & (many < REPEATED_SHARE * items)
     if not chance.any():
-        return out, _repeated_rows(table, out, key)
+        notes = _repeated_rows(table, out, key)
+        sizes = out.groupby(key, dropna=False).size()
+        if notes and sizes.min() < sizes.max():
+            # Some items twice and others once, no two rows of one apart: no design of repeats.
+            first = f" (the first is row {int(again.to_numpy().argmax()) + 1})"
+            note = repeated_note(int(again.sum()), 0, first=first, which="each a copy")
+            return out[~again], [Remark(note, "duplicated_rows", int(again.sum()))]
+        return out, notes
     read = chance & (out["status"] == "ok")
     verdicts = out.loc[read].groupby(key, dropna=False, sort=False)[["score", "choice"]]
     ways = verdicts.transform("nunique").max(axis=1).reindex(out.index, fill_value=0)
@@ -304,7 +311,7 @@ def _drop_duplicates(
     return out[~dropped], [Remark(note, "duplicated_rows", int(dropped.sum()))]
 
 
-def repeated_note(n: int, unread: int, *, first: str = "") -> str:
+def repeated_note(n: int, unread: int, *, first: str = "", which: str = "few of them") -> str:
     """Note on rows that were left out because they judge an item again by accident.
 
     Examples
@@ -313,7 +320,7 @@ def repeated_note(n: int, unread: int, *, first: str = "") -> str:
     '1 row judges an item again'
     """
     note = (
-        f"{n:,} row{'s judge' if n > 1 else ' judges'} an item again{first}, few of them, and no "
+        f"{n:,} row{'s judge' if n > 1 else ' judges'} an item again{first}, {which}, and no "
         "column numbers repetitions: treated as duplicates and left out, so that agreement between "
         "repetitions is undefined"
     )

@@ -199,16 +199,28 @@ def reading_of(frame: pd.DataFrame) -> dict[str, Any]:
     >>> reading["sentence"]
     'Read as a table: 1 item (item), 2 repeats (trial), verdict = score; 1 judgment, 1 missing.'
     """
-    attrs = frame.attrs
+    return reading_record(frame.attrs, counts_of(frame))
+
+
+def reading_record(attrs: Mapping[Any, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+    """The reading of a file as ``--json`` has it, from what was understood and its counts.
+
+    Parameters
+    ----------
+    attrs : mapping
+        ``roles`` and, where there are any, ``layout``, ``values``, ``unused``, ``options``, and
+        ``notes``, as a frame of `judgestats.read_judgments` has them.
+    counts : mapping of str to int
+        Names as those of `counts_of`.
+    """
     roles = {str(k): list(v) for k, v in attrs.get("roles", {}).items()}
-    counts = counts_of(frame)
     return {
         "version": VERSION,
         "status": "ok",
         "layout": attrs.get("layout") or attrs.get("reader", "table"),
         "sentence": _sentence(str(attrs.get("about", "a table")), roles, counts),
         "roles": roles,
-        "counts": counts,
+        "counts": dict(counts),
         "values": {str(c): dict(words) for c, words in attrs.get("values", {}).items() if words},
         "unused": {str(c): str(why) for c, why in attrs.get("unused", {}).items()},
         "options": list(attrs.get("options", ())),
@@ -467,6 +479,7 @@ def _question(
     queue = [(cost, next(number), one) for cost, one in seeds]
     heapq.heapify(queue)
     answers: dict[str, Answer] = {}
+    refusals: dict[str, InputError] = {}
     left = max(4, min(_MOST_TRIED, _MOST_CELLS // max(1, table.size)))
     while queue and left and len(answers) < _MOST_ANSWERS:
         cost, _, options = heapq.heappop(queue)
@@ -484,13 +497,13 @@ def _question(
         except OpenQuestionError as asked:
             for place, answer in enumerate(asked.answers):
                 heapq.heappush(queue, (cost + 0.4 * place, next(number), answer.options))
-        except InputError:
-            continue
+        except InputError as refused:
+            refusals.setdefault(str(refused), refused)
         else:
             said = _meaning(options)
             answers.setdefault(said, Answer(meaning=said, options=options, preview=preview(frame)))
     if not answers:
-        return error
+        return next(iter(refusals.values())) if len(refusals) == 1 else error
     question = error.question if isinstance(error, DirectionError) else _UNCERTAIN
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
