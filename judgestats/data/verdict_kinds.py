@@ -551,10 +551,6 @@ def _undeclared(
         # "error" beside "no error" is what was found, not a call that failed.
         found = {w: n for w, n in counts.items() if w in denied or normalised(w) in lost}
         raise not_understood(column, found)
-    if len(words) == 2 and not picked and not stated:
-        raise not_understood(
-            column, {w: counts[w] for w in words}, otherwise="Of two categories: --kind category."
-        )
     one_letter = all(len(w) == 1 and "a" <= w <= "z" for w in words)
     return _words(words, column, "choice" if one_letter and picked else "category")
 

@@ -77,7 +77,7 @@ def test_conditions_stand_as_people_read_them(tmp_path) -> None:
 def test_a_row_that_stands_twice_is_named() -> None:
     rows = [{"item": f"i{i}", "score": 1 + i % 7} for i in range(30)]
     (note,) = js.read_judgments([*rows, *rows[:8]]).attrs["notes"]
-    assert note.startswith("8 rows repeat an earlier one to the letter (the first is row 31)")
+    assert note.startswith("8 rows judge an item again (the first is row 31), each a copy")
     twice = [r | {"trial": t} for r in rows for t in (0, 1)]
     assert not js.read_judgments(twice).attrs["notes"]
 

@@ -50,6 +50,9 @@ def test_a_status_of_pass_and_fail_is_a_verdict():
     for found in (alone, beside):
         assert (found["choice"] == "pass").sum() == PASSES.sum()
         assert (found["status"] == "ok").all()
+    replies = np.where(PASSES, "ok", "failed")
+    table = pd.DataFrame({"question": ITEMS, "status": replies, "score": np.where(PASSES, 4, None)})
+    assert counts(read_judgments(table))["error"] == N - PASSES.sum()
 
 
 def test_people_alone_are_no_judges(workplace, capsys):
@@ -160,16 +163,6 @@ def test_copies_of_some_rows_are_no_repeats():
     assert counts(read_judgments(again))["repeats"] == 2
     every = pd.concat([table] * 3, ignore_index=True).sample(frac=1, random_state=1)
     assert counts(read_judgments(every))["repeats"] == 3
-
-
-def test_words_of_another_language_are_asked_about():
-    words = np.where(PASSES, "bestanden", "durchgefallen")
-    table = pd.DataFrame({"id": ITEMS, "judge": "m", "verdict": words})
-    with pytest.raises(InputError, match="not understood: 'bestanden'"):
-        read_judgments(table)
-    found = read_judgments(table, values={"bestanden": "pass", "durchgefallen": "fail"})
-    assert (found["choice"] == "pass").sum() == PASSES.sum()
-    assert read_judgments(table, kind="category")["choice"].nunique() == 2
 
 
 def test_what_stops_every_reading_is_said(tmp_path):

@@ -15,6 +15,7 @@ from judgestats.data.vocabulary import pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
 from judgestats.files.text import clean_json
+from judgestats.protocols.base import Status
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item_id": ("item", "item_id", "question_id", "prompt_id", "example_id", "sample_id", "qid",
@@ -203,7 +204,7 @@ def resolve_columns(
         if hit:
             names[ours] = hit
             used.add(hit)
-    if "status" in names and "status" not in mapping and _says_pass_or_fail(table[names["status"]]):
+    if "status" not in mapping and _is_verdict(table, names.get("status", "")):
         own = names.pop("status")
         if not any(v in names for v in VERDICTS):
             names["verdict"] = own
@@ -258,6 +259,10 @@ _TEXT_NOUNS = {
 }  # fmt: skip
 REPEATED, _FEW_EACH = 1.2, 10
 """Rows per level of words that may name items which an id of rows does not."""
+DONE = ("success", "succeeded", "completed", "done")
+"""Words of other tools for a reply that came."""
+_OF_REPLIES = {s.value for s in Status} | {*DONE, "error", "timeout"}
+"""Words of the status of a reply."""
 _FEWEST_ALIKE = 10
 """Rows from which a label that is always the verdict is no human's."""
 _OF_ANSWERS, _TOP = {"groundtruth", "gold", "goldlabel", "label", "ytrue", "expert"}, 100
@@ -387,6 +392,14 @@ def may_hold_verdicts(column: pd.Series) -> bool:
     if not 1 < len(levels) <= _MOST_LEVELS or len(levels) == len(column):
         return bool(pd.api.types.is_float_dtype(column) and (column.dropna() % 1 > 0).any())
     return bool(pd.api.types.is_numeric_dtype(column)) or _says_pass_or_fail(column)
+
+
+def _is_verdict(table: pd.DataFrame, column: str) -> bool:
+    """Whether a column named status says pass and fail, in words that are no status of a reply."""
+    if column not in table or not _says_pass_or_fail(table[column]):
+        return False
+    words = {str(v).strip().casefold() for v in pd.unique(table[column].dropna())}
+    return not words <= _OF_REPLIES
 
 
 def _says_pass_or_fail(column: pd.Series) -> bool:

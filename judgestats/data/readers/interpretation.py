@@ -22,6 +22,7 @@ from judgestats.data.readers.columns import (
     REPEATED,
     SYSTEMS,
     VERDICTS,
+    MissingRoleError,
     Remark,
     each_distinct,
     folded,
@@ -503,7 +504,8 @@ def _question(
             said = _meaning(options)
             answers.setdefault(said, Answer(meaning=said, options=options, preview=preview(frame)))
     if not answers:
-        return next(iter(refusals.values())) if len(refusals) == 1 else error
+        alike = isinstance(error, MissingRoleError) and len(refusals) == 1
+        return next(iter(refusals.values())) if alike else error
     question = error.question if isinstance(error, DirectionError) else _UNCERTAIN
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")

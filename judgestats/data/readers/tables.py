@@ -16,6 +16,7 @@ from judgestats.data.readers import row_checks, verdicts
 from judgestats.data.readers.checks import check_table, with_orders, with_pairs_of_ids
 from judgestats.data.readers.columns import (
     ALIASES,
+    DONE,
     PARTS,
     SYSTEMS,
     TRIALS,
@@ -517,15 +518,14 @@ def _with_people(
     return replace(options, wide=(f"label={','.join(people)}",)) if people else options
 
 
-_DONE = ("success", "succeeded", "completed", "done")
-_STATUSES = {**dict.fromkeys(_DONE, ""), **dict.fromkeys(("error", "timeout"), "failed")}
+_STATUSES = {**dict.fromkeys(DONE, ""), **dict.fromkeys(("error", "timeout"), "failed")}
 """Words of other tools for a status; after success, the cell of the verdict decides."""
 
 
 def _says_done(column: pd.Series) -> bool:
     """Whether a column says of every row that it was done, which is not a status of a judgment."""
     words = {normalize_value(v) for v in column.unique()}
-    return len(words) == 1 and bool(words & {*_DONE})
+    return len(words) == 1 and bool(words & {*DONE})
 
 
 def tried(source: Path | str, table: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
