@@ -114,3 +114,24 @@ def test_a_run_joins_items_of_the_same_text_and_refuses_them_before_it_asks(
     assert not (tmp_path / ".judgestats" / "journal.sqlite").exists()
     assert main(words) == 0
     assert "10 questions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("repeats", [1, 4])
+def test_copying_every_item_leaves_p_and_interval(repeats):
+    rng = np.random.default_rng(8)
+    quality = rng.normal(6, 1.5, 30)
+    own = [
+        {"item": f"i{i}", "answer": f"The long answer number {i}", "judge": j, "trial": r,
+         "score": float(quality[i] + 0.4 * (j == "b") + rng.normal())}
+        for i in range(30) for j in "ab" for r in range(repeats)
+    ]  # fmt: skip
+    copied = [*own, *({**row, "item": f"c{row['item']}"} for row in own)]
+    key = "judges.shift" if repeats == 1 else "shift.all"
+    found = [js.audit(pd.DataFrame(data), n_resamples=99).analysis for data in (own, copied)]
+    one, other = (f[key].rows[0] for f in found)
+    assert other.estimate == pytest.approx(one.estimate, rel=1e-9)
+    if repeats == 1:  # by items only: no runs are compared
+        assert other.p_value == pytest.approx(one.p_value, rel=1e-9)
+        assert other.interval.low == pytest.approx(one.interval.low, rel=1e-9)
+    [said] = [t for t in found[1].limitations if getattr(t, "code", "") == "duplicate_items"]
+    assert "counted once as clusters" in said
