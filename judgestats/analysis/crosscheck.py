@@ -318,10 +318,12 @@ def _omega(scores: pd.DataFrame) -> float:
     return common / (common + float(((1 - share**2) * x.var(axis=0, ddof=1)).sum()))
 
 
-def _labelled(_: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
+def _labelled(record: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ...] | None:
     """Verdicts x labels, one count per judgment that has a label."""
     own = data.rows[names[0]] if names else pd.DataFrame()
     if "label" not in own or ("score" in own and own["score"].notna().any()):
+        return None
+    if "table" not in record.details:  # weighted by how labels were drawn
         return None
     both = own[(own["choice"].astype(str) != "") & (own["label"].astype(str) != "")]
     words = sorted({*both["choice"], *both["label"]})

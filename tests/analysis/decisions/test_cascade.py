@@ -128,6 +128,8 @@ def test_chances_next_to_labels_count_in_the_judged_file_too(tmp_path, capsys, a
     found = json.loads(capsys.readouterr().out)
     assert found["by_class"]
     assert not any(c["code"] == "labels_drawn_unknown" for c in found["caveats"])
+    assert main(["analyze", str(file), *more, "--track", "none", "--report", "none"]) in {0, 1, 3}
+    assert "cannot be relied on" not in "".join(capsys.readouterr())
     scores = table.assign(score=np.where(table["verdict"] == "pass", 8, 3))
     scores.drop(columns=["verdict", "logprob"]).to_csv(file, index=False)
     assert main(["decide", "cutoff", str(file), *more]) == 2
