@@ -354,7 +354,9 @@ def test_an_item_on_a_phone_hides_the_page_under_it_from_keys_and_readers(
 def test_the_wide_view_of_an_item_keeps_its_decision_in_sight(
     opened: Callable[..., Browser],
 ) -> None:
-    tab = opened(judgments(8, unparsed=0.0, missing=0.0), "#item=q0/a1")
+    frame = judgments(8, unparsed=0.0, missing=0.0)
+    results = judgestats.audit(frame, n_resamples=99).run.records  # a header of several lines
+    tab = opened(frame, "#item=q0/a1", results=results)
     tab.key("e")
     foot = "document.getElementById('detail-foot').getBoundingClientRect()"
     assert tab.js(f"[{foot}.width, {foot}.bottom].join()") == "1279,900"
@@ -541,8 +543,9 @@ def test_no_width_makes_the_page_scroll_sideways(
     if n_judges == 3:
         tab.size(1280)
         tab.js(
-            "[...document.querySelectorAll('#modes .n')].map((n) => { n.textContent = '16,920'; })"
+            "[...document.querySelectorAll('#modes .n')].map((n) => { n.textContent = '6,920'; })"
         )
+        assert tab.js("document.querySelector('.bar').offsetHeight") < 60  # one line
         rows = tab.js("""[...document.querySelectorAll('[data-at]')].filter((r) => {
           const b = r.getBoundingClientRect();
           return b.top >= 0 && b.bottom <= innerHeight; }).length""")
