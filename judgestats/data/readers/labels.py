@@ -321,8 +321,8 @@ def _codes(
     if kind.name == "score" or scores:
         empty |= dict.fromkeys(filter(is_too_large, counts), "")
     if kind.name in {"preference", "choice", "category"} and found.verdicts:
-        own = set(kind.codes) or {w.lower() for w in judged}
-        if not own & set(counts) and not set(found.verdicts) <= set(PREFERENCES):
+        own = (set(kind.codes) or {w.lower() for w in judged}) - {""}
+        if own and not own & set(counts) and not set(found.verdicts) <= set(PREFERENCES):
             words = dict.fromkeys(sorted(own), "WHAT")
             raise InputError(
                 f"{column!r} says {' and '.join(sorted(set(found.verdicts)))}, and the verdicts "

@@ -102,3 +102,9 @@ def test_a_run_that_ends_without_a_stop_saved_nothing():
     rule = rule.look(20, 0.7, 0.4, 0.9)
     assert np.isnan(rule.saved_share)
     assert rule.look(40, 0.7, 0.5, 0.85).saved_share == 0
+
+
+def test_verdicts_that_are_all_empty_are_said_to_be_unparsed(file, capsys):
+    pd.read_csv(file / "v.csv").assign(verdict="").to_csv(file / "u.csv", index=False)
+    assert main(["decide", "automate", str(file / "u.csv")]) == 2
+    assert "verdicts are all unparsed" in capsys.readouterr().err
