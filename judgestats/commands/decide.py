@@ -367,7 +367,7 @@ def panel_command(arguments: Args) -> int:
 def _write_routes(path: Path, made: Routed, judged: Sequence[ItemJudgments]) -> None:
     """One row per item: where it goes, with its verdict and confidence."""
     items = joined_items(judged).items if isinstance(made, Cascade) else judged[0].items
-    words = {} if judged[0].has_label_scores else {1.0: "pass", 0.0: "fail"}
+    words: dict[float, str] = {} if judged[0].has_label_scores else {1.0: "pass", 0.0: "fail"}
     table = pd.DataFrame({
         "item_id": [str(i) for i in items],
         "route": made.routes,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis.decisions.automation import Automation, automation_certificate
-from judgestats.analysis.decisions.next_labels import choice_gain
+from judgestats.analysis.decisions.next_labels import ChoiceGain, choice_gain
 from judgestats.analysis.decisions.operating_point import (
     operating_point,
     refused_point,
@@ -71,15 +71,14 @@ def _choice_gain(items: Sequence[ItemJudgments], options: DecisionOptions) -> It
     """What choosing items to label saves, with the judge that saves most, where it is worth it."""
     if options.labels_drawn not in {"", "random"} or options.looks > 1:
         return
-    found = []
+    found: list[ChoiceGain] = []
     for one in items:
         if not (one.is_scored or one.drawn):
             verdicts, shares = one.majority
             sure = one.confidence if one.confident.any() else shares
             made = choice_gain(verdicts, sure, one.labels, cluster=one.cluster)
-            found += [] if made is None else [
-                replace(made, subject=one.name if len(items) > 1 else "")
-            ]  # fmt: skip
+            if made is not None:
+                found.append(replace(made, subject=one.name if len(items) > 1 else ""))
     yield from sorted(found, key=lambda made: -made.adaptive_gain)[:1]
 
 
