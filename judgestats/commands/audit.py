@@ -14,11 +14,16 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.analysis import Analysis, AnalysisPlan
 from judgestats.analysis.coefficients import statistics_of
-from judgestats.analysis.families import AnalysisPlan
-from judgestats.analysis.records import Analysis
 from judgestats.analysis.specifications import specifications_of
-from judgestats.commands.arguments import Args, argument_texts, repeated_options, table_options
+from judgestats.commands.arguments import (
+    Args,
+    Option,
+    argument_texts,
+    repeated_options,
+    table_options,
+)
 from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.frame import bare
@@ -31,12 +36,10 @@ from judgestats.errors import InputError, RenderError, guard_output
 from judgestats.files.remote import local_file
 from judgestats.files.text import command_word
 from judgestats.protocols.base import NO_REPLY, Status
-from judgestats.results import Results, plain
-from judgestats.results.decisions import DecisionOptions
+from judgestats.results import DecisionOptions, Results, plain
 from judgestats.results.numbers import count_noun
+from judgestats.runner import Links, announce_progress, finish, record, show
 from judgestats.runner import display as console
-from judgestats.runner import record
-from judgestats.runner.display import Links, announce_progress, finish, show
 from judgestats.tracking.runs import (
     LOOK,
     LOOK_OF,
@@ -617,11 +620,10 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
-_REPEATED = (
-    "labels_drawn", "mix", "sensitivity", "specificity", "beside", "omega_model", "specs", "joint",
-    "duplicates", "texts", "crosscheck", "stream",
-)  # fmt: skip
-"""Options beyond those of the table that change the numbers or the report."""
+def _repeats(option: Option) -> bool:
+    """Whether an option, of those beyond the table's, changes the numbers or the report."""
+    further = option.name in {"labels_drawn", "texts", "crosscheck", "stream"}
+    return further or (option.group == "Statistics" and option.name not in {"resamples", "seed"})
 
 
 def _command(arguments: Args) -> str:
@@ -629,14 +631,14 @@ def _command(arguments: Args) -> str:
     file = arguments.file if from_store(arguments, path) else path.name
     words = ["judgestats analyze", command_word(file), *map(shlex.quote, arguments.further)]
     words += repeated_options(arguments)
-    declared = {option.name: option for option in COMMANDS["analyze"].options}
-    for name in _REPEATED:
-        option, value = declared[name], getattr(arguments, name)
-        if value != option.default and option.kind == "switch":
-            words += [option.flag] if value else []
-        elif value != option.default:
-            text = Path(value).name if option.kind == "file" else value
-            words.append(f"{option.flag} {shlex.quote(text)}")
+    for option in filter(_repeats, COMMANDS["analyze"].options):
+        value = getattr(arguments, option.name)
+        given = value if option.repeated else [value] if value and value != option.default else []
+        for one in given:
+            text = Path(one).name if option.kind == "file" else str(one)
+            words.append(
+                option.flag if option.kind == "switch" else f"{option.flag} {shlex.quote(text)}"
+            )
     words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]
     return " ".join(words)
 

@@ -327,12 +327,6 @@ def expanded(column: pa.Array) -> int:
     return compute.sum(lengths).as_py() or 0
 
 
-def _is_text(kind: Any) -> bool:
-    from pyarrow.types import is_large_string, is_string
-
-    return bool(is_string(kind) or is_large_string(kind))
-
-
 def _stored_type(kind: Any) -> Any:
     """A type without extensions that some program registered, and without views."""
     import pyarrow as pa
@@ -345,9 +339,8 @@ def _stored_type(kind: Any) -> Any:
         return pa.struct([field.with_type(_stored_type(field.type)) for field in kind])
     if pa.types.is_map(kind):
         return pa.map_(_stored_type(kind.key_type), _stored_type(kind.item_type))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        inner = kind.value_field.with_type(_stored_type(kind.value_type))
-        return pa.list_(inner) if pa.types.is_list(kind) else pa.large_list(inner)
+    if isinstance(kind, pa.ListType | pa.LargeListType):
+        return pa.list_(kind.value_field.with_type(_stored_type(kind.value_type)))
     return kind
 
 
