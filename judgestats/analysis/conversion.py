@@ -11,24 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.results import (
-    QUANTITIES,
-    About,
-    Column,
-    Estimate,
-    Margin,
-    Null,
-    Record,
-    ResultSet,
-    Sample,
-    Statistic,
-    Table,
-    Test,
-)
+from judgestats import results
+from judgestats.files.text import format_number
 from judgestats.results import Comparison as ComparisonRecord
-from judgestats.results import Interval as ResultsInterval
 from judgestats.results import Note as ResultsNote
-from judgestats.results.numbers import format_number
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Role, plain
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
@@ -129,7 +115,7 @@ class NamedResult:
     role: Role
     result: of.Result
     hypothesis: str = ""
-    about: About = field(default_factory=About)
+    about: results.About = field(default_factory=results.About)
     levels: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -149,7 +135,7 @@ class NamedResult:
 
 
 @singledispatch
-def records_of(result: of.Result, place: NamedResult) -> tuple[Record, ...]:
+def records_of(result: of.Result, place: NamedResult) -> tuple[results.Record, ...]:
     """The records of a result, that of the whole first.
 
     Parameters
@@ -166,7 +152,7 @@ def records_of(result: of.Result, place: NamedResult) -> tuple[Record, ...]:
         result.tidy(),
         **place.common(),
         text=_own_text(result),
-        sample=_sample(getattr(result, "sample", None)),
+        sample=getattr(result, "sample", None),
         notes=_notes(getattr(result, "notes", ())),
         reason=str(getattr(result, "reason", "") or ""),
         details=plain(getattr(result, "details", {})),
@@ -174,27 +160,27 @@ def records_of(result: of.Result, place: NamedResult) -> tuple[Record, ...]:
     return (table,)
 
 
-def table_record(frame: pd.DataFrame, **fields: Any) -> Table:
+def table_record(frame: pd.DataFrame, **fields: Any) -> results.Table:
     """A frame as the record of a table, its columns with their units; `fields` are the others."""
     columns = tuple(
-        Column(key=str(c), label=str(c).replace("_", " "), unit=_unit(str(c), frame[c]))
+        results.Column(key=str(c), label=str(c).replace("_", " "), unit=_unit(str(c), frame[c]))
         for c in frame.columns
     )
     rows = tuple(tuple(plain(list(row))) for row in frame.itertuples(index=False, name=None))
-    return Table(**fields, columns=columns, rows=rows)
+    return results.Table(**fields, columns=columns, rows=rows)
 
 
 def _unit(key: str, values: Any) -> str:
     """The unit of a table's column: the registry's, else by its content."""
-    if key in QUANTITIES:
-        return QUANTITIES[key].unit
+    if key in results.QUANTITIES:
+        return results.QUANTITIES[key].unit
     if values.dtype.kind in "iu":
         return "count"
     return "number" if values.dtype.kind == "f" else ""
 
 
 @records_of.register
-def _(result: of.Estimate, place: NamedResult) -> tuple[Record, ...]:
+def _(result: of.Estimate, place: NamedResult) -> tuple[results.Record, ...]:
     details = {**result.details, **_beyond(result, of.Estimate)}
     whole = _estimate(result, place.common(), details=details)
     return (whole, *(_part(place, whole, *part) for part in _parts(result)))
@@ -208,9 +194,9 @@ def _beyond(result: Any, base: type[Any]) -> dict[str, Any]:
 
 def _estimate(
     result: of.Estimate, common: Mapping[str, Any], *, details: Mapping[str, Any] | None = None
-) -> Estimate:
+) -> results.Estimate:
     interval, lost = _interval(result.interval, result.name, result.estimate)
-    return Estimate(
+    return results.Estimate(
         **common,
         estimand=result.name,
         label=result.label,
@@ -219,7 +205,7 @@ def _estimate(
         std_error=float(result.std_error),
         null=_null(result.null),
         estimator=result.estimator,
-        sample=_sample(result.sample),
+        sample=result.sample,
         notes=_notes((*result.notes, *lost)),
         reason=result.reason,
         details=plain(result.details if details is None else details),
@@ -241,9 +227,9 @@ def _parts(result: of.Estimate) -> list[tuple[str, str, float, NullReference | N
 
 
 def _part(
-    place: NamedResult, whole: Estimate, name: str, estimand: str, value: float, null: Any
-) -> Estimate:
-    return Estimate(
+    place: NamedResult, whole: results.Estimate, name: str, estimand: str, value: float, null: Any
+) -> results.Estimate:
+    return results.Estimate(
         **place.part(name),
         estimand=estimand,
         estimate=float(value),
@@ -254,12 +240,12 @@ def _part(
 
 
 @records_of.register
-def _(result: of.TestResult, place: NamedResult) -> tuple[Record, ...]:
+def _(result: of.TestResult, place: NamedResult) -> tuple[results.Record, ...]:
     effects = tuple(
         _estimate(e, place.part(f"{e.name}{effect_number(result.effects, i)}"))
         for i, e in enumerate(result.effects)
     )
-    test = Test(
+    test = results.Test(
         **place.common(),
         test=result.name,
         method=result.method,
@@ -272,7 +258,7 @@ def _(result: of.TestResult, place: NamedResult) -> tuple[Record, ...]:
         data_name=result.data_name,
         effects=tuple(e.id for e in effects),
         groups={str(k): float(v) for k, v in result.estimates.items()},
-        sample=_sample(result.sample),
+        sample=result.sample,
         notes=_notes(result.notes),
         reason=result.reason,
         details=plain({**result.details, **_beyond(result, of.TestResult)}),
@@ -287,7 +273,7 @@ def effect_number(estimates: tuple[of.Estimate, ...], i: int) -> str:
 
 
 @records_of.register
-def _(result: of.Comparisons, place: NamedResult) -> tuple[Record, ...]:
+def _(result: of.Comparisons, place: NamedResult) -> tuple[results.Record, ...]:
     adjusted = any(not math.isnan(row.p_adjusted) for row in result.rows)
     # a family of which nothing could be computed is one all the same
     adjusted = adjusted or (bool(result.rows) and all(row.reason for row in result.rows))
@@ -295,7 +281,7 @@ def _(result: of.Comparisons, place: NamedResult) -> tuple[Record, ...]:
     details: dict[str, Any] = {**result.details, "adjust": result.adjust, "family": result.family}
     if isinstance(result, EquivalenceResult):
         details["quantity"] = result.quantity
-    rows: list[Record] = []
+    rows: list[results.Record] = []
     members = []
     names: dict[str, int] = {}
     for row in result.rows:
@@ -305,13 +291,13 @@ def _(result: of.Comparisons, place: NamedResult) -> tuple[Record, ...]:
         made = _comparison(result, row, place, name, family)
         members.append(made[0].id)
         rows += made
-    whole = ResultSet(
+    whole = results.ResultSet(
         **place.common(),
         name=result.name,
         method=result.method,
         members=tuple(members),
         family=family,
-        sample=_sample(result.sample),
+        sample=result.sample,
         notes=_notes(result.notes),
         details=plain(details),
         text=_own_text(result),
@@ -328,19 +314,19 @@ def _own_text(result: Any) -> str:
 
 def _comparison(
     result: of.Comparisons, row: of.Comparison, place: NamedResult, name: str, family: str
-) -> list[Record]:
+) -> list[results.Record]:
     key = row.estimate_name
     conditions = tuple(place.levels[x] for x in (row.a, row.b) if x in place.levels)
     about = dataclasses.replace(place.about, conditions=conditions or place.about.conditions)
     common = place.part(name) | {"about": about}
-    sample = _sample(result.sample)
+    sample = result.sample
     if row.n is not None and sample is not None and row.n != sample.n_items:
         sample = dataclasses.replace(sample, n_items=row.n)
-    effects: list[Record] = []
+    effects: list[results.Record] = []
     if row.effect_name and not math.isnan(row.effect):
         effect = row.effect_name
         effects.append(
-            Estimate(
+            results.Estimate(
                 **common | {"id": f"{common['id']}/{effect}", "part_of": common["id"]},
                 estimand=effect,
                 estimate=float(row.effect),
@@ -350,7 +336,7 @@ def _comparison(
     margin = None
     if isinstance(result, EquivalenceResult):
         low, high = result.margin
-        margin = Margin(low=float(low), high=float(high), estimand=key, alpha=result.alpha)
+        margin = results.Margin(low=float(low), high=float(high), estimand=key, alpha=result.alpha)
     interval, lost = _interval(row.interval, key, row.estimate)
     compared = ComparisonRecord(
         **common,
@@ -380,17 +366,17 @@ def _comparison(
 
 
 @records_of.register
-def _(result: Estimates, place: NamedResult) -> tuple[Record, ...]:
+def _(result: Estimates, place: NamedResult) -> tuple[results.Record, ...]:
     parts = tuple(
         _estimate(t, place.part(f"{t.name}{effect_number(result.terms, i)}", t.label))
         for i, t in enumerate(result.terms)
     )
-    whole = ResultSet(
+    whole = results.ResultSet(
         **place.common(),
         name=result.name,
         method=result.label,
         members=tuple(p.id for p in parts),
-        sample=_sample(result.sample),
+        sample=result.sample,
         notes=_notes(result.notes),
         details=plain({**result.details, **_beyond(result, Estimates)}),
         text=_own_text(result),
@@ -398,14 +384,14 @@ def _(result: Estimates, place: NamedResult) -> tuple[Record, ...]:
     return (whole, *parts)
 
 
-def _statistic(symbol: str, value: float, df: Mapping[str, float]) -> Statistic:
+def _statistic(symbol: str, value: float, df: Mapping[str, float]) -> results.Statistic:
     degrees = {str(k): float(v) for k, v in df.items()}
-    return Statistic(symbol=symbol, value=float(value), df=degrees)
+    return results.Statistic(symbol=symbol, value=float(value), df=degrees)
 
 
 def _interval(
-    interval: of.Interval | None, key: str, estimate: float
-) -> tuple[ResultsInterval | None, tuple[of.Note, ...]]:
+    interval: Interval | None, key: str, estimate: float
+) -> tuple[Interval | None, tuple[of.Note, ...]]:
     """The interval of an estimand, which ends where that ends, or at the estimate beyond.
 
     None, with a note, where it would span nearly all possible values of the estimand.
@@ -415,14 +401,13 @@ def _interval(
     )
     if kept is None:
         return None, lost
-    values = {f.name: getattr(kept, f.name) for f in dataclasses.fields(of.Interval)}
-    return ResultsInterval(**values | {"low": float(kept.low), "high": float(kept.high)}), lost
+    return replace(kept, low=float(kept.low), high=float(kept.high)), lost
 
 
-def _null(null: NullReference | None) -> Null | None:
+def _null(null: NullReference | None) -> results.Null | None:
     if null is None:
         return None
-    return Null(
+    return results.Null(
         hypothesis=null.hypothesis,
         permuted=null.permuted,
         mean=float(null.mean),
@@ -434,13 +419,6 @@ def _null(null: NullReference | None) -> Null | None:
         drawn=null.drawn,
         reason=null.reason,
     )
-
-
-def _sample(sample: of.Sample | None) -> Sample | None:
-    if sample is None:
-        return None
-    values = {f.name: getattr(sample, f.name) for f in dataclasses.fields(of.Sample)}
-    return Sample(**plain(values))
 
 
 def _notes(notes: Any) -> tuple[ResultsNote, ...]:

@@ -13,6 +13,7 @@ import pandas as pd
 from judgestats.analysis.conversion import NamedResult, records_of, table_record
 from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
+from judgestats.files.text import format_number
 from judgestats.results import (
     CONDITIONS,
     About,
@@ -33,7 +34,7 @@ from judgestats.results import (
 from judgestats.results.change_screen import change_finding
 from judgestats.results.decisions import DecisionOptions, verdicts_of
 from judgestats.results.metric_names import not_estimable
-from judgestats.results.numbers import format_number, short_names, with_names
+from judgestats.results.numbers import short_names, with_names
 from judgestats.results.records import Role, plain
 from judgestats.results.screen import full_text
 from judgestats.results.verdict import Measure

@@ -19,9 +19,10 @@ from judgestats.analysis.repeats import frame_errors, repeat_gains
 from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
 from judgestats.data.parse import lost_shares
 from judgestats.data.readers.frame import bare
+from judgestats.files.text import format_number
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import About, bounds_of
-from judgestats.results.numbers import LEAST_IN_CATEGORY, UNREPEATED_CODE, format_number
+from judgestats.results.numbers import LEAST_IN_CATEGORY, UNREPEATED_CODE
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 

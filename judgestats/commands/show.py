@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from judgestats.commands.arguments import Args
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output, nearest
-from judgestats.files.text import command_word, decode_json
+from judgestats.files.text import command_word, decode_json, format_number
 from judgestats.results import Results, Table, print_of, quantity_of, to_plain, words_of
 from judgestats.results.card import SCHEMA, card_svg, judge_card
 from judgestats.results.change_screen import change_outcome, change_sentences
-from judgestats.results.numbers import format_number
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
@@ -230,7 +229,7 @@ def report_command(arguments: Args) -> int:
     """
     if arguments.methods:
         return _methods(arguments)
-    if _is_new(arguments.document):
+    if arguments.document.endswith(".qmd") and not Path(arguments.document).is_file():
         return _copy_document(arguments)
     place = _report_path(arguments.out, arguments.to)
     if not place.formats:
@@ -333,11 +332,6 @@ def _compared(runs: list[str], folders: list[Path]) -> Compared:
 
 
 _PARAMETER = re.compile(r'^run = "\."', re.MULTILINE)
-
-
-def _is_new(document: str) -> bool:
-    """Whether a document is named that is not there yet."""
-    return document.endswith(".qmd") and not Path(document).is_file()
 
 
 def _copy_document(arguments: Args) -> int:

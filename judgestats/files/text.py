@@ -232,3 +232,33 @@ def number(value: object) -> float:
     from judgestats.arrays import LARGEST  # numpy, which help does not need
 
     return value_read if abs(value_read) <= LARGEST else math.nan
+
+
+def format_number(value: float, *, digits: int = 4) -> str:
+    """Format a number for print with `digits` significant digits; NaN prints as ``NA``.
+
+    Examples
+    --------
+    >>> format_number(0.123456), format_number(float("nan")), format_number(12.0)
+    ('0.1235', 'NA', '12')
+    >>> format_number(3204567.0, digits=2)
+    '3,204,567'
+    """
+    if value is None or math.isnan(value):
+        return "NA"
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-Inf"
+    if abs(value) < 1e5:
+        return f"{value:.{digits}g}"
+    return written_out(value, figures=digits)
+
+
+def written_out(value: float, *, figures: int) -> str:
+    """A large number with thousands separators; a huge one in scientific notation.
+
+    Examples
+    --------
+    >>> written_out(3204567.0, figures=3), written_out(1e20, figures=3)
+    ('3,204,567', '1.00e+20')
+    """
+    return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.{figures - 1}e}"

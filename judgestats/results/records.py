@@ -8,9 +8,14 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from judgestats.files.text import clean
+from judgestats.files.text import clean, format_number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from judgestats.arrays import Bools, Ints
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -167,6 +172,20 @@ class Interval(Part):
     n_resamples: int | None = None
     seed: int | None = None
 
+    def __str__(self) -> str:
+        """Both bounds to the same decimals: four figures of the larger one.
+
+        Examples
+        --------
+        >>> print(Interval(low=0.79, high=0.86421), Interval(low=1.5, high=31.0))
+        [0.7900, 0.8642] [1.50, 31.00]
+        """
+        largest = max(abs(self.low), abs(self.high))
+        if not 1e-4 <= largest < 1e5:  # zero, not finite, or in need of an exponent
+            return f"[{format_number(self.low)}, {format_number(self.high)}]"
+        decimals = max(0, 3 - math.floor(math.log10(largest)))
+        return f"[{self.low:.{decimals}f}, {self.high:.{decimals}f}]"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Null(Part):
@@ -217,7 +236,12 @@ class Note(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(Part):
-    """What a number was computed from; `excluded` counts what was left out, by reason."""
+    """What a number was computed from.
+
+    `n_replications` is the number per item, or the smallest where items differ (then
+    `n_replications_max` is the largest). `repeated` names what is counted. `excluded` maps a reason
+    to a count. Reasons with a count of 0 are dropped, and `n_excluded` defaults to their sum.
+    """
 
     n_items: int
     n_clusters: int | None = None
@@ -226,6 +250,75 @@ class Sample(Part):
     n_excluded: int = 0
     excluded: Mapping[str, int] = field(default_factory=dict)
     repeated: str = "replication"
+
+    def __post_init__(self) -> None:
+        excluded = {reason: n for reason, n in self.excluded.items() if n}
+        object.__setattr__(self, "excluded", excluded)
+        object.__setattr__(self, "n_excluded", self.n_excluded or sum(excluded.values()))
+
+    @classmethod
+    def from_mask(
+        cls,
+        used: Bools | np.bool_,
+        why: str | Mapping[str, int],
+        codes: Ints | None = None,
+        **more: Any,
+    ) -> Sample:
+        """The items used, their clusters, and why the others are left out.
+
+        Parameters
+        ----------
+        used : ndarray of bool, shape (n_items,)
+        why : str or mapping of str to int
+            Why items are not used, or how many for which reason.
+        codes : ndarray of int, shape (n_items,), optional
+            Cluster of each item; None where items are independent.
+        **more
+            Further fields.
+
+        Returns
+        -------
+        Sample
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> used = np.array([True, True, False])
+        >>> Sample.from_mask(used, "unparsed", np.array([4, 4, 5])).n_clusters
+        1
+        """
+        n = int(used.sum())
+        return cls(
+            n_items=n,
+            n_clusters=None if codes is None else len(set(codes[used].tolist())),
+            excluded={why: used.size - n} if isinstance(why, str) else why,
+            **more,
+        )
+
+    def __str__(self) -> str:
+        """``30 items, 10 clusters, 5 replications``, and what was left out.
+
+        Examples
+        --------
+        >>> print(Sample(n_items=8, excluded={"not read": 2, "no label": 0}))
+        8 items, 2 excluded (not read: 2)
+        """
+
+        def some(number: int, noun: str) -> str:
+            return f"{number} {noun}" + ("" if number == 1 else "s")
+
+        parts = [some(self.n_items, "item")]
+        if self.n_clusters is not None and self.n_clusters != self.n_items:
+            parts.append(some(self.n_clusters, "cluster"))
+        if self.n_replications is not None:
+            top = self.n_replications_max
+            span = f"{self.n_replications}-{top}" if top and top != self.n_replications else ""
+            noun = self.repeated
+            parts.append(f"{span} {noun}s" if span else some(self.n_replications, noun))
+        if self.n_excluded:
+            why = "; ".join(f"{k}: {v}" for k, v in self.excluded.items())
+            parts.append(f"{self.n_excluded} excluded" + (f" ({why})" if why else ""))
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from judgestats.files.text import format_number
 from judgestats.results.numbers import (
     adjusted_p,
     apa_estimate,
@@ -13,7 +14,6 @@ from judgestats.results.numbers import (
     apa_p,
     as_sentence,
     count_noun,
-    format_number,
     percent_of,
     printed_p,
 )
@@ -46,26 +46,6 @@ class ResultText(NamedTuple):
 
     def __str__(self) -> str:
         return " ".join(part for part in self if part)
-
-
-def sample_text(sample: Any) -> str:
-    """``30 items, 10 clusters, 5 replications``: what a number was computed from."""
-
-    def some(number: int, noun: str) -> str:
-        return f"{number} {noun}" + ("" if number == 1 else "s")
-
-    parts = [some(sample.n_items, "item")]
-    if sample.n_clusters is not None and sample.n_clusters != sample.n_items:
-        parts.append(some(sample.n_clusters, "cluster"))
-    if sample.n_replications is not None:
-        top = sample.n_replications_max
-        span = f"{sample.n_replications}-{top}" if top and top != sample.n_replications else ""
-        noun = sample.repeated
-        parts.append(f"{span} {noun}s" if span else some(sample.n_replications, noun))
-    if sample.n_excluded:
-        why = "; ".join(f"{k}: {v}" for k, v in sample.excluded.items())
-        parts.append(f"{sample.n_excluded} excluded" + (f" ({why})" if why else ""))
-    return ", ".join(parts)
 
 
 def statistic_text(
@@ -297,7 +277,7 @@ def words_of(record: Record, results: Results) -> ResultText:
     >>> words_of(t, Results(experiment="", question="", results=(t,), families=(f,))).numbers
     'F test: F(2) = 1.00, p = .388 (Holm-adjusted over 2 tests, p = .775).'
     """
-    sample = sample_text(record.sample) if record.sample is not None else ""
+    sample = str(record.sample) if record.sample is not None else ""
     if isinstance(record, Test):
         if math.isnan(record.p):
             return ResultText(f"{record.method}: not computed ({record.reason}).")
@@ -440,7 +420,7 @@ def print_of(record: Record, results: Results) -> str:
     if record.reason:
         lines.append(f"undefined: {record.reason}")
     if record.sample is not None:
-        lines.append(f"({sample_text(record.sample)})")
+        lines.append(f"({record.sample})")
     return "\n".join([*lines, *(f"note: {note.message}" for note in record.notes)])
 
 

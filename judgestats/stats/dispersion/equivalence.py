@@ -15,7 +15,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgestats.errors import InputError
-from judgestats.results.numbers import apa_estimate, count_noun, format_number, format_p
+from judgestats.files.text import format_number
+from judgestats.results.numbers import apa_estimate, count_noun, format_p
 from judgestats.results.quantities import name_of
 from judgestats.stats.designs.cells import Cells
 from judgestats.stats.dispersion import condition_summary, ratios

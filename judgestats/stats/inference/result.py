@@ -7,13 +7,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from judgestats.arrays import Bools, Ints
 from judgestats.errors import InputError
-from judgestats.results import numbers
-from judgestats.results.numbers import with_bounds
+from judgestats.files.text import format_number
+from judgestats.results import numbers, records, with_bounds
 from judgestats.results.quantities import name_of, omits_zero, symbol_of
 from judgestats.results.records import LOST, NOT_ESTIMABLE, plain
 from judgestats.results.text import (
@@ -22,41 +20,12 @@ from judgestats.results.text import (
     hangs_on,
     null_text,
     pairs_text,
-    sample_text,
     statistic_text,
     words_of_test,
 )
 from judgestats.sinks import escape_html
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Interval:
-    """A confidence interval: two floats, its level and how it was made.
-
-    `family_level` is that of all intervals of a family together, to which `level` is adjusted.
-    """
-
-    low: float
-    high: float
-    level: float = 0.95
-    family_level: float | None = None
-    method: str = ""
-    n_resamples: int | None = None
-    seed: int | None = None
-
-    def __str__(self) -> str:
-        """Both bounds to the same decimals: four figures of the larger one.
-
-        Examples
-        --------
-        >>> print(Interval(low=0.79, high=0.86421), Interval(low=1.5, high=31.0))
-        [0.7900, 0.8642] [1.50, 31.00]
-        """
-        largest = max(abs(self.low), abs(self.high))
-        if not 1e-4 <= largest < 1e5:  # zero, not finite, or in need of an exponent
-            return f"[{numbers.format_number(self.low)}, {numbers.format_number(self.high)}]"
-        decimals = max(0, 3 - math.floor(math.log10(largest)))
-        return f"[{self.low:.{decimals}f}, {self.high:.{decimals}f}]"
+Interval, Sample = records.Interval, records.Sample
 
 
 def adjusted_interval(interval: Interval | None, family_level: float) -> Interval | None:
@@ -100,75 +69,6 @@ class Limits:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Sample:
-    """What a number was computed from.
-
-    `n_replications` is the number per item, or the smallest where items differ (then
-    `n_replications_max` is the largest). `repeated` names what is counted. `excluded` maps a reason
-    to a count. Reasons with a count of 0 are dropped, and `n_excluded` defaults to their sum.
-
-    Examples
-    --------
-    >>> Sample(n_items=8, excluded={"not read": 2, "no label": 0})
-    Sample(n_items=8, ..., n_excluded=2, excluded={'not read': 2}, repeated='replication')
-    """
-
-    n_items: int
-    n_clusters: int | None = None
-    n_replications: int | None = None
-    n_replications_max: int | None = None
-    n_excluded: int = 0
-    excluded: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    repeated: str = "replication"
-
-    def __post_init__(self) -> None:
-        excluded = {reason: n for reason, n in self.excluded.items() if n}
-        object.__setattr__(self, "excluded", excluded)
-        object.__setattr__(self, "n_excluded", self.n_excluded or sum(excluded.values()))
-
-    @classmethod
-    def from_mask(
-        cls,
-        used: Bools | np.bool_,
-        why: str | Mapping[str, int],
-        codes: Ints | None = None,
-        **more: Any,
-    ) -> Sample:
-        """The items used, their clusters, and why the others are left out.
-
-        Parameters
-        ----------
-        used : ndarray of bool, shape (n_items,)
-        why : str or mapping of str to int
-            Why items are not used, or how many for which reason.
-        codes : ndarray of int, shape (n_items,), optional
-            Cluster of each item; None where items are independent.
-        **more
-            Further fields.
-
-        Returns
-        -------
-        Sample
-
-        Examples
-        --------
-        >>> used = np.array([True, True, False])
-        >>> Sample.from_mask(used, "unparsed", np.array([4, 4, 5])).n_clusters
-        1
-        """
-        n = int(np.sum(used))
-        return cls(
-            n_items=n,
-            n_clusters=None if codes is None else int(np.unique(codes[used]).size),
-            excluded={why: used.size - n} if isinstance(why, str) else why,
-            **more,
-        )
-
-    def __str__(self) -> str:
-        return sample_text(self)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class NullReference:
     """What the same coefficient yields under the null hypothesis (STATISTICS section 3)."""
 
@@ -199,8 +99,8 @@ class NullReference:
         how = "draws of" if self.drawn else "permutations of"
         p = f", p {numbers.format_p(self.p_value, smallest=self.p_smallest)}"
         return (
-            f"null ({self.hypothesis}): mean {numbers.format_number(self.mean)}, 95th percentile "
-            f"{numbers.format_number(self.q95)}{p if not math.isnan(self.p_value) else ''} "
+            f"null ({self.hypothesis}): mean {format_number(self.mean)}, 95th percentile "
+            f"{format_number(self.q95)}{p if not math.isnan(self.p_value) else ''} "
             f"({self.n_permutations} {how} {self.permuted}{self.p_method and f'; {self.p_method}'})"
         )
 
@@ -275,7 +175,7 @@ def print_table(
     title: str, table: pd.DataFrame, lines: Sequence[str] = (), notes: Sequence[Note] = ()
 ) -> str:
     """A titled table with the lines and warnings under it, as results print."""
-    text = table.to_string(index=False, float_format=numbers.format_number)
+    text = table.to_string(index=False, float_format=format_number)
     return "\n".join(["", f"\t{title}", "", text, *lines, *notes_block(notes), ""])
 
 
@@ -394,7 +294,7 @@ class Estimate(Result):
 
     def __str__(self) -> str:
         lines = ["", f"\t{self.label}", ""]
-        lines.append(f"{self.name} = {numbers.format_number(self.estimate, digits=5)}")
+        lines.append(f"{self.name} = {format_number(self.estimate, digits=5)}")
         if self.reason:
             lines.append(f"undefined: {self.reason}")
         if self.interval:
@@ -478,7 +378,7 @@ class Estimates(Result):
         width = max((len(t.label) for t in self.terms), default=0)
         lines = ["", f"\t{self.label}", ""]
         for t in self.terms:
-            line = f"{t.label:<{width}}  {numbers.format_number(t.estimate):>9}"
+            line = f"{t.label:<{width}}  {format_number(t.estimate):>9}"
             if t.interval:
                 percent = numbers.percent_of(t.interval)
                 line += f"  {t.interval!s:<20} {percent}% CI, {t.interval.method}"
@@ -551,9 +451,9 @@ class TestResult(Result):
 
     def statistic_text(self) -> str:
         """``F(3, 57) = 4.21``-style text."""
-        inside = ", ".join(numbers.format_number(v) for v in self.df.values())
+        inside = ", ".join(format_number(v) for v in self.df.values())
         name = f"{self.statistic_name}({inside})" if inside else self.statistic_name
-        return f"{name} = {numbers.format_number(self.statistic)}"
+        return f"{name} = {format_number(self.statistic)}"
 
     def glance(self) -> pd.DataFrame:
         """One row for the whole result."""
@@ -657,8 +557,8 @@ class TestResult(Result):
         lines = ["", f"\t{self.method}", ""]
         if self.data_name:
             lines.append(f"data:  {self.data_name}")
-        parts = [f"{self.statistic_name} = {numbers.format_number(self.statistic, digits=5)}"]
-        parts += [f"{k} = {numbers.format_number(v, digits=5)}" for k, v in self.df.items()]
+        parts = [f"{self.statistic_name} = {format_number(self.statistic, digits=5)}"]
+        parts += [f"{k} = {format_number(v, digits=5)}" for k, v in self.df.items()]
         parts.append(f"p-value {numbers.printed_p(self.p_value, smallest=self.p_floor)}")
         lines.append(", ".join(parts))
         if self.reason:
@@ -666,7 +566,7 @@ class TestResult(Result):
         if self.alternative:
             lines.append(f"alternative hypothesis: {self.alternative}")
         for effect in self.effects:
-            text = f"{effect.label}: {numbers.format_number(effect.estimate)}"
+            text = f"{effect.label}: {format_number(effect.estimate)}"
             if effect.interval:
                 text += f", {numbers.percent_of(effect.interval)} percent CI {effect.interval}"
             lines.append(text)
@@ -674,8 +574,7 @@ class TestResult(Result):
             lines.append("sample estimates:")
             width = max(len(str(k)) for k in self.estimates)
             lines += [
-                f"  {k!s:<{width}}  {numbers.format_number(v, digits=5)}"
-                for k, v in self.estimates.items()
+                f"  {k!s:<{width}}  {format_number(v, digits=5)}" for k, v in self.estimates.items()
             ]
         lines.append(f"({self.sample})")
         return "\n".join([*lines, *notes_block(self.notes), ""])
@@ -839,7 +738,7 @@ class Comparisons(Result):
         if any(r.interval for r in self.rows):
             columns[2:2] = ["conf_low", "conf_high"]
         frame = self.tidy()[columns]
-        table = frame.to_string(index=False, float_format=numbers.format_number)
+        table = frame.to_string(index=False, float_format=format_number)
         lines = ["", f"\t{self.method}", "", f"family: {self.family}; adjustment: {self.adjust}"]
         notes = [*self.notes, *(note for row in self.rows for note in row.notes)]
         return "\n".join([*lines, table, f"({self.sample})", *notes_block(notes), ""])

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes
-from judgestats.results.numbers import count_noun, format_number
+from judgestats.files.text import format_number
+from judgestats.results.numbers import count_noun
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import MeanOverClusters

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import format_number, format_p
+from judgestats.files.text import format_number
+from judgestats.results.numbers import format_p
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.result import Estimate, Note, Sample
