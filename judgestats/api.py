@@ -13,22 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 
+from judgestats.analysis import join_copies, supplemented
 from judgestats.analysis.audit import audit as audit_frame
 from judgestats.analysis.audit import audit_read
 from judgestats.analysis.drift import drift as drift_frames
 from judgestats.analysis.drift_tests import with_parameters
 from judgestats.analysis.measures import measured_results, with_measures
-from judgestats.analysis.supplements import supplemented
-from judgestats.analysis.text_checks import join_copies
 from judgestats.data.columns import PARSED_COLUMNS
 from judgestats.data.readers.frame import passes_and_failures
 from judgestats.data.readers.labels import with_stated_words
 from judgestats.data.readers.registry import read_judgments as read_table_or_log
 from judgestats.errors import InputError, one_of
-from judgestats.results import Results
-from judgestats.results.decisions import DecisionOptions, verdicts_of
-from judgestats.results.gate import Gate
-from judgestats.results.records import plain
+from judgestats.results import DecisionOptions, Gate, Results, plain, verdicts_of
 
 if TYPE_CHECKING:
     from judgestats.analysis.records import Analysis

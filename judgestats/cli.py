@@ -10,8 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from judgestats.commands.declarations import PROGRAMS
-from judgestats.commands.help import overview
+from judgestats.commands import PROGRAMS, overview
 from judgestats.deadlines import handle_signals, stop_code
 from judgestats.deprecated import current_command, current_options, removed_option
 from judgestats.errors import InputError, JudgestatsError, printable

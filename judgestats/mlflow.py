@@ -108,7 +108,7 @@ class JudgeScorer(Scorer):
                 _text_of(inputs, self._question, _QUESTIONS, "inputs"),
                 _text_of(outputs, self._answer, _ANSWERS, "outputs"),
                 reference=_reference(expectations),
-                context=_context(inputs),
+                context=_plain(inputs.get("context")) if isinstance(inputs, Mapping) else "",
             ),
             self._running(),
         )
@@ -207,7 +207,3 @@ def _reference(expectations: Any) -> str:
         return ""
     value = next((expectations[n] for n in _REFERENCES if expectations.get(n)), "")
     return "\n".join(map(_plain, value)) if isinstance(value, list) else _plain(value)
-
-
-def _context(inputs: Any) -> str:
-    return _plain(inputs.get("context")) if isinstance(inputs, Mapping) else ""

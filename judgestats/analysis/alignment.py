@@ -12,14 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats import stats
-from judgestats.analysis import families, pair_methods, records, selections
-from judgestats.analysis.coefficients import (
-    aligned_rows,
-    condition_metrics,
-    declared_row,
-    ranked,
-    results_row,
-)
+from judgestats.analysis import coefficients, families, pair_methods, records, selections
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import weighted_limitations
@@ -169,7 +162,7 @@ def analyse(
     return records.Analysis(
         experiment="alignment",
         question=declared.question,
-        drawing=ranked(
+        drawing=coefficients.ranked(
             "alignment",
             caption="Agreement with human labels by method, next to the human ceiling and the "
             "baselines.",
@@ -187,14 +180,16 @@ def analyse(
             *pair_methods.fewer_pairs(declared, pairs),
         ),
         metrics={"agreement/people": ceiling.estimate} if ceiling else {},
-        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
+        condition_metrics={
+            str(r["condition"]): coefficients.condition_metrics(r, _METRICS) for r in rows
+        },
         rows=(
-            *aligned_rows(called),
-            results_row(
+            *coefficients.aligned_rows(called),
+            coefficients.results_row(
                 "again", "Agreement of repeats", "Repeats agree", "percent_agreement",
                 "consistency.repeated.{}", called,
             ),
-            declared_row("swap_consistency", called, ids="consistency.orders.{}"),
+            coefficients.declared_row("swap_consistency", called, ids="consistency.orders.{}"),
         ),
     )  # fmt: skip
 

@@ -22,9 +22,8 @@ from judgestats.analysis.validity import label_warnings, marked_as_tuned
 from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix, read_rates
 from judgestats.analysis.validity_systems import SLICES, SYSTEMS
 from judgestats.analysis.verdict_audit import audit_verdicts, single_shot_verdict_plan
-from judgestats.data.parse import score_array
+from judgestats.data import score_array, validate_parsed
 from judgestats.data.readers.frame import bare, sort_conditions
-from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError, one_of
 from judgestats.results import Row
 from judgestats.stats.inference.result import Comparisons

@@ -11,15 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats import stats
-from judgestats.analysis import families, selections
+from judgestats.analysis import coefficients, families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.coefficients import (
-    choice_rows,
-    condition_metrics,
-    declared_row,
-    ranked,
-    results_row,
-)
 from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
 from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.scores import omega_declared
@@ -125,7 +118,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
-        drawing=ranked(
+        drawing=coefficients.ranked(
             "vote_share",
             "chosen_preferred",
             caption="Reliability of one choice, and how often it is the preferred answer.",
@@ -135,16 +128,18 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
         results=tuple(selections.sort_results(results, declared)),
         limitations=(*_limits(frame, table), *selections.unanswered(results, declared)),
         rows=(
-            *choice_rows(table["condition"]),
-            results_row(
+            *coefficients.choice_rows(table["condition"]),
+            coefficients.results_row(
                 "right", "Correct answer chosen", "Correct", "chosen_answers_that_are_right",
                 "right.target.{}", table["condition"],
             ),
-            declared_row(
+            coefficients.declared_row(
                 "choices_of_the_preferred_answer", table["condition"], ids="right.preferred.{}"
             ),
         ),
-        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
+        condition_metrics={
+            str(r["condition"]): coefficients.condition_metrics(r, _METRICS) for r in rows
+        },
     )  # fmt: skip
 
 

@@ -25,8 +25,7 @@ from judgestats.analysis.selections import add_estimate, sort_results
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition
 from judgestats.items.records import Item
-from judgestats.protocols.base import Scale
-from judgestats.protocols.probes import ORIGINAL, PAIRS, PROBES
+from judgestats.protocols import ORIGINAL, PAIRS, PROBES, Scale
 from judgestats.results import About, Row
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
 from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult

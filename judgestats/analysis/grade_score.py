@@ -19,8 +19,7 @@ from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.data.columns import Condition, heat
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About
-from judgestats.stats.agreement.grade_score import grade_score_items
-from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.agreement import grade_score_items, mean_share
 from judgestats.stats.inference.result import Estimate, TestResult
 from judgestats.terminal import option
 

@@ -262,11 +262,6 @@ def _rated(frame: pd.DataFrame) -> pd.DataFrame:
     return rated.sort_values("replicate", kind="stable") if "replicate" in rated else rated
 
 
-def _first(frame: pd.DataFrame) -> pd.DataFrame:
-    """The first read score of each answer by each rater: repeats are not further raters."""
-    return _rated(frame).drop_duplicates(["_rater", "_answer"]).sort_index()
-
-
 def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """Each judge's leniency against all of them, from all repeats of the items they share."""
     rated = _rated(frame)
@@ -303,7 +298,7 @@ def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, R
     source = _source(frame)
     if not source or "label" not in frame:
         return
-    rated = _first(frame)
+    rated = _rated(frame).drop_duplicates(["_rater", "_answer"]).sort_index()
     rated = rated.assign(_quality=pd.to_numeric(rated["label"], errors="coerce"))
     for rater, part in rated.groupby("_rater", sort=False):
         try:

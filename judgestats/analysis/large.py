@@ -41,9 +41,8 @@ from judgestats.stats.inference.runs import (
     component_of_sums,
     run_columns,
 )
+from judgestats.stats.reliability import RepeatPairs, TwoWaySums, repeat_pairs_of_counts
 from judgestats.stats.reliability.intraclass import icc_of_cells
-from judgestats.stats.reliability.omega import TwoWaySums
-from judgestats.stats.reliability.repeat_error import RepeatPairs, repeat_pairs_of_counts
 
 
 def whole_counts(table: pd.DataFrame) -> pd.DataFrame:

@@ -17,9 +17,8 @@ from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.errors import InputError
 from judgestats.results import Headline, Row, bounds_of
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import Estimate, Interval, Result, Sample, cluster_codes
 from judgestats.stats.inference.jackknife import cluster_sums
-from judgestats.stats.inference.result import Estimate, Interval, Result, Sample
 from judgestats.stats.models.bradley_terry import Strengths, bradley_terry, rank_intervals
 from judgestats.stats.models.ordinal import cluster_df, wald_interval
 

@@ -27,12 +27,9 @@ from judgestats.results import About, Condition, Results, Row, decisions
 from judgestats.results import Estimate as EstimateRecord
 from judgestats.results.caveats import KIND, ORDERS
 from judgestats.results.verdict import Measure, Shape, Subject, share_measure
+from judgestats.stats import condition_summary, icc, mean_shift, run_component
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.dispersion.condition_summary import condition_summary, mean_shift
-from judgestats.stats.inference.jackknife import jackknife_error
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.inference.runs import run_component
-from judgestats.stats.reliability.intraclass import icc
+from judgestats.stats.inference import Estimate, jackknife_error
 
 _MOST = 30
 _SHOWN = 6

@@ -23,8 +23,7 @@ from judgestats.items.preference_sets import LabelledPairs, label_table
 from judgestats.items.records import Item
 from judgestats.protocols.template import pair_name, response_names
 from judgestats.stats import cohen_kappa, human_ceiling, pairwise_from_scores, relation_null
-from judgestats.stats.agreement.human import alignment_credit
-from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.agreement import alignment_credit, mean_share
 from judgestats.stats.inference.result import Estimate, Sample
 
 BEST_METHOD = Hypothesis(

@@ -14,13 +14,6 @@ from judgestats.analysis import probe_tests
 from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, planned
 from judgestats.analysis.limits import Limit, common_limits
-from judgestats.analysis.probe_tests import (
-    ProbedJudge,
-    on_another_scale,
-    probed_judges,
-    requested_output,
-    variant_scale,
-)
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import ScoreConditions, cell_arrays, declared_conditions
 from judgestats.analysis.selections import condition_row, selection_limits
@@ -51,7 +44,7 @@ _CUT = 1000
 
 
 def _card_counts(
-    claims: Mapping[str, Sequence[Headline]], judges: Sequence[ProbedJudge]
+    claims: Mapping[str, Sequence[Headline]], judges: Sequence[probe_tests.ProbedJudge]
 ) -> list[NamedResult]:
     """Of each judge: how many changes move it, are shown not to, and how many it should notice.
 
@@ -130,7 +123,7 @@ def _effect_drawing(
 
 
 def _worst_cases(
-    judges: Sequence[ProbedJudge],
+    judges: Sequence[probe_tests.ProbedJudge],
     headlines: Sequence[Headline],
     items: Sequence[Item],
     *,
@@ -154,7 +147,7 @@ def _worst_cases(
 
 
 def _largest(
-    judge: ProbedJudge, probe: Probe, texts: Mapping[str, tuple[str, str]]
+    judge: probe_tests.ProbedJudge, probe: Probe, texts: Mapping[str, tuple[str, str]]
 ) -> list[dict[str, object]]:
     sides = judge.paired_values(probe)
     if sides is None:
@@ -282,7 +275,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     """
     frame = frame[frame["status"] != "invalid_condition"]
     probes = tuple(PROBES[name] for name in declared.options["probes"].split(","))
-    _, judges = probed_judges(frame, items, declared)
+    _, judges = probe_tests.probed_judges(frame, items, declared)
     tests = probe_tests.tests_of_probes(judges, probes, declared)
     families = probe_tests.families_of(tests, judges, declared)
     claims = probe_tests.claims_by_judge(tests, families, judges)
@@ -330,8 +323,8 @@ def _score_conditions(
     frame: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[ScoreConditions | None, ScoreArray | None]:
     """The conditions that ask for scores, described; none where only comparisons are asked."""
-    own = frame[frame["factor_probe"].map(requested_output).eq("scores")]
-    own = own[~own["factor_probe"].map(on_another_scale)]
+    own = frame[frame["factor_probe"].map(probe_tests.requested_output).eq("scores")]
+    own = own[~own["factor_probe"].map(probe_tests.on_another_scale)]
     if own.empty:
         return None, None
     return declared_conditions(own, declared)
@@ -344,13 +337,13 @@ def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
     for name, asked in frame.groupby("condition", sort=False):
         described = by_name.get(str(name)) or condition_row(str(name), asked)
         row = {str(k): v for k, v in described.items()}
-        other = variant_scale(str(asked["factor_probe"].iloc[0]))
+        other = probe_tests.variant_scale(str(asked["factor_probe"].iloc[0]))
         rows.append({**row, "scale": other} if other else row)
     return pd.DataFrame(rows)
 
 
 def _left_out(
-    judges: Sequence[ProbedJudge], probes: Sequence[Probe], items: Sequence[Item]
+    judges: Sequence[probe_tests.ProbedJudge], probes: Sequence[Probe], items: Sequence[Item]
 ) -> list[str]:
     """Probes that could not be built of some answers, or of any, and what they need."""
     if not judges:

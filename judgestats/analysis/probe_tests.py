@@ -18,19 +18,15 @@ from judgestats.analysis.selections import Rotations, label_shares
 from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import heat
 from judgestats.data.parse import both_orders, scores_of
-from judgestats.items.preference_sets import label_table
-from judgestats.items.records import Item
-from judgestats.protocols import probes
-from judgestats.protocols.base import Scale
+from judgestats.items import Item, label_table
+from judgestats.protocols import Scale, pair_name, probes
 from judgestats.protocols.probes import ORIGINAL, PAIRS, Kind, Probe
 from judgestats.protocols.probes.base import REVERSED, WORDS
 from judgestats.protocols.probes.protocols import SCALE_WORDS
-from judgestats.protocols.template import pair_name
 from judgestats.results import About, Headline
 from judgestats.results.records import Role
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
-from judgestats.stats.inference import multiplicity
-from judgestats.stats.inference.result import Estimate, TestResult
+from judgestats.stats.inference import Estimate, TestResult, multiplicity
 
 
 @dataclass(frozen=True, kw_only=True)

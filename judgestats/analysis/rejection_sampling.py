@@ -21,8 +21,7 @@ from judgestats.analysis.records import Analysis, NamedResult, named_results, so
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition, heat
 from judgestats.errors import InputError
-from judgestats.items.answers import labelled_shares
-from judgestats.items.records import Item
+from judgestats.items import Item, labelled_shares
 from judgestats.protocols.template import pair_name
 from judgestats.results import About
 from judgestats.sinks import csv_text

@@ -33,8 +33,7 @@ from judgestats.results.numbers import count_noun
 from judgestats.stats import gmd_ratio, mean_shift, spread_test
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cell_statistics
-from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
-from judgestats.stats.inference.runs import RunComponent
+from judgestats.stats.inference import Comparisons, Estimate, Result, RunComponent, TestResult
 from judgestats.stats.validity.scores import AccuracyByK
 
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})

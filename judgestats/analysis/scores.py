@@ -27,12 +27,9 @@ from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
-from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.result import Estimate, Sample
-from judgestats.stats.inference.runs import RunComponent, run_component
+from judgestats.stats.inference import Estimate, RunComponent, Sample, cluster_codes, run_component
 from judgestats.stats.inference.sum_statistics import share_estimate
-from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.repeat_error import RepeatPairs, repeat_pairs
+from judgestats.stats.reliability import MeanSquareRatio, RepeatPairs, repeat_pairs
 
 
 def on_one_scale(

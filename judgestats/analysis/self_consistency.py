@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import coefficients, families, pair_methods, selections
+from judgestats.analysis import coefficients, families, pair_methods, records, selections
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import (
-    Analysis,
-    NamedResult,
-    conditions_of,
-    named_results,
-    sort_by_role,
-)
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
@@ -28,6 +21,7 @@ from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import scores_of
 from judgestats.items.records import Item
 from judgestats.results import About, Headline
+from judgestats.results.records import Role
 from judgestats.stats import icc, omega_total
 from judgestats.stats.designs.score_matrix import AGGREGATES, aggregate_replications
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
@@ -72,7 +66,7 @@ class Aggregated:
     """
 
     row: dict[str, Any]
-    results: tuple[NamedResult, ...]
+    results: tuple[records.NamedResult, ...]
     credit: Floats
 
     @property
@@ -178,7 +172,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
 
 def analyse(
     frame: pd.DataFrame, declared: families.AnalysisPlan, *, items: Sequence[Item]
-) -> Analysis:
+) -> records.Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -216,7 +210,7 @@ def analyse(
     reliability = coefficients.results_row(
         "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", called
     )
-    return Analysis(
+    return records.Analysis(
         experiment="self_consistency",
         question=declared.question,
         drawing=coefficients.factor_curve(
@@ -231,14 +225,14 @@ def analyse(
         ),
         headlines=_headlines(asked, gains, small),
         conditions=table,
-        results=tuple(sort_by_role(results)),
+        results=tuple(records.sort_by_role(results)),
         limitations=(
             *selections.selection_limits(frame, table),
             _TIES,
             *weighted_limitations(frame),
             *pair_methods.fewer_pairs(declared, pairs),
         ),
-        condition_records=tuple(conditions_of(table, judged=set(frame["condition"]))),
+        condition_records=tuple(records.conditions_of(table, judged=set(frame["condition"]))),
         condition_metrics={
             one.name: coefficients.condition_metrics(one.row, _METRICS) for one in described
         },
@@ -321,22 +315,22 @@ def _aggregated(
 
 def _omega(
     one: Averaged, answers: Answers, declared: families.AnalysisPlan
-) -> Iterator[NamedResult]:
+) -> Iterator[records.NamedResult]:
     """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
     model = declared.options.get("omega_model", "parallel")
     for value in omega_declared(one.scores, model, cluster=answers.clusters, **declared.resampling):
         title = f"Reliability of the mean of all judgments under the {model} model, {one.where}"
         identity = f"reliability.omega_{model}.{one.base['condition']}"
-        yield NamedResult(identity, title, "descriptive", value)
+        yield records.NamedResult(identity, title, "descriptive", value)
 
 
 def _gains(
     asked: Sequence[Averaged], questions: Any, declared: families.AnalysisPlan
-) -> tuple[Comparisons | None, EquivalenceResult | None, list[NamedResult]]:
+) -> tuple[Comparisons | None, EquivalenceResult | None, list[records.NamedResult]]:
     """The largest k against one judgment, other sizes, and median and mode against the mean."""
     shifts: dict[str, dict[str, Comparisons]] = {"gain": {}, "aggregates": {}}
     equal: dict[str, dict[str, EquivalenceResult]] = {"gain": {}, "aggregates": {}}
-    results: list[NamedResult] = []
+    results: list[records.NamedResult] = []
     for one in asked:
         top = max(one.sizes)
         if top == 1:
@@ -355,19 +349,20 @@ def _gains(
             fewer, _ = _compare_with_first(single | between, questions, declared)
             about = About(judge=one.judge, stratum=one.where)
             against = ("sizes", "Means of k against one judgment", fewer)
-            results += named_results(one.where, "secondary", against, about=about)
+            results += records.named_results(one.where, "secondary", against, about=about)
     if not shifts["gain"]:
         return None, None, results
     family = {"gain": f"gain: {_OF_JUDGES}", "aggregates": f"median and mode: {_OF_JUDGES}"}
     gains, others = (families.one_family(shifts[key], family=text) for key, text in family.items())
     smalls, alike = (families.one_family(equal[key], family=text) for key, text in family.items())
-    results += [
-        NamedResult("gain", "Gain in agreement with human labels by averaging", "primary", gains),
-        NamedResult("equivalence.gain", "Is the gain small", "secondary", smalls),
-        NamedResult("aggregates", "Median and mode against the mean", "secondary", others),
-        NamedResult("equivalence.aggregates", "Do median and mode agree as often as the mean",
-              "secondary", alike),
-    ]  # fmt: skip
+    rows: tuple[tuple[str, str, Role, Comparisons], ...] = (
+        ("gain", "Gain in agreement with human labels by averaging", "primary", gains),
+        ("equivalence.gain", "Is the gain small", "secondary", smalls),
+        ("aggregates", "Median and mode against the mean", "secondary", others),
+        ("equivalence.aggregates", "Do median and mode agree as often as the mean", "secondary",
+         alike),
+    )  # fmt: skip
+    results += [records.NamedResult(*row) for row in rows]
     return gains, smalls, results
 
 
@@ -384,10 +379,10 @@ def _compare_with_first(
 
 def _panels(
     asked: Sequence[Averaged], answers: Answers, declared: families.AnalysisPlan
-) -> tuple[list[Aggregated], list[NamedResult]]:
+) -> tuple[list[Aggregated], list[records.NamedResult]]:
     """One judgment of each judge, averaged, at every temperature with several judges."""
     panels: list[Aggregated] = []
-    results: list[NamedResult] = []
+    results: list[records.NamedResult] = []
     for label in dict.fromkeys(heat(one.temperature) for one in asked):
         judges = [one for one in asked if heat(one.temperature) == label]
         size = len(judges)
@@ -421,8 +416,8 @@ def _panels(
         shifts, small = _compare_with_first(columns, answers.pairs.table.clusters, declared)
         against = ("panel", "Judges against the panel", shifts)
         alike = ("equivalence.panel", "Do judges agree as often as the panel", small)
-        results += named_results(label, "secondary", against)
-        results += named_results(label, "secondary", alike)
+        results += records.named_results(label, "secondary", against)
+        results += records.named_results(label, "secondary", alike)
     return panels, results
 
 
@@ -457,7 +452,7 @@ def _headlines(
 
 def _best(
     every: Sequence[Aggregated], questions: Any, declared: families.AnalysisPlan
-) -> tuple[NamedResult, ...]:
+) -> tuple[records.NamedResult, ...]:
     """Comparisons of the ways to aggregate with the best one, with what each spends."""
     usable = [a for a in every if not np.isnan(a.credit).all()]
     return best_conditions(

@@ -26,8 +26,7 @@ from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, Headline, bounds_of, quantity_of
 from judgestats.results.numbers import apa_p, format_p, with_bounds
 from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.inference.jackknife import jackknife_error
-from judgestats.stats.inference.result import Comparison, Comparisons
+from judgestats.stats.inference import Comparison, Comparisons, jackknife_error
 from judgestats.stats.reliability.repeat_error import far_distance
 from judgestats.stats.robustness.levels import recode_scores
 

@@ -11,17 +11,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import families
+from judgestats.analysis import families, records
 from judgestats.analysis.coefficients import factor_curve, ranked, results_row, score_rows
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.limits import common_limits
-from judgestats.analysis.records import (
-    Analysis,
-    NamedResult,
-    results_by_subject,
-    smallest_adjusted,
-    sort_by_role,
-)
 from judgestats.analysis.scores import cell_arrays, declared_conditions
 from judgestats.data.columns import EXTRA, Condition, sort_levels
 from judgestats.data.parse import ScoreArray
@@ -193,7 +186,7 @@ def label_of(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQues
     return question.result_id("spread", stratum) if others else stratum
 
 
-def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
+def spread_results(*questions: SpreadQuestion) -> list[records.NamedResult]:
     """Every result of the comparisons of spread, named and with its role.
 
     Parameters
@@ -211,17 +204,18 @@ def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     if sum(len(q.spreads) for q in questions) > 1:
         title = f"Spread across {' and '.join(q.across for q in questions)}, adjusted"
         family = spread_family(*questions)
-        results.append(NamedResult(FAMILY, title, "primary", family))
+        results.append(records.NamedResult(FAMILY, title, "primary", family))
     results += [
-        NamedResult(f"equivalence.{s.name}", f"Equivalence of spread, {s.name}", "secondary",
-                    questions[0].equivalence[s.name], about=s.about,
-                    levels=s.levels)
+        records.NamedResult(
+            f"equivalence.{s.name}", f"Equivalence of spread, {s.name}", "secondary",
+            questions[0].equivalence[s.name], about=s.about, levels=s.levels,
+        )
         for s in questions[0].strata
     ]  # fmt: skip
-    return sort_by_role(results)
+    return records.sort_by_role(results)
 
 
-def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[NamedResult]:
+def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[records.NamedResult]:
     """The test of a stratum with trends, ranks, pairs, ratios, and shifts."""
     spread, what = question.spreads[stratum.name], question.across
     first = question.id == "spread"
@@ -242,7 +236,7 @@ def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[NamedR
         ("equivalence", f"Equivalence across {what}", question.equivalence[stratum.name], ""),
     ]  # fmt: skip
     return [
-        NamedResult(
+        records.NamedResult(
             question.result_id(key, stratum.name), f"{title}, {stratum.name}",
             "primary" if first and key == "spread" else "secondary", result,
             hypothesis=hypothesis if first else question.id,
@@ -287,7 +281,7 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
         return ()
     family = spread_family(*questions)
     alike = p_adjust([q.equivalence[name].p_all for q, _, name in placed])
-    floor = smallest_adjusted(
+    floor = records.smallest_adjusted(
         [t.p_floor for t in family.tests.values()],
         method=family.adjust,
     )
@@ -338,7 +332,7 @@ _MISSING = (
 )
 _VARY = "vary."
 
-Further = tuple[list[NamedResult], list[Headline]]
+Further = tuple[list[records.NamedResult], list[Headline]]
 FurtherOf = Callable[
     [ScoreArray, pd.DataFrame, tuple[SpreadQuestion, ...], families.AnalysisPlan], Further
 ]
@@ -455,7 +449,7 @@ class SpreadExperiment:
             margins={"variance_ratio": MARGIN},
         )  # fmt: skip
 
-    def analyse(self, frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
+    def analyse(self, frame: pd.DataFrame, declared: families.AnalysisPlan) -> records.Analysis:
         """Answer the plan's hypotheses.
 
         Parameters
@@ -495,7 +489,7 @@ class SpreadExperiment:
         )
         compared = spread_results(*questions)
         arrays, spreads = cell_arrays(array), questions[0].spreads
-        return Analysis(
+        return records.Analysis(
             experiment=self.experiment,
             question=declared.question,
             drawing=factor_curve("temperature", "sem", caption=_DRAWN) if heated else ranked(
@@ -512,7 +506,12 @@ class SpreadExperiment:
             ),
             limitations=tuple(common_limits(frame, cells, array)),
             metrics={f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}
-            | (_extreme_ratios(questions[0]) if heated else {}),
+            | ({
+        f"spread/variance_ratio/{judge}": row.estimate
+        for judge, spread in questions[0].spreads.items()
+        for row in spread.ratios.rows
+        if {row.a, row.b} == {spread.conditions[0], spread.conditions[-1]}
+    } if heated else {}),
             condition_metrics=described.metrics,
             curves=_curves(cells) if heated else {},
             arrays=arrays,
@@ -553,16 +552,6 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
     else:
         text = f"No two {across} were judged alike in everything else, so they were not compared"
     return f"{text}."
-
-
-def _extreme_ratios(question: SpreadQuestion) -> dict[str, float]:
-    """The variance ratio of the hottest and the coldest condition of each judge."""
-    return {
-        f"spread/variance_ratio/{judge}": row.estimate
-        for judge, spread in question.spreads.items()
-        for row in spread.ratios.rows
-        if {row.a, row.b} == {spread.conditions[0], spread.conditions[-1]}
-    }
 
 
 def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
@@ -607,7 +596,7 @@ def _judges_at_temperatures(
     family = adjust_family(tests, family="spread across judges, one test per temperature") if (
         tests
     ) else None  # fmt: skip
-    results: list[NamedResult] = []
+    results: list[records.NamedResult] = []
     for stratum in strata:
         name, spread = stratum.name, spreads[stratum.name]
         if family is not None and name in tests:
@@ -617,13 +606,13 @@ def _judges_at_temperatures(
             ("judges", "spread", spread.primary), ("judges_ratio", "ratios", spread.ratios),
         )  # fmt: skip
         results += [
-            NamedResult(f"{key}.{name}", f"Judges at {name}: {what}", "secondary", result,
+            records.NamedResult(f"{key}.{name}", f"Judges at {name}: {what}", "secondary", result,
                         hypothesis="judges", about=stratum.about, levels=stratum.levels)
             for key, what, result in rows
         ]  # fmt: skip
     if family is not None and len(tests) > 1:
         title = "Spread between judges, adjusted"
-        results.append(NamedResult("judges.family", title, "secondary", family))
+        results.append(records.NamedResult("judges.family", title, "secondary", family))
     return results, []
 
 
@@ -708,7 +697,7 @@ def _interaction(
             claim=first if len(questions) > 1 else questions[0].result_id("spread", first),
         )  # fmt: skip
         title = "Is the change by reasoning the same for all judges"
-        results.insert(0, NamedResult("interaction", title, "secondary", ratios))
+        results.insert(0, records.NamedResult("interaction", title, "secondary", ratios))
         claims = [_interaction_claim(row) for row in ratios.rows]
     return results, claims
 
@@ -725,7 +714,7 @@ def _interaction_claim(row: Any) -> Headline:
 
 def _interaction_by_differences(
     array: ScoreArray, paired: Paired, declared: families.AnalysisPlan
-) -> list[NamedResult]:
+) -> list[records.NamedResult]:
     tests: dict[str, TestResult] = {}
     for where, (treated, control) in paired.items():
         more, less = (
@@ -744,13 +733,13 @@ def _interaction_by_differences(
             null_hypothesis="reasoning changes the mean distance of all judges alike",
         )  # fmt: skip
     title = "Differences of mean distance between judges"
-    results = results_by_subject("interaction_f", title, "secondary", tests)
+    results = records.results_by_subject("interaction_f", title, "secondary", tests)
     if len(tests) > 1:
         family = adjust_family(
             tests, family=f"interaction by differences, {_INTERACTION[1].family}"
         )
         adjusted = f"{title}, adjusted"
-        results.append(NamedResult("interaction_f.family", adjusted, "secondary", family))
+        results.append(records.NamedResult("interaction_f.family", adjusted, "secondary", family))
     return results
 
 

@@ -17,8 +17,7 @@ from judgestats.analysis.supplements import Rows
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.verdicts import ALL_OTHERS
 from judgestats.errors import InputError, one_of
-from judgestats.protocols.base import Unit
-from judgestats.protocols.template import addresses_judge, imitates_frame
+from judgestats.protocols import Unit, addresses_judge, imitates_frame
 from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.count_table import copied_items
 

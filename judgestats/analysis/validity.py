@@ -31,8 +31,7 @@ from judgestats.data.verdict_kinds import Kind
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
 from judgestats.items.records import Item
-from judgestats.protocols.base import Scale
-from judgestats.protocols.template import response_names
+from judgestats.protocols import Scale, response_names
 from judgestats.results import About, Row
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result

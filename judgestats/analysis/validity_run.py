@@ -24,8 +24,7 @@ from judgestats.analysis.validity_raters import annotator_results, drawn_as
 from judgestats.analysis.validity_systems import SLICES, slice_results
 from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.analysis.verdict_consistency import people_results
-from judgestats.data.columns import Condition
-from judgestats.data.parse import score_array
+from judgestats.data import Condition, score_array
 from judgestats.items.records import Item
 from judgestats.results import Headline, Row
 from judgestats.stats.inference.result import Estimate, Result, TestResult

@@ -35,8 +35,7 @@ from judgestats.data.parse import status_table
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, quantity_of
 from judgestats.stats import cohen_kappa, krippendorff_alpha, mean_shift
-from judgestats.stats.agreement.human import alignment_credit
-from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.agreement import alignment_credit, mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
 Found = list[tuple[str, str, Result]]

@@ -18,8 +18,7 @@ from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.collector import collect_online
 from judgestats.collection.journal import Journal
 from judgestats.collection.spec import read_judges
-from judgestats.data.columns import Condition, Task
-from judgestats.data.parse import read_judgment
+from judgestats.data import Condition, Task, read_judgment
 from judgestats.deadlines import END_SECONDS
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item, Response

@@ -19,8 +19,7 @@ from judgestats.data.columns import EXTRA, FIELDS, field_of
 from judgestats.errors import InputError, nearest, printable
 from judgestats.protocols.base import ReplyMode
 from judgestats.redaction import keep_secret
-from judgestats.simulated.judges import simulated_judges
-from judgestats.simulated.replies import simulated_answerers
+from judgestats.simulated import simulated_answerers, simulated_judges
 from judgestats.yaml_text import YamlTextError, read_yaml_file
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"

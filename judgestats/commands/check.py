@@ -9,8 +9,7 @@ from judgestats.api import check
 from judgestats.commands.arguments import Args, reading_options
 from judgestats.commands.monitor_anchors import exit_code
 from judgestats.files.monitor_state import is_state
-from judgestats.results import plain
-from judgestats.results.purposes import read_requirements
+from judgestats.results import plain, read_requirements
 from judgestats.results.screen import full_text
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.runner import display as console

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from judgestats.analysis.audit_answer import answerable
-from judgestats.analysis.text_checks import find_copies
+from judgestats.analysis import answerable, find_copies
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
 from judgestats.commands.arguments import Args, repeated_options, table_options

@@ -13,8 +13,7 @@ from judgestats.commands.options import TABLE
 from judgestats.data.readers.interpretation import open_question_record
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.errors import InputError, guard_output
-from judgestats.results import Results, write_results
-from judgestats.results.change_screen import change_outcome, change_sentences
+from judgestats.results import Results, change_outcome, change_sentences, write_results
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, finish, show
 from judgestats.tracking.runs import facts_of_run, run_judgments, simulated_in

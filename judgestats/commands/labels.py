@@ -20,17 +20,12 @@ from judgestats.commands.arguments import (
     table_options,
     word_values,
 )
+from judgestats.data.readers import row_checks
 from judgestats.data.readers.columns import ALIASES, folded
 from judgestats.data.readers.labels import PART
 from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.registry import read_judgments
-from judgestats.data.readers.row_checks import (
-    Rows,
-    check_raters,
-    check_row_ids,
-    stated_rows,
-)
 from judgestats.data.vocabulary import PASS, not_understood, pass_fail_words, stated_words
 from judgestats.errors import InputError
 from judgestats.files.remote import local_file
@@ -232,7 +227,7 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
 
     def read(one: TableOptions) -> pd.DataFrame:
         table = with_paths(path, label_page.read_table(path), one.stated_columns)
-        table, humans, _ = stated_rows(path, table, one)
+        table, humans, _ = row_checks.stated_rows(path, table, one)
         return table[~humans].reset_index(drop=True)
 
     def previewed(one: TableOptions) -> pd.DataFrame:
@@ -250,9 +245,11 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
     else:
         items = _item_column(frame, *options.item)
         names = {"item_id": str(items.name)}
-        rows = Rows(source=path, table=frame, names=names, options=options, read=previewed)
-        check_raters(rows)
-        check_row_ids(rows)
+        rows = row_checks.Rows(
+            source=path, table=frame, names=names, options=options, read=previewed
+        )
+        row_checks.check_raters(rows)
+        row_checks.check_row_ids(rows)
     return frame, items
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats import training
 from judgestats.collection.journal import Journal
 from judgestats.collection.offline import Ingested, ingest
 from judgestats.commands.arguments import Args, check_new
 from judgestats.commands.run import given_parameters
-from judgestats.data.columns import KEY_COLUMNS
-from judgestats.data.parse import reread, unparsed_causes
+from judgestats.data import KEY_COLUMNS, reread, unparsed_causes
 from judgestats.data.schema import read_artifact
 from judgestats.errors import InputError, printable
 from judgestats.files.text import command_word
@@ -29,17 +29,6 @@ from judgestats.runner import display as console
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
 from judgestats.sinks import write_csv_file
 from judgestats.tracking.runs import facts_of_run, parameters_of_run, run_data
-from judgestats.training import (
-    Filters,
-    Source,
-    balanced,
-    imbalance,
-    prompt_sha_of,
-    split_by_question,
-    student_of,
-    training_examples,
-    write_training_data,
-)
 
 
 def export_command(arguments: Args) -> int:
@@ -240,7 +229,7 @@ def export_judgments_command(arguments: Args) -> int:
     int
         0.
     """
-    filters = Filters(
+    filters = training.Filters(
         kind=arguments.mode,
         correct=arguments.correct,
         consistent=arguments.consistent,
@@ -249,24 +238,26 @@ def export_judgments_command(arguments: Args) -> int:
         conditions=tuple(arguments.condition),
         balance=arguments.balance,
     )
-    student = student_of(filters, prompt=arguments.prompt)
+    student = training.student_of(filters, prompt=arguments.prompt)
     sources, about = [], []
     for run in dict.fromkeys(arguments.runs):
         source, facts = run_source(run)
         sources.append(source)
         about.append(facts)
-    chosen = training_examples(sources, filters=filters, student=student)
+    chosen = training.training_examples(sources, filters=filters, student=student)
     if filters.balance:
-        chosen = balanced(chosen, seed=arguments.seed)
-    split = split_by_question(chosen.examples, share=arguments.validation, seed=arguments.seed)
-    written = write_training_data(
+        chosen = training.balanced(chosen, seed=arguments.seed)
+    split = training.split_by_question(
+        chosen.examples, share=arguments.validation, seed=arguments.seed
+    )
+    written = training.write_training_data(
         arguments.out,
         chosen=chosen,
         split=split,
         filters=filters,
         seed=arguments.seed,
         runs=about,
-        prompt_sha=prompt_sha_of(student),
+        prompt_sha=training.prompt_sha_of(student),
         overwrite=arguments.overwrite,
     )
     console.print_result(
@@ -277,14 +268,14 @@ def export_judgments_command(arguments: Args) -> int:
         f"Written to {arguments.out}: {', '.join(sorted(written))}. Read the card "
         "(README.md) before you train or share: it says what the licences ask of you.",
     )
-    if uneven := imbalance(chosen):
+    if uneven := training.imbalance(chosen):
         console.print_result(uneven)
     if any(facts["simulated"] == "true" for facts in about):
         console.print_result("The judges were SIMULATED: good for a rehearsal, not for training.")
     return 0
 
 
-def run_source(run: str) -> tuple[Source, dict[str, str]]:
+def run_source(run: str) -> tuple[training.Source, dict[str, str]]:
     """The judgments and items of a run, and what a card says of it.
 
     Parameters
@@ -319,7 +310,7 @@ def run_source(run: str) -> tuple[Source, dict[str, str]]:
         "items": str((own_facts.get("design") or {}).get("item_source", "unknown")),
         "simulated": str(bool(own_facts.get("simulated"))).lower(),
     }
-    return Source(name=name, frame=frame, items=items), facts
+    return training.Source(name=name, frame=frame, items=items), facts
 
 
 def train_command(arguments: Args) -> int:

@@ -15,24 +15,7 @@ from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import RULES
 from judgestats.data.schema import validate_parsed, validate_raw
 from judgestats.errors import InputError, one_of
-from judgestats.protocols.base import (
-    NO_REPLY,
-    JudgingProtocol,
-    ReplyMode,
-    Scale,
-    Status,
-    Unit,
-    Verdict,
-)
-from judgestats.protocols.pointwise import PassFail
-from judgestats.protocols.replies import (
-    OptionForm,
-    PairForm,
-    ScoreForm,
-    WordForm,
-    is_cut,
-    read_reply,
-)
+from judgestats.protocols import PassFail, Scale, Unit, base, replies
 from judgestats.protocols.replies import unpack_reply as replies_without_logprobs
 from judgestats.protocols.replies.decision import Form
 from judgestats.protocols.replies.weighted import (
@@ -51,7 +34,7 @@ CHANCES = ("verdict_mass", "pass_probability")
 def parse_judgments(
     raw: pd.DataFrame,
     *,
-    protocols: Mapping[str, JudgingProtocol],
+    protocols: Mapping[str, base.JudgingProtocol],
     units: Mapping[tuple[str, str], Unit],
 ) -> pd.DataFrame:
     """Read every raw reply.
@@ -75,8 +58,8 @@ def parse_judgments(
     """
     raw = validate_raw(raw)
     # Replies repeat a lot (a judge with ten possible answers): read each distinct text once.
-    seen: dict[tuple[str, ...], Verdict] = {}
-    verdicts: list[Verdict] = []
+    seen: dict[tuple[str, ...], base.Verdict] = {}
+    verdicts: list[base.Verdict] = []
     kinds: dict[tuple[str, str], str] = {}
     columns = ("condition", "item_id", "order", "stage", "transport", "reply_mode", "raw_text")
     rest = ("finish_reason", "failure")
@@ -120,7 +103,7 @@ def parse_judgments(
 
 
 def read_judgment(
-    reader: JudgingProtocol,
+    reader: base.JudgingProtocol,
     unit: Unit,
     *,
     transport: str,
@@ -128,7 +111,7 @@ def read_judgment(
     text: str,
     finish_reason: str = "",
     failure: str = "",
-) -> Verdict:
+) -> base.Verdict:
     """Read one raw judgment: its verdict, or why there is none.
 
     Parameters
@@ -153,13 +136,13 @@ def read_judgment(
     'failed'
     """
     if transport == "failed":
-        return Verdict(status=Status.FAILED, reason=failure or "no reply was received")
+        return base.Verdict(status=base.Status.FAILED, reason=failure or "no reply was received")
     if transport == "invalid_condition":
-        return Verdict(status=Status.INVALID, reason=failure)
-    if mode != ReplyMode.LOGPROBS:
-        return reader.read(unit, ReplyMode(mode), text, finish_reason=finish_reason)
+        return base.Verdict(status=base.Status.INVALID, reason=failure)
+    if mode != base.ReplyMode.LOGPROBS:
+        return reader.read(unit, base.ReplyMode(mode), text, finish_reason=finish_reason)
     reply, places = unpack_reply(text)
-    verdict = reader.read(unit, ReplyMode.TEXT, reply, finish_reason=finish_reason)
+    verdict = reader.read(unit, base.ReplyMode.TEXT, reply, finish_reason=finish_reason)
     words = getattr(reader, "words", None)
     if verdict.choice and words == PassFail.words:
         chance = word_chance(places, verdict.choice, PassFail.words)
@@ -181,13 +164,13 @@ def read_judgment(
     return replace(verdict, extra={**verdict.extra, **extras})
 
 
-def _kind(reader: JudgingProtocol) -> str:
+def _kind(reader: base.JudgingProtocol) -> str:
     """The kind of verdict that a protocol reads; a stage before the verdict writes a text."""
     otherwise = "preference" if hasattr(reader, "stage_protocol") else "text"
     return str(getattr(reader, "verdict_kind", otherwise))
 
 
-def reader_of(protocol: JudgingProtocol, stage: str) -> JudgingProtocol:
+def reader_of(protocol: base.JudgingProtocol, stage: str) -> base.JudgingProtocol:
     """Who reads the replies of a stage, for a protocol that may have several.
 
     Examples
@@ -202,7 +185,7 @@ def reader_of(protocol: JudgingProtocol, stage: str) -> JudgingProtocol:
 
 _PLACES = {"first": "A", "second": "B", "tie": "tie"}
 _KEY = ("condition", "item_id", "order", "replicate")
-_TOOLS = {ScoreForm: "submit_score", WordForm: "submit_verdict"}
+_TOOLS = {replies.ScoreForm: "submit_score", replies.WordForm: "submit_verdict"}
 
 
 def form_of(frame: pd.DataFrame, scale: Scale | None) -> Form:
@@ -225,16 +208,16 @@ def form_of(frame: pd.DataFrame, scale: Scale | None) -> Form:
     """
     places = set(frame["position"].astype(str)) - {""} if "position" in frame else set()
     if places and places <= set(_PLACES):
-        return PairForm(ties=True)
+        return replies.PairForm(ties=True)
     if places and all(p.isdecimal() for p in places) and "options" in frame:
         count = int(frame["options"].astype(str).str.count(r"\|").max()) + 1
         numbers = frame["raw_text"].str.contains(r"Option \d", regex=True).any()
-        return OptionForm(count, "numbers" if numbers else "letters")
+        return replies.OptionForm(count, "numbers" if numbers else "letters")
     words = set(frame["choice"].astype(str)) - {""}
     if words and words <= {"correct", "incorrect"}:
-        return WordForm(("correct", "incorrect"))
+        return replies.WordForm(("correct", "incorrect"))
     if scale is not None and not words:
-        return ScoreForm(scale)
+        return replies.ScoreForm(scale)
     raise InputError(
         "reread: what this run's judges were asked for cannot be inferred from its judgments; a "
         "run with one verdict per reply (a score, a pair, a selection, correct or incorrect) can "
@@ -284,9 +267,9 @@ def _differences(finals: pd.DataFrame, form: Form) -> list[dict[str, Any]]:
     rows = []
     for row in finals.to_dict("records"):
         text, _ = replies_without_logprobs(str(row["raw_text"]))
-        verdict = read_reply(text, form, tool=tool, finish_reason=str(row["finish_reason"]))
+        verdict = replies.read_reply(text, form, tool=tool, finish_reason=str(row["finish_reason"]))
         now = verdict.status.value
-        if verdict.status is Status.OK:
+        if verdict.status is base.Status.OK:
             now = verdict.choice or f"{verdict.score:g}"
         before = _recorded_verdict(row, form)
         if now != before:
@@ -297,11 +280,11 @@ def _differences(finals: pd.DataFrame, form: Form) -> list[dict[str, Any]]:
 
 def _recorded_verdict(row: Mapping[Any, Any], form: Form) -> str:
     """What the run read: the score, the place or the word; else its status."""
-    if row["status"] != Status.OK.value:
+    if row["status"] != base.Status.OK.value:
         return str(row["status"])
-    if isinstance(form, ScoreForm):
+    if isinstance(form, replies.ScoreForm):
         return f"{row['score']:g}"
-    if isinstance(form, WordForm):
+    if isinstance(form, replies.WordForm):
         return str(row["choice"])
     position = str(row["position"])
     return _PLACES.get(position, position)
@@ -318,13 +301,13 @@ def unparsed_causes(frame: pd.DataFrame, max_tokens: int | None = None) -> str:
     """
     statuses = frame["status"].astype(str)
     words = {
-        Status.REFUSED: "refused",
-        Status.AMBIGUOUS: "ambiguous",
-        Status.OUT_OF_SCALE: "off the scale",
-        Status.UNPARSEABLE: "without a verdict",
+        base.Status.REFUSED: "refused",
+        base.Status.AMBIGUOUS: "ambiguous",
+        base.Status.OUT_OF_SCALE: "off the scale",
+        base.Status.UNPARSEABLE: "without a verdict",
     }
-    ends = frame["finish_reason"].astype(str).map(is_cut)
-    cut = (statuses == Status.TRUNCATED.value) & ends
+    ends = frame["finish_reason"].astype(str).map(replies.is_cut)
+    cut = (statuses == base.Status.TRUNCATED.value) & ends
     counts = {f"cut at max_tokens={max_tokens}" if max_tokens else "cut": int(cut.sum())}
     counts |= {word: int((statuses == status.value).sum()) for status, word in words.items()}
     return ", ".join(f"{n} of {len(frame)} {word}" for word, n in counts.items() if n)
@@ -484,8 +467,8 @@ def lost_shares(counts: Mapping[Any, int]) -> dict[str, float]:
     {'unread_share': nan, 'unanswered_share': 1.0}
     """
     total = sum(counts.values())
-    answered = total - sum(counts.get(status.value, 0) for status in NO_REPLY)
-    read = counts.get(Status.OK.value, 0) + counts.get(Status.NOT_APPLICABLE.value, 0)
+    answered = total - sum(counts.get(status.value, 0) for status in base.NO_REPLY)
+    read = counts.get(base.Status.OK.value, 0) + counts.get(base.Status.NOT_APPLICABLE.value, 0)
     return {
         "unread_share": (answered - read) / answered if answered else math.nan,
         "unanswered_share": (total - answered) / total if total else math.nan,

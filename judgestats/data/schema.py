@@ -16,11 +16,8 @@ from judgestats.arrays import too_large
 from judgestats.data.columns import JUDGMENT, KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
-from judgestats.files.guarded import Limits
-from judgestats.files.tables import parquet_table
-from judgestats.files.text import decode_json
-from judgestats.protocols.base import Scale, Status
-from judgestats.protocols.replies import ScoreForm, read_reply
+from judgestats.files import Limits, decode_json, parquet_table
+from judgestats.protocols import Scale, ScoreForm, Status, read_reply
 
 if TYPE_CHECKING:
     import pandera.pandas as pa

@@ -15,15 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError
-from judgestats.items.records import (
-    HumanLabel,
-    Item,
-    Response,
-    as_text,
-    as_turns,
-    check_items,
-    short_repr,
-)
+from judgestats.items import records
+from judgestats.items.records import short_repr
 from judgestats.items.tables import Row, Source, as_name, read_source, read_winner
 
 
@@ -35,7 +28,7 @@ def _get(value: object, key: str, where: str) -> Any:
 
 def _text(value: object, key: str, where: str, *, empty_ok: bool = False) -> str:
     text = _get(value, key, where)
-    return as_text(text, f"{where}: {key!r}", empty_ok=empty_ok)
+    return records.as_text(text, f"{where}: {key!r}", empty_ok=empty_ok)
 
 
 def _list(value: object, key: str, where: str) -> Sequence[Any]:
@@ -45,7 +38,7 @@ def _list(value: object, key: str, where: str) -> Sequence[Any]:
     return entries
 
 
-def bbh_items(sources: Iterable[Source]) -> tuple[Item, ...]:
+def bbh_items(sources: Iterable[Source]) -> tuple[records.Item, ...]:
     """BIG-Bench Hard tasks: questions with a reference answer, to be answered by models.
 
     Parameters
@@ -72,15 +65,15 @@ def bbh_items(sources: Iterable[Source]) -> tuple[Item, ...]:
             question = _text(example, "input", where)
             target = as_name(_get(example, "target", where), f"{where}: 'target'")
             items.append(
-                Item(
+                records.Item(
                     id=name, cluster=name, turns=(question,), responses=(), reference=(target,),
                     category=task,
                 )
             )  # fmt: skip
-    return check_items(items, where="bbh_items", need_responses=False)
+    return records.check_items(items, where="bbh_items", need_responses=False)
 
 
-def squad_items(source: Source) -> tuple[Item, ...]:
+def squad_items(source: Source) -> tuple[records.Item, ...]:
     """SQuAD v1.1: questions on a passage, to be answered by models.
 
     Parameters
@@ -110,7 +103,7 @@ def squad_items(source: Source) -> tuple[Item, ...]:
             for entry in _list(paragraph, "qas", where):
                 answers = _list(entry, "answers", where)
                 items.append(
-                    Item(
+                    records.Item(
                         id=as_name(_get(entry, "id", where), f"{where}: 'id'"),
                         cluster=f"{title}/{number}",
                         turns=(_text(entry, "question", where).strip(),),
@@ -123,10 +116,10 @@ def squad_items(source: Source) -> tuple[Item, ...]:
                         category=title,
                     )
                 )
-    return check_items(items, where=source.name, need_responses=False)
+    return records.check_items(items, where=source.name, need_responses=False)
 
 
-def oasst_items(source: Source) -> tuple[Item, ...]:
+def oasst_items(source: Source) -> tuple[records.Item, ...]:
     """OpenAssistant's message trees: first prompts with their several replies.
 
     Parameters
@@ -159,12 +152,14 @@ def oasst_items(source: Source) -> tuple[Item, ...]:
             continue
         tree = as_name(_tree_id(row, prompt), f"{row.where}: 'message_tree_id'")
         items.append(
-            Item(
+            records.Item(
                 id=tree,
                 cluster=tree,
                 turns=(_text(prompt, "text", row.where),),
                 responses=tuple(
-                    Response(turns=(_text(r, "text", f"{row.where}, a reply", empty_ok=True),))
+                    records.Response(
+                        turns=(_text(r, "text", f"{row.where}, a reply", empty_ok=True),)
+                    )
                     for r in replies
                 ),
                 category=str(prompt.get("lang") or ""),
@@ -176,21 +171,21 @@ def oasst_items(source: Source) -> tuple[Item, ...]:
             f"{source.name}: no tree has a prompt with two replies or more. Give OpenAssistant's "
             "*_trees.jsonl, not the flat message file."
         )
-    return check_items(items, where=source.name)
+    return records.check_items(items, where=source.name)
 
 
 def _tree_id(row: Row, prompt: Mapping[str, Any]) -> Any:
     return row.values.get("message_tree_id") or prompt.get("message_id") or row.where
 
 
-def _labels_from_ranks(ranks: list[Any]) -> tuple[HumanLabel, ...]:
+def _labels_from_ranks(ranks: list[Any]) -> tuple[records.HumanLabel, ...]:
     labels = []
     for a, b in combinations(range(len(ranks)), 2):
         first, second = ranks[a], ranks[b]
         if not isinstance(first, int | float) or not isinstance(second, int | float):
             continue  # unranked replies are compared by nobody
         winner = "tie" if first == second else "a" if first < second else "b"
-        labels.append(HumanLabel(annotator="ranking", a=a, b=b, winner=winner))
+        labels.append(records.HumanLabel(annotator="ranking", a=a, b=b, winner=winner))
     return tuple(labels)
 
 
@@ -205,7 +200,7 @@ def head_to_tail_items(
     *,
     models: Iterable[str] | None = None,
     cut: int | None = None,
-) -> tuple[Item, ...]:
+) -> tuple[records.Item, ...]:
     """Head questions of Head-to-Tail's academic domain, with true and models' answers.
 
     Parameters
@@ -234,16 +229,16 @@ def head_to_tail_items(
             f"{source.name}: there are no answers by {short_repr(unknown[0])}; the file has "
             f"{', '.join(document)}. Choose among these."
         )
-    items: dict[str, Item] = {}
+    items: dict[str, records.Item] = {}
     for model in wanted:
         for item_id, row, where in _rows(document[model], f"{source.name}, {model}"):
-            question = as_text(row.get("question"), f"{where}: 'question'")
-            answer = as_text(row.get("response"), f"{where}: 'response'", empty_ok=True)
+            question = records.as_text(row.get("question"), f"{where}: 'question'")
+            answer = records.as_text(row.get("response"), f"{where}: 'response'", empty_ok=True)
             truth = row.get("ground_truth")
             truths = truth if isinstance(truth, list) else [truth]
             item = items.setdefault(
                 item_id,
-                Item(
+                records.Item(
                     id=item_id,
                     cluster=item_id,
                     turns=(question,),
@@ -255,9 +250,9 @@ def head_to_tail_items(
             )
             if item.turns != (question,):
                 raise InputError(f"{where}: another model was asked another question here.")
-            own = Response(turns=(answer[:cut],), author=model)
+            own = records.Response(turns=(answer[:cut],), author=model)
             items[item_id] = replace(item, responses=(*item.responses, own))
-    return check_items(items.values(), where=source.name)
+    return records.check_items(items.values(), where=source.name)
 
 
 def _rows(parts: object, where: str) -> Iterator[tuple[str, Mapping[str, Any], str]]:
@@ -272,7 +267,7 @@ def _rows(parts: object, where: str) -> Iterator[tuple[str, Mapping[str, Any], s
             yield f"{name}-{number}", row, f"{where}, {name}, {number}"
 
 
-def reliability_items(source: Source) -> tuple[Item, ...]:
+def reliability_items(source: Source) -> tuple[records.Item, ...]:
     """The 55 questions of the study with the five answers that its judges saw.
 
     Parameters
@@ -301,19 +296,19 @@ def reliability_items(source: Source) -> tuple[Item, ...]:
             raise InputError(f"{where}: 'model_responses' must name models and their answers.")
         prompt = entry.get("prompt")
         listed = prompt if isinstance(prompt, list) else [prompt]
-        turns = tuple(as_text(t, f"{where}: 'prompt'") for t in listed)
+        turns = tuple(records.as_text(t, f"{where}: 'prompt'") for t in listed)
         context = ""
         if entry["type"] == "squad" and (passage := _PASSAGE.fullmatch(turns[-1])):
             context, turns = passage[1], (passage[2],)
         items.append(
-            Item(
+            records.Item(
                 id=str(name),
                 cluster=str(name),
                 turns=turns,
                 context=context,
                 responses=tuple(
-                    Response(
-                        turns=(as_text(text, f"{where}: {model}", empty_ok=True),),
+                    records.Response(
+                        turns=(records.as_text(text, f"{where}: {model}", empty_ok=True),),
                         author=str(model),
                     )
                     for model, text in answers.items()
@@ -322,7 +317,7 @@ def reliability_items(source: Source) -> tuple[Item, ...]:
                 published={"type": entry["type"], "prompt": prompt},
             )
         )
-    return check_items(items, where=source.name)
+    return records.check_items(items, where=source.name)
 
 
 _BOTH_TURNS = (1, 2)
@@ -338,7 +333,7 @@ def mt_bench_items(
     *,
     models: Iterable[str] | None = None,
     turn: int | None = None,
-) -> tuple[Item, ...]:
+) -> tuple[records.Item, ...]:
     """MT-Bench questions with models' answers, from a folder in FastChat's layout.
 
     Parameters
@@ -378,7 +373,7 @@ def mt_bench_items(
     items = []
     for row in read_source(folder / "question.jsonl").rows:
         question_id = as_name(_field(row, "question_id"), f"{row.where}: 'question_id'")
-        turns = as_turns(_field(row, "turns"), f"{row.where}: 'turns'")
+        turns = records.as_turns(_field(row, "turns"), f"{row.where}: 'turns'")
         if len(turns) < turn:
             continue  # a one-turn question has no second turn to be judged
         responses = []
@@ -394,13 +389,13 @@ def mt_bench_items(
                     f"mt_bench_items: model_answer/{model}.jsonl answers only {len(answers_given)} "
                     f"turn(s) of question {question_id}; turn {turn} was asked for."
                 )
-            responses.append(Response(turns=answers_given, author=model))
+            responses.append(records.Response(turns=answers_given, author=model))
         given = row.values.get("reference") or ()
         reference_turns = reference.get(question_id) or (
-            as_turns(given, f"{row.where}: 'reference'", empty_ok=True) if given else ()
+            records.as_turns(given, f"{row.where}: 'reference'", empty_ok=True) if given else ()
         )
         items.append(
-            Item(
+            records.Item(
                 id=f"{question_id}-turn{turn}",
                 cluster=question_id,
                 turns=turns[:turn],
@@ -409,7 +404,7 @@ def mt_bench_items(
                 category=str(row.values.get("category") or ""),
             )
         )
-    return check_items(items, where="mt_bench_items")
+    return records.check_items(items, where="mt_bench_items")
 
 
 def _field(row: Row, name: str) -> Any:
@@ -463,7 +458,9 @@ def _answers(rows: Iterable[Row]) -> dict[str, tuple[str, ...]]:
                 f"{row.where}: 'choices' must be a list of objects with 'turns', not "
                 f"{short_repr(choices)}."
             )
-        answers[question_id] = as_turns(choices[0]["turns"], f"{row.where}: 'turns'", empty_ok=True)
+        answers[question_id] = records.as_turns(
+            choices[0]["turns"], f"{row.where}: 'turns'", empty_ok=True
+        )
     return answers
 
 
@@ -479,7 +476,7 @@ def human_judgment_items(
     *,
     models: Iterable[str] | None = None,
     turn: int | None = None,
-) -> tuple[Item, ...]:
+) -> tuple[records.Item, ...]:
     """MT-Bench human judgments (also Chatbot Arena's layout) as items with labels.
 
     Parameters
@@ -508,8 +505,8 @@ def human_judgment_items(
         raise InputError(f"human_judgment_items: turn must be 1 or 2, not {short_repr(turn)}.")
     keep = None if models is None else {models} if isinstance(models, str) else set(models)
     questions: dict[tuple[str, int], tuple[str, ...]] = {}
-    responses: dict[tuple[str, int], dict[Response, int]] = {}
-    labels: dict[tuple[str, int], list[HumanLabel]] = {}
+    responses: dict[tuple[str, int], dict[records.Response, int]] = {}
+    labels: dict[tuple[str, int], list[records.HumanLabel]] = {}
     for row in source.rows:
         judged = _parse_turn(row)
         names = [as_name(_field(row, f"model_{s}"), f"{row.where}: 'model_{s}'") for s in "ab"]
@@ -526,11 +523,11 @@ def human_judgment_items(
                     "Give different questions different ids."
                 )
             seen = responses.setdefault(key, {})
-            index.append(seen.setdefault(Response(turns=turns, author=name), len(seen)))
+            index.append(seen.setdefault(records.Response(turns=turns, author=name), len(seen)))
         if index[0] == index[1]:
             continue  # an answer compared with itself says nothing
         labels.setdefault(key, []).append(
-            HumanLabel(
+            records.HumanLabel(
                 annotator=_annotator(row),
                 a=index[0],
                 b=index[1],
@@ -539,7 +536,7 @@ def human_judgment_items(
             )
         )
     items = (
-        Item(
+        records.Item(
             id=f"{key[0]}-turn{key[1]}",
             cluster=key[0],
             turns=asked,
@@ -548,7 +545,7 @@ def human_judgment_items(
         )
         for key, asked in questions.items()
     )
-    return check_items(items, where=source.name)
+    return records.check_items(items, where=source.name)
 
 
 def _parse_turn(row: Row) -> int:
@@ -586,6 +583,6 @@ def _conversation(row: Row, field: str, n_turns: int) -> tuple[tuple[str, ...], 
         raise InputError(f"{row.where}: {field!r} has fewer than {n_turns} turn(s).")
     what = f"{row.where}: {field!r}"
     return (
-        as_turns(turns["user"][:n_turns], what),
-        as_turns(turns["assistant"][:n_turns], what, empty_ok=True),
+        records.as_turns(turns["user"][:n_turns], what),
+        records.as_turns(turns["assistant"][:n_turns], what, empty_ok=True),
     )

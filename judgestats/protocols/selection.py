@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from judgestats.errors import InputError, one_of
-from judgestats.items.answers import best_response, holds_target
-from judgestats.items.records import Item, Response
+from judgestats.items import Item, Response, best_response, holds_target
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
 from judgestats.protocols.explained import explained_schema, explained_words, prompted
 from judgestats.protocols.pointwise import REASONING

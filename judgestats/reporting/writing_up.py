@@ -18,10 +18,9 @@ from judgestats.reporting.pandoc import to_document
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.closing import methods as measures
 from judgestats.reporting.sections.design import plan_sentences
+from judgestats.results import Estimate, Requirement, Test, Verdict
 from judgestats.results.numbers import apa_number, count_noun
 from judgestats.results.purposes import threshold_text
-from judgestats.results.records import Estimate, Test
-from judgestats.results.verdict import Requirement, Verdict
 from judgestats.results.verdict_screen import number_text, subject_names
 from judgestats.sinks import escape_markdown
 

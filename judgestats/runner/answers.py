@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgestats.collection.account import Stop
+from judgestats.collection import Budget, Journal, PriceTable, Stop
 from judgestats.collection.answers import Answered, AnswerPlan, collect_answers, price_answers
-from judgestats.collection.journal import Journal
-from judgestats.collection.ledger import Budget
-from judgestats.collection.prices import PriceTable
 from judgestats.data.columns import as_text
 from judgestats.data.schema import validate_answers
 from judgestats.errors import BudgetError, InputError, JudgeError
 from judgestats.items.records import Item
-from judgestats.protocols.explained import AnswerPrompt
-from judgestats.protocols.template import PromptTemplate
+from judgestats.protocols import AnswerPrompt, PromptTemplate
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import plain
 from judgestats.runner.common_parameters import AnswerParameters, CommonParameters, settings_of

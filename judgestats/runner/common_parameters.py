@@ -14,8 +14,7 @@ from judgestats.data.columns import EXTRA, FIELDS, Condition, field_of
 from judgestats.deprecated import RENAMED_PARAMETERS
 from judgestats.engine import Engine, parse_engine
 from judgestats.errors import InputError, nearest
-from judgestats.items.item_sets import parse_options
-from judgestats.items.records import Item
+from judgestats.items import Item, parse_options
 from judgestats.protocols.base import JudgingProtocol, Scale
 from judgestats.protocols.explained import AnswerPrompt
 from judgestats.protocols.pointwise import REASONING

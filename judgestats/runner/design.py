@@ -14,10 +14,8 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar
 from judgestats.data.columns import Condition, Contrast, as_text, field_of, sort_levels
 from judgestats.errors import InputError, nearest
 from judgestats.items.records import Item
+from judgestats.protocols import Pointwise, ProbedPairwise, PromptTemplate
 from judgestats.protocols.base import JudgingProtocol
-from judgestats.protocols.pointwise import Pointwise
-from judgestats.protocols.probes import ProbedPairwise
-from judgestats.protocols.template import PromptTemplate
 from judgestats.runner import common_parameters, parameter_types
 from judgestats.runner.parameter_types import parameter
 

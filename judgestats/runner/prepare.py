@@ -12,14 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from judgestats.analysis import text_checks
-from judgestats.analysis.families import (
-    REQUEST_ORDER,
-    AnalysisPlan,
-    recorded_order,
-    with_omega_model,
-)
-from judgestats.analysis.validity import texts_of
+from judgestats.analysis import families, text_checks, texts_of
 from judgestats.collection.answers import AnswerPlan, foreseen_answers
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.ledger import Budget, unknown_price
@@ -33,9 +26,8 @@ from judgestats.collection.spec import (
     parse_judge,
     read_judges,
 )
+from judgestats.data import StageSchedule, parse_judgments
 from judgestats.data.columns import Condition, Task, heat
-from judgestats.data.parse import parse_judgments
-from judgestats.data.stages import StageSchedule
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError
 from judgestats.items.item_sets import GIVEN, layout_of
@@ -279,7 +271,7 @@ class Prepared:
     tasks: Sequence[Task]
     staging: StageSchedule | None
     analysis: Any
-    plan: AnalysisPlan
+    plan: families.AnalysisPlan
     questions: tuple[Item, ...]
     answering: AnswerPlan | None
     notices: tuple[str, ...] = ()
@@ -425,7 +417,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         staging=staging,
         analysis=analysis,
         plan=replace(
-            with_omega_model(
+            families.with_omega_model(
                 analysis.plan(parameters.values(), conditions), parameters.omega_model
             ),
             question=design.question,
@@ -609,7 +601,7 @@ def judgments_of(prepared: Prepared, raw: pd.DataFrame) -> tuple[pd.DataFrame, t
     protocols, units = readers_of(prepared)
     frame = parse_judgments(raw, protocols=protocols, units=units)
     if prepared.staging is None:
-        frame[REQUEST_ORDER] = recorded_order(frame)
+        frame[families.REQUEST_ORDER] = families.recorded_order(frame)
     copies = text_checks.find_copies(text_checks.with_texts(frame, texts_of(prepared.items)))
     copies = text_checks.handled_copies(copies, prepared.parameters.duplicates)
     return text_checks.apply_copy_policy(frame, copies), copies

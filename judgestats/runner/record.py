@@ -35,22 +35,18 @@ from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, RenderError
 from judgestats.files.tables import read_csv
 from judgestats.files.text import decode_json
-from judgestats.items.item_sets import item_set_sha
-from judgestats.items.readers import write_items
+from judgestats.items import item_set_sha, write_items
 from judgestats.protocols.base import JudgingProtocol, ReplyMode, Unit, prompted_in
 from judgestats.protocols.probes import ORIGINAL
 from judgestats.protocols.replies import READER_VERSION
 from judgestats.protocols.strategies.base import stage_kind
-from judgestats.results import Results, plain, write_csv
+from judgestats.results import DecisionOptions, Results, finding_of, plain, write_csv
 from judgestats.results import write_results as write_records
-from judgestats.results.decisions import DecisionOptions
 from judgestats.results.verdict import SCHEMA, summary_of
-from judgestats.results.verdict_screen import finding_of
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, output_parameters, print_result
 from judgestats.sinks import csv_text
-from judgestats.tracking import runs
-from judgestats.tracking.runs import key
+from judgestats.tracking import key, runs
 from judgestats.tracking.traces import Call, TraceWriter
 from judgestats.version import __version__
 

@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
+from judgestats.analysis import Analysis, texts_of
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis
 from judgestats.analysis.text_checks import refuse_text_copies
-from judgestats.analysis.validity import texts_of
 from judgestats.collection.account import Collected, Stop
 from judgestats.collection.answers import AnswerPlan
 from judgestats.collection.offline import missing_requests
-from judgestats.data.parse import unparsed_causes
-from judgestats.data.schema import validate_pipelines
+from judgestats.data import unparsed_causes, validate_pipelines
 from judgestats.deadlines import scratch_folder
 from judgestats.engine import Engine
 from judgestats.errors import BudgetError, InputError, JudgeError, guard_output

@@ -11,18 +11,16 @@ from typing import Annotated, Any
 
 from judgestats.data.columns import RULES, Condition, Contrast
 from judgestats.errors import InputError
-from judgestats.items.answers import draw_candidates, with_answers
+from judgestats.items import Item, draw_candidates, with_answers
 from judgestats.items.item_sets import check_there, layout_of, load_items, select_items
 from judgestats.items.preference_sets import draw_labelled_pairs, majority_labels
-from judgestats.items.records import Item
+from judgestats.protocols import Pairwise, Pointwise, response_names
 from judgestats.protocols.explained import (
     GUIDELINE_SCALE,
     guideline_text,
     load_examples,
     with_guideline,
 )
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Pointwise
 from judgestats.protocols.selection import READINGS, SELECTION_PROMPTS
 from judgestats.protocols.strategies import (
     ORDER_RULES,
@@ -34,7 +32,6 @@ from judgestats.protocols.strategies import (
     requested_strategies,
     strategy,
 )
-from judgestats.protocols.template import response_names
 from judgestats.runner.common_parameters import (
     AnswerParameters,
     CandidateParameters,

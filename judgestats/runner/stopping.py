@@ -15,17 +15,13 @@ from scipy import special
 from judgestats.analysis.decisions.stopping import VERDICT, StopLook, StoppingRule, unmeasured
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis
+from judgestats.collection import Budget, collect_judgments, parse_judge
 from judgestats.collection.account import Account, Collected
-from judgestats.collection.ledger import Budget
-from judgestats.collection.single_answers import collect_judgments
-from judgestats.collection.spec import parse_judge
 from judgestats.errors import InputError, StoreError
 from judgestats.files.text import decode_json
 from judgestats.items.item_sets import item_set_sha
-from judgestats.results.metric_names import ALIASES
+from judgestats.results import ALIASES, Comparison, Estimate, Results
 from judgestats.results.numbers import count_noun
-from judgestats.results.records import Comparison, Estimate
-from judgestats.results.results import Results
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import templates_of
 from judgestats.runner.prepare import Prepared, ask_of, judgments_of

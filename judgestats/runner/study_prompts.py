@@ -11,6 +11,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
 from judgestats.files.guarded import Limits, decoded, json_value, opened
 from judgestats.files.text import decode_json
+from judgestats.protocols import Correctness, Pairwise, Pointwise, Selection
 from judgestats.protocols.base import (
     JudgingProtocol,
     Prompted,
@@ -20,9 +21,6 @@ from judgestats.protocols.base import (
     Unit,
     Verdict,
 )
-from judgestats.protocols.pairwise import Pairwise
-from judgestats.protocols.pointwise import Correctness, Pointwise
-from judgestats.protocols.selection import Selection
 from judgestats.protocols.strategies.base import PairStrategy, Wording
 from judgestats.protocols.template import PromptTemplate, bundled_prompts
 from judgestats.runner.common_parameters import kinds_of, templates_of

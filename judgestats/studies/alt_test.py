@@ -19,16 +19,8 @@ from judgestats.files.text import decode_json
 from judgestats.stats.agreement.kappa import krippendorff_alpha
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.annotators import AlternativeAnnotator, alternative_annotator_test
-from judgestats.studies.claims import (
-    Claim,
-    Finding,
-    Options,
-    Study,
-    interval_cells,
-    listed,
-    now,
-    table_of,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import Claim
 
 
 class Kind(NamedTuple):
@@ -102,7 +94,7 @@ class Sets:
     bare: Tests
 
 
-def read_sets(folder: Path, _: Options) -> Sets:
+def read_sets(folder: Path, _: claims.Options) -> Sets:
     """The sets of a folder: tables of labels, or the authors' folders.
 
     Raises
@@ -118,9 +110,11 @@ def read_sets(folder: Path, _: Options) -> Sets:
         names = (folder / f / "human_annotations.json" for f in (key, f"data/{key}"))
         inside = next((p for p in names if p.is_file()), None)
         if tables:
-            human = table_of(tables[0], ("item", "annotator", "label"))
+            human = claims.table_of(tables[0], ("item", "annotator", "label"))
             items = sorted(folder.glob(f"{key}_items.csv*"))
-            sets.append(_set(key, human, table_of(items[0], ("item", "group")) if items else None))
+            sets.append(
+                _set(key, human, claims.table_of(items[0], ("item", "group")) if items else None)
+            )
         elif inside is not None:
             sets.append(_set(key, _authors_labels(inside), None))
     if not sets:
@@ -180,14 +174,14 @@ def _passing(tests: Tests) -> dict[str, tuple[int, int]]:
 
 def _results(title: str, tests: Tests, *, primary: bool = False) -> list[NamedResult]:
     found = {".".join(key): out for key, out in tests.items()}
-    return now(title, found, primary=primary)
+    return claims.now(title, found, primary=primary)
 
 
-def _people(data: Sets, _: Options) -> Finding:
+def _people(data: Sets, _: claims.Options) -> claims.Finding:
     counts = _passing(data.advised)
     passed, n = (sum(c[i] for c in counts.values()) for i in (0, 1))
     worst = min(counts, key=lambda t: counts[t][0] / counts[t][1])
-    return Finding(
+    return claims.Finding(
         verdict="stands" if passed == n else "stands in part" if passed else "does not stand",
         because=f"{passed} of {n} annotators pass the test that a judge has to pass: "
         + ", ".join(f"{title} {a} of {m}" for title, (a, m) in counts.items())
@@ -197,9 +191,9 @@ def _people(data: Sets, _: Options) -> Finding:
     )
 
 
-def _margin(data: Sets, _: Options) -> Finding:
+def _margin(data: Sets, _: claims.Options) -> claims.Finding:
     a, b = (sum(bool(t.passed) for t in of.values()) for of in (data.advised, data.bare))
-    return Finding(
+    return claims.Finding(
         verdict="stands in part" if b < a else "stands",
         because=f"With the recommended margins {a} of {len(data.advised)} annotators pass, without "
         f"a margin {b}. So the margin decides most verdicts. Report the winning rate at several "
@@ -208,14 +202,14 @@ def _margin(data: Sets, _: Options) -> Finding:
     )
 
 
-def _clusters(data: Sets, _: Options) -> Finding | str:
+def _clusters(data: Sets, _: claims.Options) -> claims.Finding | str:
     grouped = [s for s in data.sets if 0 < s.texts < len(s.labels)]
     again = _tests(grouped, cluster=True)
     if not again:
         return "which items share a text is not in the folder"
     changed = sum(bool(t.passed) != bool(data.advised[k].passed) for k, t in again.items())
     sizes = ", ".join(f"{s.kind.title} {len(s.labels)} in {s.texts}" for s in grouped)
-    return Finding(
+    return claims.Finding(
         verdict="stands in part" if changed else "stands",
         because=f"With texts as clusters, {changed} of {len(again)} verdicts on annotators change. "
         f"Items share texts ({sizes}). The margin is wider than what clustering adds to the error.",
@@ -223,7 +217,7 @@ def _clusters(data: Sets, _: Options) -> Finding | str:
     )
 
 
-def _modest(data: Sets, options: Options) -> Finding | str:
+def _modest(data: Sets, options: claims.Options) -> claims.Finding | str:
     """Share of draws of fifty items that give the verdict of all items."""
     rng = np.random.default_rng(options.seed)
     draws = min(_DRAWS, options.n_resamples)
@@ -243,10 +237,10 @@ def _modest(data: Sets, options: Options) -> Finding | str:
         return "no set has enough items that every annotator labelled"
     least = min(map(min, shares.values()))
     found = "stands in part" if least >= 0.5 else "does not stand"
-    each_set = listed(
+    each_set = claims.listed(
         {title: ", ".join(f"{100 * x:.0f}%" for x in of) for title, of in shares.items()}
     )
-    return Finding(
+    return claims.Finding(
         test_now=f"{draws} draws of {_DRAWN} items that all annotators labelled: share of draws "
         "with the verdict of all items",
         verdict="stands" if least >= 0.8 else found,
@@ -255,7 +249,7 @@ def _modest(data: Sets, options: Options) -> Finding | str:
     )
 
 
-def _conditions(data: Sets, _: Options) -> pd.DataFrame:
+def _conditions(data: Sets, _: claims.Options) -> pd.DataFrame:
     advised, bare = _passing(data.advised), _passing(data.bare)
     return pd.DataFrame(
         {
@@ -267,7 +261,7 @@ def _conditions(data: Sets, _: Options) -> pd.DataFrame:
             "people_who_pass": _passing_share(advised, own.kind.title),
             "pass_without_margin": _passing_share(bare, own.kind.title),
         }
-        | interval_cells("krippendorff_alpha", own.alpha())
+        | claims.interval_cells("krippendorff_alpha", own.alpha())
         for own in data.sets
     )
 
@@ -277,7 +271,7 @@ def _passing_share(counts: Mapping[str, tuple[int, int]], title: str) -> float:
     return passed / n if n else np.nan
 
 
-ALT_TEST = Study(
+ALT_TEST = claims.Study(
     name="alt_test",
     title="Do human annotators pass the alternative annotator test",
     source="arXiv 2501.10970; github.com/nitaytech/AltTest",

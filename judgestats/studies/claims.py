@@ -15,10 +15,9 @@ from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.records import Analysis, NamedResult, results_by_subject
 from judgestats.errors import InputError
 from judgestats.items.tables import Row, read_source
-from judgestats.results import About, Drawing, Headline, apa_number, apa_p, with_bounds
+from judgestats.results import About, Drawing, Headline, apa_number, apa_p, bounds_of, with_bounds
 from judgestats.results import Claim as ClaimKind
 from judgestats.results.change_screen import claim_outcome
-from judgestats.results.numbers import bounds_of
 from judgestats.results.records import Role
 from judgestats.stats.dispersion.condition_summary import mean_shift
 from judgestats.stats.inference.multiplicity import Family

@@ -22,17 +22,8 @@ from judgestats.stats.dispersion.equivalence import equivalence_of_spread
 from judgestats.stats.dispersion.ratios import variance_ratio
 from judgestats.stats.inference.multiplicity import Family, adjust_family
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, TestResult
-from judgestats.studies.claims import (
-    Claim,
-    Finding,
-    Options,
-    Study,
-    joint_verdict,
-    listed,
-    low_high,
-    now,
-    then,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import Claim, listed
 from judgestats.studies.llmasjudge_data import (
     MINI,
     NONE,
@@ -72,7 +63,7 @@ def _page(pairing: SpreadResult) -> TestResult:
     return next(t for t in pairing.trend if "page" in t.name)
 
 
-def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
+def _temperature(data: LLMasJudgeData, options: claims.Options) -> claims.Finding | str:
     """Spread grows with temperature."""
     if not data.plain:
         return "no variances by temperature"
@@ -91,7 +82,7 @@ def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
         pairing = paired_spread(table, values, options)
         new[judge] = _page(pairing)
         for test in (*pairing.trend, pairing.blocked_f):
-            results += now("Trend of spread", {judge: test}, test.name)
+            results += claims.now("Trend of spread", {judge: test}, test.name)
         warm = [t for t in values if t > 0]
         if 2 < len(warm) < len(values):
             above[judge] = _page(paired_spread(table[:, np.array(values) > 0], warm, options))
@@ -100,11 +91,11 @@ def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
             ends = varied[[0, -1]]
             ends_named = [f"T={values[i]:g}" for i in ends]
             ratios[judge] = variance_ratio(table[:, ends], conditions=ends_named)
-            results += now("Ratio of variances", {judge: ratios[judge]}, "ratio")
-    results += now("Trend of spread above T = 0", above, "above_0")
-    results += then("Variance and temperature", old)
+            results += claims.now("Ratio of variances", {judge: ratios[judge]}, "ratio")
+    results += claims.now("Trend of spread above T = 0", above, "above_0")
+    results += claims.then("Variance and temperature", old)
     if not new:
-        return Finding(
+        return claims.Finding(
             verdict="open",
             reproduced=listed_tests(old),
             because="No judge has complete arrays at three temperatures, so none can be paired.",
@@ -116,10 +107,10 @@ def _temperature(data: LLMasJudgeData, options: Options) -> Finding | str:
         sampled = adjust_family(above, family="trend of spread above T = 0, per judge")
         stands += _grows(above, sampled)
         text += f" Above T = 0: {_adjusted(sampled)}."
-    first = now("Trend of spread, adjusted", family, primary=True)
+    first = claims.now("Trend of spread, adjusted", family, primary=True)
     ends_text = listed({j: r.rows[0] for j, r in ratios.items()}, _ratio)
-    return Finding(
-        verdict=joint_verdict(stands),
+    return claims.Finding(
+        verdict=claims.joint_verdict(stands),
         reproduced=listed_tests(old),
         because=f"{text} Variance ratios: {ends_text or 'none is defined'}.",
         results=[*first, *results],
@@ -130,7 +121,7 @@ def _ratio(row: Comparison) -> str:
     return f"{row.a} / {row.b} = {row.with_bounds()}"
 
 
-def _distribution(data: LLMasJudgeData, _: Options) -> Finding | str:
+def _distribution(data: LLMasJudgeData, _: claims.Options) -> claims.Finding | str:
     """Scores look normal, flatter at high temperature."""
     cells = data.raw.get(NONE, {})
     if not cells:
@@ -146,22 +137,22 @@ def _distribution(data: LLMasJudgeData, _: Options) -> Finding | str:
         own = [cells[key] for key in sorted(cells) if key[1] == judge]
         if len(own) > 1 and own[0].shape[0] == own[-1].shape[0]:
             changes[judge] = kurtosis_change(own[0], own[-1])
-    flatter = [low_high(c)[1] < 0 for c in changes.values()]
+    flatter = [claims.low_high(c)[1] < 0 for c in changes.values()]
     moved = listed(changes, Estimate.short) or "not pairable"
-    return Finding(
-        verdict=joint_verdict([*normal, *flatter], otherwise="does not stand"),
+    return claims.Finding(
+        verdict=claims.joint_verdict([*normal, *flatter], otherwise="does not stand"),
         reproduced="no number was published",
         because=f"Normality is rejected in {normal.count(False)} of {len(normal)} cells (scores "
         "are whole numbers on few points). The shape is significantly flatter at the highest "
         f"temperature for {flatter.count(True)} of {len(flatter)} judges. Change of excess "
         f"kurtosis: {moved}. Excess kurtosis: {listed(tests, lambda v: v.effects[0].short())}.",
-        results=now("Normality of scores, adjusted", family, primary=True)
-        + now("Shape of scores", tests)
-        + now("Change of excess kurtosis", changes, "change"),
+        results=claims.now("Normality of scores, adjusted", family, primary=True)
+        + claims.now("Shape of scores", tests)
+        + claims.now("Change of excess kurtosis", changes, "change"),
     )
 
 
-def _judges(data: LLMasJudgeData, options: Options) -> Finding | str:
+def _judges(data: LLMasJudgeData, options: claims.Options) -> claims.Finding | str:
     """gpt-4o-mini has less variance than the others at T = .6, .7, .8."""
     if not any((t, MINI) in data.plain for t in _CLAIMED):
         return "no variances at T = .6, .7, .8"
@@ -178,8 +169,8 @@ def _judges(data: LLMasJudgeData, options: Options) -> Finding | str:
             groups, judges = list(cells.values()), list(cells)
             old[label] = kruskal_test(groups, names=judges, ties="exact")
             pairs = pairwise_mann_whitney(groups, names=judges, adjust="none")
-            results += then("Variances of judges", {label: old[label]}, "kruskal")
-            results += then("Variances of pairs", {label: pairs}, "pairs")
+            results += claims.then("Variances of judges", {label: old[label]}, "kruskal")
+            results += claims.then("Variances of pairs", {label: pairs}, "pairs")
             against_mini = [_pair(r) for r in pairs.rows if MINI in {r.a, r.b}]
             printed.append(f"{label}: {', '.join(against_mini)}")
         names, table = data.complete(cells)
@@ -199,9 +190,9 @@ def _judges(data: LLMasJudgeData, options: Options) -> Finding | str:
             if k != mini
         }
         holm = adjust_family(against, family=f"gpt-4o-mini against each judge, {label}")
-        results += now("Spread of judges", {label: blocked_f}, "f")
-        results += now("Variances against gpt-4o-mini's", {label: holm}, "pairs")
-        results += now("Variances over gpt-4o-mini's", {label: ratios}, "ratio")
+        results += claims.now("Spread of judges", {label: blocked_f}, "f")
+        results += claims.now("Variances against gpt-4o-mini's", {label: holm}, "pairs")
+        results += claims.now("Variances over gpt-4o-mini's", {label: ratios}, "ratio")
         if t in _CLAIMED:
             less[label] = all(_grows(against, holm))
             rows = (
@@ -212,14 +203,14 @@ def _judges(data: LLMasJudgeData, options: Options) -> Finding | str:
     verdict, decided = "open", "no temperature of the claim can be paired by item"
     if new:
         family = adjust_family(new, family="spread of judges, one test per temperature")
-        results = now("Spread of judges, adjusted", family, primary=True) + results
+        results = claims.now("Spread of judges, adjusted", family, primary=True) + results
         stands = [less[k] and family.p_adjusted[k] < 0.05 for k in less]
         if stands:
-            decided, verdict = _adjusted(family), joint_verdict(stands)
+            decided, verdict = _adjusted(family), claims.joint_verdict(stands)
             if verdict == "stands" and len(stands) < len(_CLAIMED):
                 verdict = "stands in part"
     mann_whitney = f"; Mann-Whitney at {'; at '.join(printed)}" if printed else ""
-    return Finding(
+    return claims.Finding(
         verdict=verdict,
         reproduced=f"{listed_tests(old)}{mann_whitney}",
         because=f"{decided}. {'; '.join(why)}.",
@@ -237,7 +228,7 @@ def _pair(row: Comparison) -> str:
     return f"{row.a} against {row.b} p {format_p(row.p_value)}{effect}"
 
 
-def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
+def _guidelines(data: LLMasJudgeData, options: claims.Options) -> claims.Finding | str:
     """Guidelines make no significant difference."""
     if not data.guidelines:
         return "no variances by guideline"
@@ -253,7 +244,7 @@ def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
         cells = {level: c[t, judge] for level, c in levels.items() if (t, judge) in c}
         if judge == MINI and len(cells) > 1:
             old[where] = kruskal_test(list(cells.values()), names=list(cells), ties="exact")
-            results += then("Variances by guideline", {where: old[where]})
+            results += claims.then("Variances by guideline", {where: old[where]})
         sent = {level: cell for level, cell in cells.items() if level not in NOT_SENT}
         names, table = data.complete(sent)
         lost += [f"{n} ({where})" for n in sent if n not in names]
@@ -264,22 +255,22 @@ def _guidelines(data: LLMasJudgeData, options: Options) -> Finding | str:
         equal = equivalence_of_spread(table, margin=SPREAD_MARGIN, conditions=names)
         shown.append(equal.all_shown)
         for key, found in (("f", new[where]), ("equivalence", equal), ("ratio", pairing.ratios)):
-            results += now("Spread by guideline", {where: found}, key)
+            results += claims.now("Spread by guideline", {where: found}, key)
     if not new:
-        return Finding(
+        return claims.Finding(
             verdict="open",
             reproduced=listed_tests(old),
             because=f"No temperature has complete arrays for pairing: {', '.join(lost)}.{floor}",
             results=results,
         )
     family = adjust_family(new, family="spread by guideline, one test per judge and temperature")
-    first = now("Spread by guideline, adjusted", family, primary=True)
+    first = claims.now("Spread by guideline, adjusted", family, primary=True)
     differ = [name for name, p in family.p_adjusted.items() if p < 0.05]
     why = f"All pairs are equivalent in {sum(shown)} of {len(shown)} comparisons."
     if differ:
         why += f" The guidelines differ in spread for {', '.join(differ)}."
     out = f" Not pairable, left out: {', '.join(lost)}." if lost else ""
-    return Finding(
+    return claims.Finding(
         verdict="stands" if all(shown) else "does not stand" if differ else "open",
         reproduced=listed_tests(old),
         because=f"{why} Tests of difference: {_adjusted(family)}.{out}{floor}",
@@ -312,7 +303,7 @@ def _noise_floor(data: LLMasJudgeData) -> str:
     )
 
 
-def _small_variance(data: LLMasJudgeData, _: Options) -> Finding | str:
+def _small_variance(data: LLMasJudgeData, _: claims.Options) -> claims.Finding | str:
     """Variances are below .4 mostly."""
     if not data.plain:
         return "no variances by temperature"
@@ -325,16 +316,16 @@ def _small_variance(data: LLMasJudgeData, _: Options) -> Finding | str:
             shares[judge] = mean_share(np.mean(table < 0.4, axis=1), label=label)
     if not shares:
         return "no complete array at a temperature above 0"
-    stands = [low_high(s)[0] > 0.5 for s in shares.values()]
-    return Finding(
-        verdict=joint_verdict(stands, otherwise="does not stand"),
+    stands = [claims.low_high(s)[0] > 0.5 for s in shares.values()]
+    return claims.Finding(
+        verdict=claims.joint_verdict(stands, otherwise="does not stand"),
         reproduced="no number was published",
         because=f"{label}, temperatures above 0: {listed(shares, Estimate.short)}.",
-        results=now(label, shares, primary=True),
+        results=claims.now(label, shares, primary=True),
     )
 
 
-def _conditions(data: LLMasJudgeData, _: Options) -> pd.DataFrame:
+def _conditions(data: LLMasJudgeData, _: claims.Options) -> pd.DataFrame:
     """One row per cell of the study: how many variances, their mean."""
     rows = []
     for level, cells in data.arms.items():
@@ -384,7 +375,7 @@ _REASONED = (
     "averaged over the temperatures with complete arrays"
 )
 
-STUDY = Study(
+STUDY = claims.Study(
     name="llmasjudge",
     title="Consistency of numerical gradings (LLMasJudge)",
     source="blog and public code, 2024-25",

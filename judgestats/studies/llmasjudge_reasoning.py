@@ -21,18 +21,8 @@ from judgestats.stats.dispersion.equivalence import (
 from judgestats.stats.dispersion.published import levene_of_variances
 from judgestats.stats.dispersion.ratios import ratio_of_ratios, variance_ratio
 from judgestats.stats.inference.result import Comparison, Note, TestResult
-from judgestats.studies.claims import (
-    Evaluator,
-    Finding,
-    Options,
-    bounded,
-    joint_verdict,
-    listed,
-    low_high,
-    now,
-    paired_shift,
-    then,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import listed
 from judgestats.studies.llmasjudge_data import MINI, NONE, LLMasJudgeData
 
 SPREAD_MARGIN = 1.5
@@ -51,7 +41,7 @@ _UNCLUSTERED = Note(
 
 
 def paired_spread(
-    table: Floats, levels: Sequence[str] | Sequence[float], options: Options
+    table: Floats, levels: Sequence[str] | Sequence[float], options: claims.Options
 ) -> SpreadResult:
     """The comparison of spread within items; levels that are numbers are ordered temperatures."""
     at = [level for level in levels if not isinstance(level, str)]
@@ -70,10 +60,10 @@ def listed_tests(tests: Mapping[str, TestResult]) -> str:
     return "; ".join(f"{name}: {test.apa()}" for name, test in tests.items())
 
 
-def reasoning(level: str) -> Evaluator:
+def reasoning(level: str) -> claims.Evaluator:
     """Reasoning before the score raises the spread; reasoning after it does not."""
 
-    def evaluate(data: LLMasJudgeData, options: Options) -> Finding | str:
+    def evaluate(data: LLMasJudgeData, options: claims.Options) -> claims.Finding | str:
         arms = [data.by_temperature(arm, MINI) for arm in (NONE, level)]
         at = [t for t in arms[0] if t in arms[1]]
         if not at:
@@ -81,10 +71,10 @@ def reasoning(level: str) -> Evaluator:
         names = [NONE, level]
         pooled = [np.concatenate([of[t] for t in at]) for of in arms]
         old = levene_of_variances(pooled, conditions=names)
-        results = then(f"Variances, {level} against none", old)
+        results = claims.then(f"Variances, {level} against none", old)
         kept = [t for t in at if all(of[t].size == data.n_items for of in arms)]
         if not kept:
-            return Finding(
+            return claims.Finding(
                 verdict="open",
                 reproduced=listed_tests({level: old}),
                 because="No temperature has complete arrays under both conditions.",
@@ -97,7 +87,7 @@ def reasoning(level: str) -> Evaluator:
         row, differ = ratio.rows[0], test.p_value < 0.05
         # The declared test decides, the ratio says in which direction and how far.
         raised = ("stands" if row.estimate > 1 else "does not stand") if differ else "open"
-        return Finding(
+        return claims.Finding(
             verdict=raised if level == "before" else _no_difference(equal, differ=differ),
             reproduced=listed_tests({level: old}),
             because=f"{test.method}: p {format_p(test.p_value)}; ratio of variances "
@@ -105,15 +95,15 @@ def reasoning(level: str) -> Evaluator:
             f"(T = {', '.join(f'{t:g}' for t in kept)}); within {WITHIN}: "
             f"{_equivalence_word(equal)}.",
             results=results
-            + now(f"Spread, {level} against none", test, primary=True)
-            + now(f"Ratio of variances, {level} over none", ratio, "ratio")
-            + now(f"Equivalence, {level} and none", equal, "equivalence"),
+            + claims.now(f"Spread, {level} against none", test, primary=True)
+            + claims.now(f"Ratio of variances, {level} over none", ratio, "ratio")
+            + claims.now(f"Equivalence, {level} and none", equal, "equivalence"),
         )
 
     return evaluate
 
 
-def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
+def reasoning_by_judge(data: LLMasJudgeData, _: claims.Options) -> claims.Finding | str:
     """Reasoning affects the judges differently at T = 1."""
     arms = [data.raw.get(level, {}) for level in ("before", NONE)]
     shared = sorted(set(arms[0]) & set(arms[1]))
@@ -136,20 +126,20 @@ def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
         groups = {j: v1[v0[:, k] > 0, k] / v0[v0[:, k] > 0, k] for k, j in enumerate(names)}
         if min(g.size for g in groups.values()) > 1:
             old[label] = kruskal_test(list(groups.values()), names=names, ties="exact")
-            results += then("Item-wise ratios", {label: old[label]})
+            results += claims.then("Item-wise ratios", {label: old[label]})
             if MINI in names:
                 mini = groups.pop(MINI)
                 against = {j: mann_whitney_test(mini, g) for j, g in groups.items()}
-                results += then(f"Item-wise ratios, {label}, {MINI} against", against, label)
+                results += claims.then(f"Item-wise ratios, {label}, {MINI} against", against, label)
                 each_p = (f"{j} p {format_p(x.p_value)}" for j, x in against.items())
                 printed.append(f"{label} {', '.join(each_p)}")
         ratios = ratio_of_ratios(treated, control, groups=names)
         narrow = ratio_of_ratios(treated, control, groups=names, level=0.9).rows
         differs[t] = any(r.p_adjusted < 0.05 for r in ratios.rows)
         most[t] = sum(_sign(r) for r in ratios.rows)
-        bounds = [low_high(r) for r in narrow]
+        bounds = [claims.low_high(r) for r in narrow]
         alike[t] = all(low > 1 / SPREAD_MARGIN and high < SPREAD_MARGIN for low, high in bounds)
-        results += now("Ratios of variance ratios", {label: ratios}, primary=True)
+        results += claims.now("Ratios of variance ratios", {label: ratios}, primary=True)
         rows = (f"{r.a} / {r.b} = {r.with_bounds()}" for r in ratios.rows)
         why.append(f"{label}: {', '.join(rows)}")
     # Three parts: gpt-4o-mini most at T = 1 (against both others), something at .5, nothing at .3.
@@ -164,8 +154,8 @@ def reasoning_by_judge(data: LLMasJudgeData, _: Options) -> Finding | str:
     same = [f"T={t:g}" for t, yes in alike.items() if yes]
     why.append(f"the judges are shown to be changed alike at {', '.join(same) or 'no temperature'}")
     pairs = f"; Mann-Whitney, {MINI} against the others: {'; '.join(printed)}" if printed else ""
-    return Finding(
-        verdict=joint_verdict(stands, otherwise=otherwise) if parts else "open",
+    return claims.Finding(
+        verdict=claims.joint_verdict(stands, otherwise=otherwise) if parts else "open",
         reproduced=f"{listed_tests(old)}{pairs}",
         because=f"{'; '.join(why)}.",
         results=results,
@@ -200,7 +190,7 @@ def _equivalence_word(equal: EquivalenceResult) -> str:
     return "shown" if equal.all_shown else "not shown"
 
 
-def _friedman(columns: Mapping[str, Floats], options: Options) -> tuple[FriedmanResult, ...]:
+def _friedman(columns: Mapping[str, Floats], options: claims.Options) -> tuple[FriedmanResult, ...]:
     """Friedman's test as the study ran it; and with the note on what it does not know."""
     table = np.column_stack(list(columns.values()))
     old = friedman_test(table, names=list(columns), seed=options.seed)
@@ -208,10 +198,10 @@ def _friedman(columns: Mapping[str, Floats], options: Options) -> tuple[Friedman
 
 
 def _means(columns: Mapping[str, Floats]) -> str:
-    return listed(columns, lambda v: bounded(float(np.nanmean(v))), ", ")
+    return listed(columns, lambda v: claims.bounded(float(np.nanmean(v))), ", ")
 
 
-def alignment_methods(data: LLMasJudgeData, options: Options) -> Finding | str:
+def alignment_methods(data: LLMasJudgeData, options: claims.Options) -> claims.Finding | str:
     """All methods beat the baselines; reasoning does worse."""
     if not data.alignment:
         return "no alignment scores"
@@ -223,9 +213,9 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Finding | str:
     if len(kept) < 2 or not bases:
         return "no two methods with as many pairs as a baseline"
     old, noted = _friedman(kept, options)
-    nemenyi, pairs = old.nemenyi(), paired_shift(kept)
+    nemenyi, pairs = old.nemenyi(), claims.paired_shift(kept)
     # Each row as method minus other, whichever of them the family names first.
-    shift = {(r.a, r.b): (r.estimate, r.p_adjusted, *low_high(r)) for r in pairs.rows}
+    shift = {(r.a, r.b): (r.estimate, r.p_adjusted, *claims.low_high(r)) for r in pairs.rows}
     shift |= {(b, a): (-e, p, -high, -low) for (a, b), (e, p, low, high) in list(shift.items())}
     better = {pair for pair, (e, p, *_) in shift.items() if e > 0 and p < 0.05}
     against = [(m, base) for m in kept if m not in _BASELINES for base in bases]
@@ -241,25 +231,25 @@ def alignment_methods(data: LLMasJudgeData, options: Options) -> Finding | str:
         for e, p, *bounds in [shift[a, b]]
     )
     out = f" Of another length, not comparable by pair: {', '.join(left)}." if left else ""
-    return Finding(
-        verdict=joint_verdict(
+    return claims.Finding(
+        verdict=claims.joint_verdict(
             [all(beaten), worse], otherwise="does not stand" if contrary & better else "open"
         ),
         reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}; Nemenyi: "
         f"{listed(printed, lambda p: f'p {format_p(p)}')}",
         because=f"{sum(beaten)} of {len(beaten)} comparisons with the baselines hold. "
         f"Differences: {differences}. Scores: {_means(kept)}.{out}",
-        results=then("Alignment of methods, Friedman", old)
-        + then("Pairs of methods, Nemenyi", nemenyi, "nemenyi")
-        + now("Differences of alignment scores", pairs, primary=True)
-        + now("Alignment of methods", noted, "friedman"),
+        results=claims.then("Alignment of methods, Friedman", old)
+        + claims.then("Pairs of methods, Nemenyi", nemenyi, "nemenyi")
+        + claims.now("Differences of alignment scores", pairs, primary=True)
+        + claims.now("Alignment of methods", noted, "friedman"),
     )
 
 
-def alignment_temperature(level: str) -> Evaluator:
+def alignment_temperature(level: str) -> claims.Evaluator:
     """Temperature matters with reasoning, not without."""
 
-    def evaluate(data: LLMasJudgeData, options: Options) -> Finding | str:
+    def evaluate(data: LLMasJudgeData, options: claims.Options) -> claims.Finding | str:
         cells = data.alignment_temperatures.get(level, {})
         if not cells:
             return "no alignment by temperature"
@@ -270,15 +260,15 @@ def alignment_temperature(level: str) -> Evaluator:
         equal = _equal_means(columns)
         differ = old.p_value < 0.05
         changes = "stands" if differ else "open"
-        return Finding(
+        return claims.Finding(
             verdict=changes if level == "before" else _no_difference(equal, differ=differ),
             reproduced=f"{old.statistic_text()}, p {format_p(old.p_value)}",
             because=f"Friedman p {format_p(old.p_value)}; all differences within {MEAN_MARGIN}: "
             f"{_equivalence_word(equal)}. Scores: {_means(columns)}.",
-            results=then("Alignment by temperature, Friedman", old)
-            + now("Alignment by temperature", noted, primary=True)
-            + now("Alignment scores", paired_shift(columns), "pairs")
-            + now("Equivalence of alignment scores", equal, "equivalence"),
+            results=claims.then("Alignment by temperature, Friedman", old)
+            + claims.now("Alignment by temperature", noted, primary=True)
+            + claims.now("Alignment scores", claims.paired_shift(columns), "pairs")
+            + claims.now("Equivalence of alignment scores", equal, "equivalence"),
         )
 
     return evaluate
@@ -289,19 +279,19 @@ def _equal_means(columns: Mapping[str, Floats]) -> EquivalenceResult:
     return equivalence_of_means(table, margin=MEAN_MARGIN, conditions=list(columns))
 
 
-def more_trials(data: LLMasJudgeData, _: Options) -> Finding | str:
+def more_trials(data: LLMasJudgeData, _: claims.Options) -> claims.Finding | str:
     """Averaging ten judgments does not help."""
     one, ten = (data.alignment.get(n) for n in ("pointwise", "pointwise, mean of 10"))
     if one is None or ten is None or one.size != ten.size:
         return "no alignment scores of ten trials"
     columns = {"one trial": one, "mean of 10": ten}
-    shift, equal = paired_shift(columns), _equal_means(columns)
+    shift, equal = claims.paired_shift(columns), _equal_means(columns)
     row = shift.rows[0]
-    return Finding(
+    return claims.Finding(
         verdict=_no_difference(equal, differ=row.p_value < 0.05 and row.estimate > 0),
         reproduced="no number was published",
         because=f"Mean of 10 minus one trial = {row.with_bounds(bounded=True)}, "
         f"p {format_p(row.p_value)}; difference within {MEAN_MARGIN}: {_equivalence_word(equal)}.",
-        results=now("Ten trials against one", shift, primary=True)
-        + now("Equivalence of ten trials and one", equal, "equivalence"),
+        results=claims.now("Ten trials against one", shift, primary=True)
+        + claims.now("Equivalence of ten trials and one", equal, "equivalence"),
     )

@@ -16,31 +16,12 @@ from judgestats.analysis.coefficients import ranked
 from judgestats.arrays import Floats, Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
-from judgestats.stats.agreement.human import accuracy
-from judgestats.stats.agreement.kappa import cohen_kappa
+from judgestats.stats import accuracy, cohen_kappa, corrected_win_rate
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.annotators import AlternativeAnnotator, alternative_annotator_test
-from judgestats.stats.validity.corrected import corrected_win_rate
-from judgestats.studies.claims import (
-    Claim,
-    Finding,
-    Options,
-    Study,
-    bounded,
-    file_of,
-    format_percent,
-    hundredths,
-    interval_cells,
-    joint_verdict,
-    listed,
-    low_high,
-    now,
-    paired_shift,
-    shifted,
-    table_of,
-    then,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import bounded, format_percent, hundredths, listed, shifted
 
 _FIELDS = ("id", "model_a", "model_b", "human_winner", "judge_pick")
 _CREDIT = {"win": 1.0, "tie": 0.5, "loss": 0.0}
@@ -79,7 +60,7 @@ class Pairs:
         return mean_share(self.credit(whose), name="win_rate", label=f"Win rate, {_RATERS[whose]}")
 
 
-def read_pairs(folder: Path, _: Options) -> list[Pairs]:
+def read_pairs(folder: Path, _: claims.Options) -> list[Pairs]:
     """Every file of pairs in a folder, each of two systems.
 
     Raises
@@ -92,7 +73,7 @@ def read_pairs(folder: Path, _: Options) -> list[Pairs]:
         raise InputError(f"replicate: {str(folder)!r} holds no JSON files of arena pairs.")
     sets = []
     for path in files:
-        frame = table_of(path, _FIELDS)
+        frame = claims.table_of(path, _FIELDS)
         systems = sorted({*frame["model_a"], *frame["model_b"]})
         if len(systems) != 2:
             raise InputError(f"replicate: {path.name}: expected pairs of the same two models.")
@@ -114,39 +95,39 @@ def _outcomes(winners: pd.Series, first: Flags) -> Objects:
     return outcomes
 
 
-def _same(sets: Sequence[Pairs], _: Options) -> Finding:
-    tests = {p.name: paired_shift(p.both()) for p in sets}
+def _same(sets: Sequence[Pairs], _: claims.Options) -> claims.Finding:
+    tests = {p.name: claims.paired_shift(p.both()) for p in sets}
     rows = {name: t.rows[0] for name, t in tests.items()}
     off = [r.p_value < 0.05 / len(rows) for r in rows.values()]
     rates = {p.name: {w: p.rate(w) for w in _RATERS} for p in sets}
-    return Finding(
+    return claims.Finding(
         reproduced="; ".join(
             f"{name}: human {hundredths(of['people'])}, judge {hundredths(of['the judge'])}"
             for name, of in rates.items()
         ),
-        verdict="does not stand" if all(off) else joint_verdict(off),
+        verdict="does not stand" if all(off) else claims.joint_verdict(off),
         because=f"Judge minus human win rate: {listed(rows, shifted)}. "
         f"The difference is significant in {sum(off)} of {len(rows)} files.",
         results=[
             *(result for name, of in rates.items() for w, rate in of.items()
-              for result in then(f"{name}, {_RATERS[w]}", rate, f"{name}.{w}")),
-            *now("Judge minus human win rate", tests, primary=True),
+              for result in claims.then(f"{name}, {_RATERS[w]}", rate, f"{name}.{w}")),
+            *claims.now("Judge minus human win rate", tests, primary=True),
         ],
     )  # fmt: skip
 
 
-def _ranking(sets: Sequence[Pairs], _: Options) -> Finding:
+def _ranking(sets: Sequence[Pairs], _: claims.Options) -> claims.Finding:
     side = [[np.nanmean(c) - 0.5 for c in p.both().values()] for p in sets]
     same = [bool(h * j > 0) for h, j in side]
     wider = sum(abs(j) > abs(h) for h, j in side)
     right = {p.name: _agreement(p) for p in sets}
-    return Finding(
-        verdict=joint_verdict(same, otherwise="does not stand"),
+    return claims.Finding(
+        verdict=claims.joint_verdict(same, otherwise="does not stand"),
         because=f"Humans and judge prefer the same system in {sum(same)} of {len(sets)} files. "
         f"The judge shows the larger gap in {wider}. Agreement on single pairs is only "
         f"{', '.join(map(hundredths, right.values()))}. The judge shows which system wins, but not "
         "by how much.",
-        results=now("Accuracy", right),
+        results=claims.now("Accuracy", right),
     )
 
 
@@ -156,7 +137,7 @@ def _agreement(p: Pairs) -> Estimate:
     return accuracy(judge, human, ties="half")
 
 
-def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
+def _mended(sets: Sequence[Pairs], options: claims.Options) -> claims.Finding:
     """Share of draws of 100 labels whose interval holds the human win rate."""
     rng = np.random.default_rng(options.seed)
     draws = min(_DRAWS, options.n_resamples)
@@ -174,7 +155,7 @@ def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
             examples.setdefault(p.name, e)
             held += _holds(e, truth)
     share = held / (draws * len(sets))
-    return Finding(
+    return claims.Finding(
         test_now=f"{draws} draws of {_LABELS} labels per file: share of draws whose corrected "
         "interval holds the win rate of all human labels",
         reproduced=f"the judge's uncorrected interval holds it in {naive} of {len(sets)} files",
@@ -182,32 +163,32 @@ def _mended(sets: Sequence[Pairs], options: Options) -> Finding:
         because=f"The corrected interval holds the human win rate in {format_percent(share)} of "
         "draws. Labels are drawn from a finite file, so more than 95% are expected. One draw "
         f"each: {listed(examples, hundredths)}.",
-        results=now("Corrected win rate, one draw", examples, primary=True),
+        results=claims.now("Corrected win rate, one draw", examples, primary=True),
     )
 
 
 def _holds(estimate: Estimate, truth: float) -> bool:
-    low, high = low_high(estimate)
+    low, high = claims.low_high(estimate)
     return low <= truth <= high
 
 
-def _first(sets: Sequence[Pairs], _: Options) -> Finding:
+def _first(sets: Sequence[Pairs], _: claims.Options) -> claims.Finding:
     parts = [p.both(of_first=True) for p in sets]
     both = {w: np.concatenate([p[w] for p in parts]) for w in _RATERS}
     label = "Share for the first position, judge"
     share = mean_share(both["the judge"], name="first_position_share", label=label)
-    test = paired_shift(both)
-    return Finding(
-        verdict="stands in part" if low_high(share)[0] > 0.5 else "stands",
+    test = claims.paired_shift(both)
+    return claims.Finding(
+        verdict="stands in part" if claims.low_high(share)[0] > 0.5 else "stands",
         because=f"The judge picks the first position in {hundredths(share)} of the pairs. Judge "
         f"minus human raters, same pairs: {shifted(test.rows[0])}. Random positions keep this "
         "preference from favouring a system. It still costs accuracy, which one order cannot show.",
-        results=now(label, share, "share")
-        + now("First position: judge minus human raters", test, primary=True),
+        results=claims.now(label, share, "share")
+        + claims.now("First position: judge minus human raters", test, primary=True),
     )
 
 
-ARENA_PAIRS = Study(
+ARENA_PAIRS = claims.Study(
     name="arena_pairs",
     title="Arena pairs: human and judge win rates",
     source="pairs published by Chen Lab under MIT, 2025",
@@ -216,28 +197,28 @@ ARENA_PAIRS = Study(
     question="Does a judge's win rate equal the human win rate, and do a few labels correct it?",
     read=read_pairs,
     claims=(
-        Claim("same", "A judge's win rate equals the human win rate.",
+        claims.Claim("same", "A judge's win rate equals the human win rate.",
             published="a judge's win rate instead of a leaderboard's",
             test_then="win rates side by side",
             test_now="difference on the same pairs, Bonferroni over files", evaluate=_same),
-        Claim("ranking", "A judge that errs still ranks the systems as human raters do.",
+        claims.Claim("ranking", "A judge that errs still ranks the systems as human raters do.",
             published="agreement on who wins, file by file", test_then="none",
             test_now="side of .5 of both win rates; accuracy pair by pair",
             evaluate=_ranking),
-        Claim("mended", f"{_LABELS} labels drawn at random correct the judge's win rate.",
+        claims.Claim("mended", f"{_LABELS} labels drawn at random correct the judge's win rate.",
             published="prediction-powered corrections promise it",
             test_then="the judge's win rate with its interval",
             test_now="share of draws whose corrected interval holds the human win rate",
             evaluate=_mended),
-        Claim("first", "Random positions keep position bias out of the win rate.",
+        claims.Claim("first", "Random positions keep position bias out of the win rate.",
             published="one order per pair, positions drawn", test_then="none",
             test_now="share of picks for the first position, and its difference from the human "
                 "share on the same pairs", evaluate=_first),
     ),
     conditions=lambda sets, _: pd.DataFrame(
         {"condition": p.other, "n_items": len(p.first)}
-        | interval_cells("win_rate_people", p.rate("people"))
-        | interval_cells("win_rate_judge", p.rate("the judge"))
+        | claims.interval_cells("win_rate_people", p.rate("people"))
+        | claims.interval_cells("win_rate_judge", p.rate("the judge"))
         for p in sets
     ),
     drawing=lambda sets: ranked(
@@ -303,7 +284,7 @@ class Labels:
         )
 
 
-def read_labels(folder: Path, _: Options) -> Labels:
+def read_labels(folder: Path, _: claims.Options) -> Labels:
     """The labels of a folder: one table, or the three files that the authors publish.
 
     Raises
@@ -314,19 +295,19 @@ def read_labels(folder: Path, _: Options) -> Labels:
     items = sorted(folder.glob("testset-v1.json*")) if folder.is_dir() else []
     question = None
     if items:
-        asked = table_of(items[0], ("idx", "instruction", "input", *_PEOPLE))
+        asked = claims.table_of(items[0], ("idx", "instruction", "input", *_PEOPLE))
         question = pd.factorize(asked["instruction"] + "\n" + asked["input"])[0]
     if sorted(folder.glob("labels.csv*")):
-        path = file_of(folder, "labels.csv", study="PandaLM")
-        table = table_of(path, (*_PEOPLE, "gpt35", "pandalm7b"))
+        path = claims.file_of(folder, "labels.csv", study="PandaLM")
+        table = claims.table_of(path, (*_PEOPLE, "gpt35", "pandalm7b"))
     else:
-        path = file_of(folder, "testset-v1.json", study="PandaLM")
-        table = table_of(path, ("idx", *_PEOPLE)).set_index("idx")
+        path = claims.file_of(folder, "testset-v1.json", study="PandaLM")
+        table = claims.table_of(path, ("idx", *_PEOPLE)).set_index("idx")
         for column, name, field in (
             ("gpt35", "gpt-3.5-turbo-testset-v1.json", "gpt_result"),
             ("pandalm7b", "pandalm-7b-testset-v1.json", "pandalm_result"),
         ):
-            own = table_of(file_of(folder, name, study="PandaLM"), ("idx", field))
+            own = claims.table_of(claims.file_of(folder, name, study="PandaLM"), ("idx", field))
             table[column] = own.set_index("idx")[field].reindex(table.index)
     if question is not None and len(question) != len(table):
         raise InputError(
@@ -356,57 +337,59 @@ def macro_f1(gold: ArrayLike, judged: ArrayLike) -> float:
     return float(np.mean(parts))
 
 
-def _ratio(labels: Labels, _: Options) -> Finding:
+def _ratio(labels: Labels, _: claims.Options) -> claims.Finding:
     gold, judges = labels.gold, labels.judges
     as_ties = {j: macro_f1(gold, np.where(x == "", "0", x)) for j, x in judges.items()}
     as_errors = {j: macro_f1(gold, x) for j, x in judges.items()}
     ratio, other = (of[_PANDALM] / of[_GPT] for of in (as_ties, as_errors))
-    return Finding(
+    return claims.Finding(
         reproduced=f"{100 * ratio:.1f}% ({bounded(as_ties[_PANDALM])} / {bounded(as_ties[_GPT])})",
         verdict="stands" if abs(ratio - _PRINTED_RATIO) < 5e-4 else "does not stand",
         because="The authors' public judgments do not reproduce the printed ratio. "
         f"It is {100 * ratio:.1f}% where GPT-3.5's {int(np.sum(judges[_GPT] == ''))} unparsed "
         f"replies count as ties and {100 * other:.1f}% where they count as errors. A third "
         f"of a macro F1 is the rare tie ({100 * np.mean(gold == '0'):.1f}% of the pairs).",
-        results=then("Accuracy", {j: labels.accuracy(j) for j in judges}),
+        results=claims.then("Accuracy", {j: labels.accuracy(j) for j in judges}),
     )
 
 
-def _pandalm_shift(labels: Labels, _: Options) -> Finding:
+def _pandalm_shift(labels: Labels, _: claims.Options) -> claims.Finding:
     names = (_GPT, _PANDALM)
-    shift = paired_shift({j: labels.hits(j) for j in names}, cluster=labels.question)
+    shift = claims.paired_shift({j: labels.hits(j) for j in names}, cluster=labels.question)
     accuracies = {j: labels.accuracy(j) for j in names}
-    return Finding(
+    return claims.Finding(
         reproduced=f"accuracy {listed(accuracies, hundredths, ', ')}",
-        verdict="stands" if low_high(shift.rows[0])[1] < 0 else "open",
+        verdict="stands" if claims.low_high(shift.rows[0])[1] < 0 else "open",
         because=f"PandaLM-7B minus GPT-3.5: {shifted(shift.rows[0])}. An unparsed reply counts as "
         "wrong here.",
-        results=now("Accuracy: PandaLM-7B minus GPT-3.5", shift, primary=True),
+        results=claims.now("Accuracy: PandaLM-7B minus GPT-3.5", shift, primary=True),
     )
 
 
-def _people(labels: Labels, _: Options) -> Finding:
+def _people(labels: Labels, _: claims.Options) -> claims.Finding:
     kappas = [labels.kappa(*pair) for pair in combinations(labels.people.T, 2)]
     values = [e.estimate for e in kappas]
     judged = [labels.kappa(x, labels.gold).estimate for x in labels.judges.values()]
-    return Finding(
+    return claims.Finding(
         reproduced=", ".join(map(bounded, values)),
         verdict="stands in part",
         because=f"The kappas are {bounded(min(values))} to {bounded(max(values))}. But the authors "
         "dropped pairs with much disagreement until this was so, and kept 1,000 of 2,500. "
         "So the human ceiling and every judge's accuracy are those of easy pairs. The kappas of "
         f"the judges are {bounded(min(judged))} and {bounded(max(judged))}.",
-        results=then("Cohen's kappa of two annotators", {str(i): e for i, e in enumerate(kappas)}),
+        results=claims.then(
+            "Cohen's kappa of two annotators", {str(i): e for i, e in enumerate(kappas)}
+        ),
     )
 
 
-def _replaces(labels: Labels, _: Options) -> Finding:
+def _replaces(labels: Labels, _: claims.Options) -> claims.Finding:
     tests = {j: labels.replaced_by(j, _EPSILON) for j in labels.judges}
     lenient = labels.replaced_by(_PANDALM, 0.2)
     own = tests[_PANDALM]
     closest = float(np.mean([t.annotator_share for t in own.annotators]))
     rates = {j: f"{t.winning_rate:.2g}" for j, t in tests.items()}
-    return Finding(
+    return claims.Finding(
         verdict="stands" if own.winning_rate >= 0.5 else "does not stand",
         because=f"Winning rate at a margin of {bounded(_EPSILON, digits=1)}: "
         f"{listed(rates, between=', ')}"
@@ -417,12 +400,12 @@ def _replaces(labels: Labels, _: Options) -> Finding:
         results=[
             result
             for j, t in tests.items()
-            for result in now("Alternative annotator test", {j: t}, primary=j == _PANDALM)
+            for result in claims.now("Alternative annotator test", {j: t}, primary=j == _PANDALM)
         ],
     )
 
 
-PANDALM = Study(
+PANDALM = claims.Study(
     name="pandalm",
     title="PandaLM-7B against human annotators",
     source="arXiv 2306.05087; github.com/WeOpenML/PandaLM",
@@ -431,25 +414,25 @@ PANDALM = Study(
     question="How well do two judges agree with the annotators of PandaLM's test set?",
     read=read_labels,
     claims=(
-        Claim("ratio", "PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
+        claims.Claim("ratio", "PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
             published="93.75% of GPT-3.5's F1",
             test_then="ratio of macro F1 over tie, 1 and 2, against the annotators' majority",
             test_now="the same ratio, with unparsed replies counted both ways", evaluate=_ratio),
-        Claim("below", "PandaLM-7B is slightly less accurate than GPT-3.5.",
+        claims.Claim("below", "PandaLM-7B is slightly less accurate than GPT-3.5.",
             published="F1 .5456 against .5820", test_then="none: two numbers side by side",
             test_now="difference of accuracies on the same pairs, instructions as clusters",
             evaluate=_pandalm_shift),
-        Claim("people", "The test set is reliable: its three annotators agree.",
+        claims.Claim("people", "The test set is reliable: its three annotators agree.",
             published="Cohen's kappa of every two annotators near .85", test_then="Cohen's kappa",
             test_now="the same, with intervals over instructions", evaluate=_people),
-        Claim("replaces", "PandaLM can replace human annotators in comparisons of models.",
+        claims.Claim("replaces", "PandaLM can replace human annotators in comparisons of models.",
             published="reliable and aligned with human preference; no test", test_then="none",
             test_now="alternative annotator test against all three, instructions as clusters",
             evaluate=_replaces),
     ),
     conditions=lambda labels, _: pd.DataFrame(
         {"condition": j, "judge": j, "n_items": len(x)}
-        | interval_cells("accuracy", labels.accuracy(j))
+        | claims.interval_cells("accuracy", labels.accuracy(j))
         | {"unread_share": float(np.mean(x == "")), "tie_share": float(np.mean(x == "0"))}
         for j, x in labels.judges.items()
     ),

@@ -14,22 +14,8 @@ from judgestats.analysis.coefficients import ranked
 from judgestats.errors import InputError
 from judgestats.results.numbers import apa_p
 from judgestats.stats.agreement.grade_score import chance_grade_score
-from judgestats.studies.claims import (
-    Claim,
-    Finding,
-    Options,
-    Study,
-    bounded,
-    file_of,
-    joint_verdict,
-    levels_of,
-    listed,
-    low_high,
-    now,
-    paired_shift,
-    signed,
-    table_of,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import Claim, bounded, listed
 from judgestats.studies.paper_tables import grade_score_cells
 
 _GRADES = ("metric", "prompt", "random_option", "judge", "value")
@@ -47,10 +33,10 @@ _BY_JUDGE = (
     "difference of the printed scores with its interval, paired by judge, judges as the sample"
 )
 _READ_OFF = "values of Tables 1-3; no test"
-_in_thousandths = partial(signed, digits=3)
+_in_thousandths = partial(claims.signed, digits=3)
 
 
-def read_cells(folder: Path, _: Options) -> pd.DataFrame:
+def read_cells(folder: Path, _: claims.Options) -> pd.DataFrame:
     """The printed cells of a folder, one row per judge, prompt, and option.
 
     Raises
@@ -58,8 +44,8 @@ def read_cells(folder: Path, _: Options) -> pd.DataFrame:
     InputError
         If the table is not there, or damaged.
     """
-    path = file_of(folder, *_GRADE_FILES, study="Grade Score")
-    frame = table_of(path, _GRADES, numbers=("value", "prompt"))
+    path = claims.file_of(folder, *_GRADE_FILES, study="Grade Score")
+    frame = claims.table_of(path, _GRADES, numbers=("value", "prompt"))
     frame["random_option"] = frame["random_option"].map({"True": True, "False": False})
     twice = frame.duplicated(["metric", "prompt", "random_option", "judge"]).any()
     if frame.isna().any(axis=None) or twice or frame["value"].between(0, 1).eq(False).any():
@@ -80,13 +66,13 @@ def _wide(cells: pd.DataFrame, what: str = "grade_score") -> Any:
     return cells.pivot(index="judge", columns=["prompt", "random_option"], values=what)
 
 
-def _option(cells: pd.DataFrame, _: Options) -> Finding:
+def _option(cells: pd.DataFrame, _: claims.Options) -> claims.Finding:
     sides = {
         what: [_wide(cells, what).xs(r, axis=1, level="random_option") for r in (False, True)]
         for what in ("grade_score", "llm_score", "choice_score")
     }
     shifts = {
-        what: paired_shift({"without": old.mean(axis=1), "with": new.mean(axis=1)})
+        what: claims.paired_shift({"without": old.mean(axis=1), "with": new.mean(axis=1)})
         for what, (old, new) in sides.items()
     }
     grade, entropy, choice = (_in_thousandths(f.rows[0]) for f in shifts.values())
@@ -94,8 +80,8 @@ def _option(cells: pd.DataFrame, _: Options) -> Finding:
     up = with_it > without
     n_up = int(up.to_numpy().sum())
     chances = [bounded(chance_grade_score(n)) for n in (2, 3)]
-    rises = low_high(shifts["grade_score"].rows[0])[0] > 0
-    return Finding(
+    rises = claims.low_high(shifts["grade_score"].rows[0])[0] > 0
+    return claims.Finding(
         reproduced=f"higher in {n_up} of {up.size} cells",
         verdict="stands" if rises and n_up == up.size else "stands in part" if rises else "open",
         because=f"On average {grade} ({len(up)} judges), and under all prompts "
@@ -107,34 +93,34 @@ def _option(cells: pd.DataFrame, _: Options) -> Finding:
         results=[
             result
             for what, shift in shifts.items()
-            for result in now(f"{what.replace('_', ' ')}, with and without", shift, what,
+            for result in claims.now(f"{what.replace('_', ' ')}, with and without", shift, what,
                               primary=what == "grade_score")
         ],
     )  # fmt: skip
 
 
-def _prompts(cells: pd.DataFrame, _: Options) -> Finding:
+def _prompts(cells: pd.DataFrame, _: claims.Options) -> claims.Finding:
     wide = _wide(cells).T.groupby(level="prompt").mean().T.rename(columns="prompt {}".format)
-    shift = paired_shift(wide, reference=wide.columns[-1])
-    levels = levels_of(shift)
+    shift = claims.paired_shift(wide, reference=wide.columns[-1])
+    levels = claims.levels_of(shift)
     first = [levels[p].p_adjusted < 0.05 and levels[p].estimate > 0 for p in wide.columns[:2]]
     moved = float((wide.max(axis=1) - wide.min(axis=1)).max())
-    return Finding(
+    return claims.Finding(
         reproduced=listed(wide.mean(), bounded, ", "),
-        verdict=joint_verdict(first),
+        verdict=claims.joint_verdict(first),
         because=f"Against {wide.columns[-1]}: {listed(levels, _in_thousandths)} "
         f"({len(wide)} judges). Single judges differ by up to {bounded(moved)} between prompts, "
         "in different directions.",
-        results=now("Grade Score by prompt", shift, primary=True),
+        results=claims.now("Grade Score by prompt", shift, primary=True),
     )
 
 
-def _best(cells: pd.DataFrame, _: Options) -> Finding:
+def _best(cells: pd.DataFrame, _: claims.Options) -> claims.Finding:
     wide, choice = _wide(cells), _wide(cells, "choice_score")
     (best, most), (second, next_most) = wide.mean(axis=1).nlargest(2).items()
     first, chosen = (int((scores.idxmax() == best).sum()) for scores in (wide, choice))
     leads = most - next_most > _REPEATS[1]
-    return Finding(
+    return claims.Finding(
         reproduced=f"{best} first in {first} of {wide.shape[1]} columns by Grade Score, in "
         f"{chosen} by choice score",
         verdict="does not stand" if "opus" not in best else "stands" if leads else "open",
@@ -145,12 +131,12 @@ def _best(cells: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _repeats(cells: pd.DataFrame, _: Options) -> Finding:
+def _repeats(cells: pd.DataFrame, _: claims.Options) -> claims.Finding:
     most = [0.5 * (1.96 / r) ** 2 for r in _REPEATS]
     at_size = 1.96 * float(np.sqrt(0.5 / _ROWS))
     effect = _wide(cells).T.groupby(level="random_option").mean().T
     moved = float((effect[True] - effect[False]).mean())
-    return Finding(
+    return claims.Finding(
         verdict="open",
         because=f"No repeats are printed. If rows vary independently, means of {_ROWS:,} scores "
         f"from 0 to 1 differ by less than {bounded(at_size)} in 95 of 100 repeats. Differences of "
@@ -160,7 +146,7 @@ def _repeats(cells: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _bound(cells: pd.DataFrame, _: Options) -> Finding:
+def _bound(cells: pd.DataFrame, _: claims.Options) -> claims.Finding:
     bad = cells[cells["impossible"]]
     worst = (bad["grade_score"] - bad["harmonic_of_means"]).max() if len(bad) else 0.0
     which = "; ".join(
@@ -168,7 +154,7 @@ def _bound(cells: pd.DataFrame, _: Options) -> Finding:
         f"option: {r['grade_score']:.4f} printed, at most {r['harmonic_of_means']:.4f}"
         for r in bad.to_dict("records")
     )
-    return Finding(
+    return claims.Finding(
         reproduced=f"possible in {len(cells) - len(bad)} of {len(cells)} cells",
         verdict="stands" if bad.empty else "stands in part",
         because=f"{len(bad)} of {len(cells)} cells exceed it, by up to {bounded(worst)}."
@@ -176,7 +162,7 @@ def _bound(cells: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _grade_conditions(cells: pd.DataFrame, _: Options) -> pd.DataFrame:
+def _grade_conditions(cells: pd.DataFrame, _: claims.Options) -> pd.DataFrame:
     rows = cells.rename(columns={"harmonic_of_means": "grade_score_bound"})
     option = rows["random_option"].map({True: "with", False: "without"})
     prompt = rows["prompt"].map("{:g}".format)
@@ -185,7 +171,7 @@ def _grade_conditions(cells: pd.DataFrame, _: Options) -> pd.DataFrame:
     return rows
 
 
-GRADE_SCORE = Study(
+GRADE_SCORE = claims.Study(
     name="grade_score",
     title="Grade Score: its printed tables",
     source="arXiv 2406.12043, Tables 1-3; github.com/IoDmitri/GradeLab",
@@ -245,12 +231,12 @@ _SELECTIONS = {
 }
 _HELPFUL = ("criticising", "random, verdicts removed", "criticising, verdicts removed")
 _ONE_DIGIT, _SIGNED = "{:.1f}".format, "{:+.1f}".format
-_in_points = partial(signed, digits=1, unit=" points")
+_in_points = partial(claims.signed, digits=1, unit=" points")
 Outcome = Callable[[Mapping[str, bool]], str]
 """The verdict, of whether each method clearly differs as the claim says."""
 
 
-def read_accuracies(folder: Path, _: Options) -> pd.DataFrame:
+def read_accuracies(folder: Path, _: claims.Options) -> pd.DataFrame:
     """The printed tables of a folder, one row per number.
 
     Raises
@@ -258,8 +244,8 @@ def read_accuracies(folder: Path, _: Options) -> pd.DataFrame:
     InputError
         If the file is not there, or damaged.
     """
-    path = file_of(folder, *_CROWD_FILES, study="crowd comparative evaluation")
-    frame = table_of(path, _ACCURACIES, numbers=("table", "value", "samples"))
+    path = claims.file_of(folder, *_CROWD_FILES, study="crowd comparative evaluation")
+    frame = claims.table_of(path, _ACCURACIES, numbers=("table", "value", "samples"))
     frame["samples"] = frame["samples"].fillna(0).astype(int)
     frame["method"] = frame["method"].str.replace(r"\s*\(Sota\)", "", regex=True)
     keys = list(_ACCURACIES[:-1])
@@ -282,38 +268,33 @@ def _table(printed: pd.DataFrame, number: int, *, average: bool = False) -> Any:
 
 
 def _all_clear(clear: Mapping[str, bool], otherwise: str = "open") -> str:
-    return joint_verdict(list(clear.values()), otherwise=otherwise)
+    return claims.joint_verdict(list(clear.values()), otherwise=otherwise)
 
 
 def _mostly(difference: Any, least: float) -> Outcome:
     """Verdict in part where no interval shows it, but more than a share of cells is above 0."""
-    otherwise = "stands in part" if _share_above(difference) > least else "open"
+    otherwise = "stands in part" if float((difference > 0).to_numpy().mean()) > least else "open"
     return partial(_all_clear, otherwise=otherwise)
 
 
 def _compared(
     title: str, columns: Mapping[str, Any], note: str, *, reproduced: str = "",
     verdict: Outcome = _all_clear, rises: bool = True,
-) -> Finding:  # fmt: skip
+) -> claims.Finding:  # fmt: skip
     """Each method minus the first, on the same sets; `rises`: where the claim says it is above."""
     reference, *_ = columns
-    levels = levels_of(shift := paired_shift(columns, reference=reference))
+    levels = claims.levels_of(shift := claims.paired_shift(columns, reference=reference))
     clear = {m: r.p_adjusted < 0.05 and (r.estimate > 0) == rises for m, r in levels.items()}
     if len(levels) == 1:
-        clear = {m: low_high(r)[0] > 0 for m, r in levels.items()}
+        clear = {m: claims.low_high(r)[0] > 0 for m, r in levels.items()}
     means = {name: of.mean() for name, of in columns.items()}
-    return Finding(
+    return claims.Finding(
         reproduced=reproduced or listed(means, _ONE_DIGIT, ", "),
         verdict=verdict(clear),
         because=f"Against {reference}: {listed(levels, _in_points)} "
         f"({len(columns[reference])} sets). {note}",
-        results=now(title, shift, primary=True),
+        results=claims.now(title, shift, primary=True),
     )
-
-
-def _share_above(difference: Any) -> float:
-    """Share of the cells of a table that are above 0."""
-    return float((difference > 0).to_numpy().mean())
 
 
 def _above(difference: Any) -> str:
@@ -327,7 +308,7 @@ def _of_gpt(printed: pd.DataFrame, methods: Mapping[str, str]) -> dict[str, Any]
     return {name: wide.loc[method] for name, method in methods.items()}
 
 
-def _gain(printed: pd.DataFrame, _: Options) -> Finding:
+def _gain(printed: pd.DataFrame, _: claims.Options) -> claims.Finding:
     wide = _table(printed, 1).droplevel("samples")
     cce, vanilla = (wide.xs(method, level="method") for method in (_CCE, _VANILLA))
     vanilla = vanilla.loc[cce.index]
@@ -347,7 +328,7 @@ def _gain(printed: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _scaling(printed: pd.DataFrame, _: Options) -> Finding:
+def _scaling(printed: pd.DataFrame, _: claims.Options) -> claims.Finding:
     wide = _table(printed, 4).loc[_GPT]
     sizes = sorted(set(wide.index.get_level_values("samples")))
     few, many = (wide.xs(k, level="samples") for k in (sizes[0], sizes[-1]))
@@ -361,7 +342,7 @@ def _scaling(printed: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _distilled(printed: pd.DataFrame, _: Options) -> Finding:
+def _distilled(printed: pd.DataFrame, _: claims.Options) -> claims.Finding:
     wide = _table(printed, 2)
     own = wide[wide.index.get_level_values(0).str.contains("Tuned")]
     cce, vanilla = (
@@ -392,7 +373,7 @@ def _distilled(printed: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _rejection(printed: pd.DataFrame, _: Options) -> Finding:
+def _rejection(printed: pd.DataFrame, _: claims.Options) -> claims.Finding:
     from scipy.stats import binomtest
 
     own = printed[printed["table"] == 3]
@@ -402,7 +383,7 @@ def _rejection(printed: pd.DataFrame, _: Options) -> Finding:
     above = crowd > vanilla
     whole = above.groupby(level="judge_or_base").all()
     p = float(binomtest(int(whole.sum()), len(whole)).pvalue)
-    return Finding(
+    return claims.Finding(
         reproduced=f"crowd above vanilla in {_above(crowd - vanilla)}, "
         f"vanilla above random in {int((vanilla > chance).sum())}",
         verdict="stands" if p < 0.05 else "stands in part" if above.mean() > 0.5 else "open",
@@ -415,7 +396,7 @@ def _rejection(printed: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _averages(printed: pd.DataFrame, _: Options) -> Finding:
+def _averages(printed: pd.DataFrame, _: claims.Options) -> claims.Finding:
     rows = pd.concat({t: _table(printed, t, average=True) for t in (1, 2, 4)})
     mean = rows.drop(columns="average").mean(axis=1)
     wrong = [
@@ -430,7 +411,7 @@ def _averages(printed: pd.DataFrame, _: Options) -> Finding:
         bool(np.allclose(same.loc[one], twin.loc[_SELECTIONS[other]]))
         for one, other in ((_CCE, "criticising, verdicts removed"), ("CCE-random@16", "random"))
     ]
-    return Finding(
+    return claims.Finding(
         reproduced=f"{len(rows) - len(wrong)} of {len(rows)} rows",
         verdict="stands in part" if wrong else "stands",
         because=(f"Different: {'; '.join(wrong)}. " if wrong else "")
@@ -440,7 +421,7 @@ def _averages(printed: pd.DataFrame, _: Options) -> Finding:
     )
 
 
-def _accuracies(printed: pd.DataFrame, _: Options) -> pd.DataFrame:
+def _accuracies(printed: pd.DataFrame, _: claims.Options) -> pd.DataFrame:
     sets = _table(printed, 1).droplevel("samples")
     judge, method = (sets.index.get_level_values(i) for i in (0, 1))
     return pd.DataFrame(
@@ -453,7 +434,7 @@ def _accuracies(printed: pd.DataFrame, _: Options) -> pd.DataFrame:
     )
 
 
-CROWD_COMPARATIVE = Study(
+CROWD_COMPARATIVE = claims.Study(
     name="crowd_comparative",
     title="Crowd comparative evaluation: its printed tables",
     source="arXiv 2502.12501, Tables 1-4",
@@ -483,7 +464,7 @@ CROWD_COMPARATIVE = Study(
             evaluate=lambda printed, _: _compared(
                 "Selections against a random one", _of_gpt(printed, _SELECTIONS),
                 "Selections of 8 and 16 judgments are averaged.",
-                verdict=lambda clear: joint_verdict([clear[m] for m in _HELPFUL]))),
+                verdict=lambda clear: claims.joint_verdict([clear[m] for m in _HELPFUL]))),
         Claim("scaling", "Accuracy improves with the number of crowd judgments.",
             published="a figure; only its 8 and 16 judgments are in a table", test_then="a curve",
             test_now=f"{_BY_SET}, selections averaged", evaluate=_scaling),

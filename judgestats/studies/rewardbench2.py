@@ -15,25 +15,8 @@ from judgestats.errors import InputError
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.multiplicity import p_adjust
 from judgestats.stats.inference.result import Estimate
-from judgestats.studies.claims import (
-    Claim,
-    Evaluator,
-    Finding,
-    Options,
-    Study,
-    file_of,
-    format_percent,
-    interval_cells,
-    joint_verdict,
-    levels_of,
-    listed,
-    low_high,
-    now,
-    paired_shift,
-    records_of,
-    shifted,
-    then,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import Claim, format_percent, levels_of, listed, shifted
 
 FULL, MINI, NANO = "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano"
 Cell = tuple[str, float]
@@ -99,7 +82,7 @@ class JudgeScores:
 Cells = Mapping[Cell, JudgeScores]
 
 
-def read_scores(folder: Path, _: Options) -> Cells:
+def read_scores(folder: Path, _: claims.Options) -> Cells:
     """The judges and temperatures that a folder holds.
 
     Raises
@@ -107,11 +90,13 @@ def read_scores(folder: Path, _: Options) -> Cells:
     InputError
         If there is none of the files, or one is damaged.
     """
-    file_of(folder, *dict.fromkeys(name for name, _ in _SCORES.values()), study="RewardBench 2 k=8")
+    claims.file_of(
+        folder, *dict.fromkeys(name for name, _ in _SCORES.values()), study="RewardBench 2 k=8"
+    )
     data = {}
     for cell, (name, field) in _SCORES.items():
         for path in sorted(folder.glob(f"{name}*"))[:1]:
-            rows = records_of(path, ("id", "subset", field))
+            rows = claims.records_of(path, ("id", "subset", field))
             try:
                 scores = np.array([row.values[field] for row in rows], dtype=float)
             except (TypeError, ValueError) as error:
@@ -129,11 +114,11 @@ def _points(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def _needs(*cells: Cell) -> Callable[[Callable[..., Finding]], Evaluator]:
+def _needs(*cells: Cell) -> Callable[[Callable[..., claims.Finding]], claims.Evaluator]:
     """An evaluator of the scores of cells that the folder must hold."""
 
-    def wrap(evaluate: Callable[..., Finding]) -> Evaluator:
-        def checked(data: Cells, _: Options) -> Finding | str:
+    def wrap(evaluate: Callable[..., claims.Finding]) -> claims.Evaluator:
+        def checked(data: Cells, _: claims.Options) -> claims.Finding | str:
             lacking = [f"no file of {j} at T = {t:g}" for j, t in cells if (j, t) not in data]
             return lacking[0] if lacking else evaluate(*(data[cell] for cell in cells))
 
@@ -142,21 +127,21 @@ def _needs(*cells: Cell) -> Callable[[Callable[..., Finding]], Evaluator]:
     return wrap
 
 
-def _repeats(judge: str, t: float) -> Evaluator:
+def _repeats(judge: str, t: float) -> claims.Evaluator:
     """One against all repeats: as the study counts, and with ties shared."""
 
     @_needs((judge, t))
-    def evaluate(asked: JudgeScores) -> Finding:
+    def evaluate(asked: JudgeScores) -> claims.Finding:
         most, where = asked.most, f"{judge}, T={t:g}"
         one, all_ = (asked.strict_accuracy(k) for k in (1, most))
-        fair = paired_shift({f"k = {k}": asked.credit(k) for k in (1, most)})
+        fair = claims.paired_shift({f"k = {k}": asked.credit(k) for k in (1, most)})
         gain = all_.estimate - one.estimate
         left = fair.rows[0].estimate / gain
         kept = "stands in part" if left < 0.8 else "stands"
-        return Finding(
+        return claims.Finding(
             reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} "
             f"at k = {most}: +{_points(gain)} points",
-            verdict=kept if low_high(fair.rows[0])[0] > 0 else "does not stand",
+            verdict=kept if claims.low_high(fair.rows[0])[0] > 0 else "does not stand",
             because="The correct answer ties for the highest score in "
             f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
             f"{format_percent(asked.tied(most))} at k = {most}. Ties counted as errors penalise "
@@ -164,58 +149,63 @@ def _repeats(judge: str, t: float) -> Evaluator:
             f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
             f"{shifted(fair.rows[0])}: {100 * left:.0f}% of what was printed.",
             results=[
-                *then(f"{where}, one score, ties as errors", one, "one"),
-                *then(f"{where}, all scores, ties as errors", all_, "all"),
-                *now(f"{where}: mean of {most} minus one score, ties shared", fair, primary=True),
+                *claims.then(f"{where}, one score, ties as errors", one, "one"),
+                *claims.then(f"{where}, all scores, ties as errors", all_, "all"),
+                *claims.now(
+                    f"{where}: mean of {most} minus one score, ties shared", fair, primary=True
+                ),
             ],
         )
 
     return evaluate
 
 
-def _smaller(data: Cells, _: Options) -> Finding | str:
+def _smaller(data: Cells, _: claims.Options) -> claims.Finding | str:
     """Whether smaller models gain more by repeats."""
     there = {judge: data[judge, 1.0] for judge in (FULL, MINI, NANO) if (judge, 1.0) in data}
     if FULL not in there or len(there) < 2:
         return "the folder lacks a file of the models"
     gains = {j: of.question_credit(of.most) - of.question_credit(1) for j, of in there.items()}
-    shift = paired_shift(gains, reference=FULL)
+    shift = claims.paired_shift(gains, reference=FULL)
     shared = pd.DataFrame(gains).dropna()
     means = {judge: float(shared[judge].mean()) for judge in gains}
     counted = {j: [of.strict_accuracy(k) for k in (1, of.most)] for j, of in there.items()}
     named = {
         f"{j}.{k}": e for j, of in counted.items() for k, e in zip(("one", "all"), of, strict=True)
     }
-    return Finding(
+    return claims.Finding(
         reproduced=listed(counted, lambda of: " to ".join(format_percent(e.estimate) for e in of)),
-        verdict="stands" if all(low_high(row)[0] > 0 for row in shift.rows) else "open",
+        verdict="stands" if all(claims.low_high(row)[0] > 0 for row in shift.rows) else "open",
         because="With ties shared the gains in points are "
         f"{listed(means, _points, ', ')}. Minus the gain of {FULL}: "
         f"{listed(levels_of(shift), shifted)}.",
-        results=then("Ties as errors", named)
-        + now("Gains by repeats, ties shared", shift, primary=True),
+        results=claims.then("Ties as errors", named)
+        + claims.now("Gains by repeats, ties shared", shift, primary=True),
     )
 
 
 @_needs((FULL, 1.0), (NANO, 1.0))
-def _nano(full: JudgeScores, nano: JudgeScores) -> Finding:
+def _nano(full: JudgeScores, nano: JudgeScores) -> claims.Finding:
     """Whether eight scores of the smallest model reach one of the largest."""
     counted = {"full": full.strict_accuracy(1), "nano": nano.strict_accuracy(nano.most)}
     one, mean = f"{FULL}, one score", f"{NANO}, mean of {nano.most}"
-    fair = paired_shift({one: full.question_credit(1), mean: nano.question_credit(nano.most)})
-    low, high = low_high(fair.rows[0])
-    return Finding(
+    fair = claims.paired_shift(
+        {one: full.question_credit(1), mean: nano.question_credit(nano.most)}
+    )
+    low, high = claims.low_high(fair.rows[0])
+    return claims.Finding(
         reproduced=" against ".join(format_percent(counted[k].estimate) for k in ("nano", "full")),
         verdict="stands" if low > -_MARGIN else "does not stand" if high < -_MARGIN else "open",
         because=f"With ties shared the difference is {shifted(fair.rows[0])}, and the declared "
         f"margin is {100 * _MARGIN:.0f} points. The printed accuracies are close because the "
         f"single score of the full model ties in {format_percent(full.tied(1))} of the questions.",
-        results=then("Ties as errors", counted) + now(f"{mean}, minus {one}", fair, primary=True),
+        results=claims.then("Ties as errors", counted)
+        + claims.now(f"{mean}, minus {one}", fair, primary=True),
     )
 
 
 @_needs((FULL, 1.0))
-def _three(asked: JudgeScores) -> Finding:
+def _three(asked: JudgeScores) -> claims.Finding:
     """Share of the gain that three repeats have."""
     ks = (1, 3, asked.most)
     counted = [asked.strict_accuracy(k) for k in ks]
@@ -226,33 +216,35 @@ def _three(asked: JudgeScores) -> Finding:
             [float(np.nanmean(asked.credit(k))) for k in ks],
         )
     )
-    more = paired_shift({f"k = {k}": asked.credit(k) for k in ks[1:]})
+    more = claims.paired_shift({f"k = {k}": asked.credit(k) for k in ks[1:]})
     title = f"Mean of {asked.most} minus mean of three, ties shared"
-    return Finding(
+    return claims.Finding(
         reproduced=f"{100 * printed:.0f}% of the gain",
         verdict="stands" if share >= 0.6 else "does not stand",
         because=f"With ties shared three scores have {100 * share:.0f}% of the gain. The other "
         f"{asked.most - 3} scores add {shifted(more.rows[0])}.",
-        results=then("Mean of three scores, ties as errors", counted[1])
-        + now(title, more, primary=True),
+        results=claims.then("Mean of three scores, ties as errors", counted[1])
+        + claims.now(title, more, primary=True),
     )
 
 
-def _stable_at(data: Cells, _: Options) -> Finding | str:
+def _stable_at(data: Cells, _: claims.Options) -> claims.Finding | str:
     """Whether one score is as often correct at every temperature."""
     at = {t: data[FULL, t] for t in (0.0, 0.7, 1.0) if (FULL, t) in data}
     if len(at) < 2:
         return "fewer than two temperatures"
     coldest, *warmer = at
     pairs = {
-        f"{t:g}": paired_shift({f"T = {u:g}": at[u].question_credit(1) for u in (coldest, t)})
+        f"{t:g}": claims.paired_shift(
+            {f"T = {u:g}": at[u].question_credit(1) for u in (coldest, t)}
+        )
         for t in warmer
     }
-    bounds = [low_high(p.rows[0]) for p in pairs.values()]
+    bounds = [claims.low_high(p.rows[0]) for p in pairs.values()]
     inside = all(low > -_MARGIN and high < _MARGIN for low, high in bounds)
     outside = any(low > _MARGIN or high < -_MARGIN for low, high in bounds)
     counted = {f"{t:g}": of.strict_accuracy(1) for t, of in at.items()}
-    return Finding(
+    return claims.Finding(
         reproduced=", ".join(
             f"{format_percent(e.estimate)} at T = {t}" for t, e in counted.items()
         ),
@@ -260,18 +252,21 @@ def _stable_at(data: Cells, _: Options) -> Finding | str:
         because="Against T = 0: "
         + listed({p.rows[0].a: p.rows[0] for p in pairs.values()}, shifted)
         + (". Every interval is inside the margin." if inside else "."),
-        results=then("One score, T", counted)
-        + now("One score minus that at T = 0, T", pairs, primary=True),
+        results=claims.then("One score, T", counted)
+        + claims.now("One score minus that at T = 0, T", pairs, primary=True),
     )
 
 
 @_needs((FULL, 1.0))
-def _subset_gains(asked: JudgeScores) -> Finding:
+def _subset_gains(asked: JudgeScores) -> claims.Finding:
     """Gain of repeats by subset."""
     ks = (1, asked.most)
     subsets = np.array([s for s, _ in asked.questions])
     inside = {str(s): subsets == s for s in dict.fromkeys(subsets)}
-    own = {s: paired_shift({f"k = {k}": asked.credit(k)[i] for k in ks}) for s, i in inside.items()}
+    own = {
+        s: claims.paired_shift({f"k = {k}": asked.credit(k)[i] for k in ks})
+        for s, i in inside.items()
+    }
     counted = {
         s: " to ".join(format_percent(np.nanmean(asked.credit(k, ties=False)[i])) for k in ks)
         for s, i in inside.items()
@@ -279,16 +274,16 @@ def _subset_gains(asked: JudgeScores) -> Finding:
     gains = {s: f"{c.rows[0].with_bounds(digits=1, times=100)} points" for s, c in own.items()}
     p = p_adjust([c.rows[0].p_value for c in own.values()], method="holm")
     shown = [s for s, adjusted in zip(own, p, strict=True) if adjusted < 0.05]
-    return Finding(
+    return claims.Finding(
         reproduced=listed(counted, between=", "),
-        verdict=joint_verdict([s in shown for s in own]),
+        verdict=claims.joint_verdict([s in shown for s in own]),
         because=f"With ties shared: {listed(gains)}. "
         f"Significant after Holm: {', '.join(shown) or 'none'}.",
-        results=now(f"Mean of {asked.most} minus one score, ties shared", own),
+        results=claims.now(f"Mean of {asked.most} minus one score, ties shared", own),
     )
 
 
-def _score_rows(data: Cells, _: Options) -> pd.DataFrame:
+def _score_rows(data: Cells, _: claims.Options) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "condition": f"{judge}, T={t:g}, k={k}",
@@ -299,13 +294,13 @@ def _score_rows(data: Cells, _: Options) -> pd.DataFrame:
             "tied": asked.tied(k),
             "accuracy_as_counted": float(np.nanmean(asked.credit(k, ties=False))),
         }
-        | interval_cells("accuracy_shared", mean_share(asked.credit(k)))
+        | claims.interval_cells("accuracy_shared", mean_share(asked.credit(k)))
         for (judge, t), asked in data.items()
         for k in dict.fromkeys((1, 3, asked.most))
     )
 
 
-REWARDBENCH2 = Study(
+REWARDBENCH2 = claims.Study(
     name="rewardbench2_k8",
     title="Eight scores per answer on RewardBench 2",
     source="Composo, github.com/composo-ai/llm-judge-criteria-ensembling, 2026",

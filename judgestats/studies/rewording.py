@@ -10,16 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis import best_of_n, crowd, head_to_tail, pair_methods
+from judgestats.analysis import NamedResult, best_of_n, crowd, head_to_tail, pair_methods
 from judgestats.analysis.families import Stratum, strata_of
-from judgestats.analysis.records import NamedResult
 from judgestats.analysis.selections import choices_of, rotations_of
 from judgestats.arrays import Floats
-from judgestats.data.columns import Contrast
-from judgestats.data.parse import score_array
+from judgestats.data import Contrast, score_array
 from judgestats.results.numbers import count_noun, with_bounds
-from judgestats.stats.dispersion.condition_summary import mean_shift
-from judgestats.stats.dispersion.ratios import ratio_of_ratios, variance_ratio
+from judgestats.stats import mean_shift, ratio_of_ratios, variance_ratio
 from judgestats.stats.inference.result import Comparison
 from judgestats.studies.paper_tables import PaperTable
 

@@ -24,17 +24,8 @@ from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.reliability.published_omega import PublishedOmega, published_omega_2412_12509
-from judgestats.studies.claims import (
-    Claim,
-    Finding,
-    Options,
-    Study,
-    bounded,
-    listed,
-    low_high,
-    now,
-    then,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import Claim, bounded, listed
 from judgestats.studies.paper_tables import PaperTable
 from judgestats.studies.schroeder2024_data import (
     BBH,
@@ -133,7 +124,7 @@ class Cell:
         ):
             row[key] = estimate.estimate
             if estimate.interval:
-                row[f"{key}_low"], row[f"{key}_high"] = low_high(estimate)
+                row[f"{key}_low"], row[f"{key}_high"] = claims.low_high(estimate)
             if estimate.null:
                 row[f"{key}_null_q95"] = estimate.null.q95
         return row
@@ -171,7 +162,7 @@ def _categories(verdicts: Objects) -> Objects:
     return np.where(read == "", np.where(verdicts == "", "", "(none)"), read)
 
 
-def read_schroeder2024(folder: Path, options: Options) -> Verdicts:
+def read_schroeder2024(folder: Path, options: claims.Options) -> Verdicts:
     """The verdicts of a folder, and every cell that they have, measured.
 
     Raises
@@ -197,7 +188,7 @@ def _table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured(
-    judge: str, temperature: float, benchmark: str, rows: pd.DataFrame, options: Options
+    judge: str, temperature: float, benchmark: str, rows: pd.DataFrame, options: claims.Options
 ) -> Cell:
     wide = _table(rows)
     verdicts = wide.to_numpy(object)
@@ -239,7 +230,7 @@ _PRINTED_COLUMNS = {
 }
 
 
-def _table_2(data: Verdicts, _: Options) -> Finding:
+def _table_2(data: Verdicts, _: claims.Options) -> claims.Finding:
     """The published omegas, and the same procedure under its permutation null."""
     usable = [c for c in data.cells if c.matches is not None]
     wrong = [c for c in usable if not c.matches]
@@ -264,16 +255,16 @@ def _table_2(data: Verdicts, _: Options) -> Finding:
     def of(part: str) -> dict[str, Any]:
         return {c.name: getattr(c, part) for c in data.cells}
 
-    return Finding(
+    return claims.Finding(
         reproduced=found,
         verdict=verdict,
         because=because,
         results=[
-            *then("Table 2, cell by cell", table, "cells"),
-            *then("Published omega", of("omega")),
-            *now("Vote-share reliability", of("one"), primary=True),
-            *now("Vote-share reliability of all repeats", of("many"), "all"),
-            *now("Unparsed left out", of("unread_missing"), "missing"),
+            *claims.then("Table 2, cell by cell", table, "cells"),
+            *claims.then("Published omega", of("omega")),
+            *claims.now("Vote-share reliability", of("one"), primary=True),
+            *claims.now("Vote-share reliability of all repeats", of("many"), "all"),
+            *claims.now("Unparsed left out", of("unread_missing"), "missing"),
         ],
     )
 
@@ -343,7 +334,7 @@ def _null_verdict(warm: Sequence[Cell]) -> tuple[str, str]:
     )
 
 
-def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
+def _zero_temperature(data: Verdicts, _: claims.Options) -> claims.Finding | str:
     """Perfect reliability at T = 0."""
     cold = [c for c in data.cells if c.temperature == 0]
     if not cold:
@@ -360,18 +351,18 @@ def _zero_temperature(data: Verdicts, _: Options) -> Finding | str:
         if worst
         else "No two repetitions differ."
     )
-    return Finding(
+    return claims.Finding(
         reproduced=f"omega {' to '.join(ends) or 'undefined'} in {len(cold)} cells",
         verdict="stands in part" if worst <= _STILL else "does not stand",
         because=f"{still} At T = 0 sampling is off, so every repeat is the same draw. This shows "
         "neither agreement under another wording nor accuracy."
         if worst <= _STILL
         else f"Repetitions at T = 0 differ in up to {share}.",
-        results=now("Repetitions that differ", flips, primary=True),
+        results=claims.now("Repetitions that differ", flips, primary=True),
     )
 
 
-def _best_temperature(data: Verdicts, options: Options) -> Finding | str:
+def _best_temperature(data: Verdicts, options: claims.Options) -> claims.Finding | str:
     """The best temperature depends on judge and task."""
     strata = {k: v for k, v in data.strata().items() if len(v) >= _FEWEST}
     if not strata:
@@ -397,17 +388,17 @@ def _best_temperature(data: Verdicts, options: Options) -> Finding | str:
         tops += [f"T={omegas[max(omegas)]:g}"] if omegas else []
     n, differ = len(strata), sum(test.p_value < 0.05 for test in tests.values())
     varies = "stands in part" if len(shown) > 1 else "open"  # an untested minimum may be chance
-    return Finding(
+    return claims.Finding(
         reproduced=f"largest omega above 0 at {', '.join(tops) or 'no temperature: undefined'}",
         verdict="does not stand" if coldest == n else varies,
         because=f"In {coldest} of {n} pairs of judge and benchmark, repeats disagree least at "
         f"the lowest temperature above 0. The temperatures differ significantly in {differ} of "
         f"{n} (.05, unadjusted).",
-        results=now("Disagreement by temperature", tests),
+        results=claims.now("Disagreement by temperature", tests),
     )
 
 
-def _ranked(data: Verdicts, _: Options) -> Finding | str:
+def _ranked(data: Verdicts, _: claims.Options) -> claims.Finding | str:
     """Reliability ranks judges opposite to the arena."""
     by = data.strata()
     results: list[NamedResult] = []
@@ -421,14 +412,16 @@ def _ranked(data: Verdicts, _: Options) -> Finding | str:
                 continue
             x, y = (at[t].disagreement(shared) for at in (one, two))
             test = wilcoxon_signed_rank(x, y, names=["Gemma", short_name(other)])
-            results += now("Gemma against", {f"{short_name(other)}, T={t:g}, {benchmark}": test})
+            results += claims.now(
+                "Gemma against", {f"{short_name(other)}, T={t:g}, {benchmark}": test}
+            )
             if test.p_value < 0.05:
                 steadier = float(np.nanmean(x) - np.nanmean(y)) < 0
                 better, worse = better + steadier, worse + (not steadier)
     if not results:
         return "Gemma and a judge ranked above it, on the same questions, are not both there"
     partly = "stands in part" if better and not worse else "open"
-    return Finding(
+    return claims.Finding(
         verdict="does not stand" if worse and worse >= better else partly,
         because=f"Gemma is significantly more consistent in {better} of {len(results)} comparisons "
         f"(.05, unadjusted), and less consistent in {worse}. Consistency says nothing about "
@@ -437,7 +430,7 @@ def _ranked(data: Verdicts, _: Options) -> Finding | str:
     )
 
 
-def _benchmarks(data: Verdicts, _: Options) -> Finding | str:
+def _benchmarks(data: Verdicts, _: claims.Options) -> claims.Finding | str:
     """SQuAD is judged less reliably than BBH."""
     by: dict[tuple[str, float], dict[str, Cell]] = defaultdict(dict)
     for c in data.warm:
@@ -455,18 +448,20 @@ def _benchmarks(data: Verdicts, _: Options) -> Finding | str:
     fewer = ""
     if squad < bbh and not others:
         fewer = f" (SQuAD has {squad} questions, BBH {bbh}, and fewer questions lower the null)"
-    return Finding(
+    return claims.Finding(
         reproduced=f"omega lower on SQuAD in {lower_then} of {n} cells",
         verdict="stands" if lower == n else "does not stand" if higher > lower else "open",
         because=f"The null of the published omega is itself lower on SQuAD in {lower_null} of {n} "
         f"cells{fewer}. The vote-share reliability is lower on SQuAD in {lower_now} of {n} cells, "
         f"with intervals that do not overlap in {lower}. It is higher with such intervals in "
         f"{higher}. The verdicts do not show which answers are more accurate.",
-        results=now("Vote-share reliability", {c.name: c.one for pair in pairs for c in pair}),
+        results=claims.now(
+            "Vote-share reliability", {c.name: c.one for pair in pairs for c in pair}
+        ),
     )
 
 
-def _table_1(data: Verdicts, options: Options) -> Finding | str:
+def _table_1(data: Verdicts, options: claims.Options) -> claims.Finding | str:
     """Agreement of the three judges."""
     own = data.frame.query("temperature == 0.25 and benchmark == @BBH")
     by = dict(iter(own.groupby("judge")))
@@ -494,7 +489,7 @@ def _table_1(data: Verdicts, options: Options) -> Finding | str:
     rows = printed_rows(1).set_index("statistic")["value"]
     printed = [float(rows[f"irr_{name}"]) for name in FIVE]
     ways = [w for w, five in over.items() if np.allclose(five, printed, rtol=0, atol=_HALF_DIGIT)]
-    low, high = low_high(result)
+    low, high = claims.low_high(result)
     inside = low <= printed[2] <= high
     text = f"The five printed numbers are those over {''.join(ways[:1])}."
     if not ways:
@@ -508,11 +503,11 @@ def _table_1(data: Verdicts, options: Options) -> Finding | str:
         verdict = "open" if verdict != "does not stand" else verdict
         text += " Unrelated judges with the same shares of letters would agree as often."
     shown = {f"over {what}": " / ".join(map(bounded, five)) for what, five in over.items()}
-    return Finding(
+    return claims.Finding(
         reproduced=f"{listed(shown)} (printed: {' / '.join(map(bounded, printed))})",
         verdict=verdict,
         because=f"{result.sentence()} {text}",
-        results=now("Agreement of the judges, BBH, T = 0.25", result, primary=True),
+        results=claims.now("Agreement of the judges, BBH, T = 0.25", result, primary=True),
     )
 
 
@@ -546,7 +541,7 @@ def _limitations(data: Verdicts) -> list[str]:
     ]
 
 
-STUDY = Study(
+STUDY = claims.Study(
     name="schroeder2024",
     title="McDonald's omega of LLM judgments",
     source="arXiv 2412.12509",

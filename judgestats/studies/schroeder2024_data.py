@@ -15,21 +15,12 @@ import pandas as pd
 
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
-from judgestats.items.answers import holds_target
-from judgestats.items.tables import read_source
+from judgestats.items import holds_target, read_source
 from judgestats.protocols.selection import best_response_letters
 from judgestats.stats.agreement.raw_agreement import mean_share, vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Sample
-from judgestats.studies.claims import (
-    Finding,
-    Options,
-    bounded,
-    five_numbers,
-    listed,
-    low_high,
-    now,
-    then,
-)
+from judgestats.studies import claims
+from judgestats.studies.claims import bounded, listed, low_high
 from judgestats.studies.paper_tables import omega_tables
 
 BENCHMARKS: Mapping[str, str] = {"bbh": "BBH", "squad": "SQuAD", "mtb": "MT-Bench"}
@@ -277,7 +268,7 @@ def is_above(first: Estimate, second: Estimate) -> bool:
     return low_high(first)[0] > low_high(second)[1]
 
 
-def answers(folder: Path, _: Options) -> Finding | str:
+def answers(folder: Path, _: claims.Options) -> claims.Finding | str:
     """Count the correct answers among the public answers.
 
     Parameters
@@ -316,7 +307,7 @@ def answers(folder: Path, _: Options) -> Finding | str:
         share[b] = _accuracy(kept, "Answers that name the true answer")
         rates = [counted[b][q] / len(texts[q]) for q in own]
         as_counted[b] = _accuracy(rates, "Correct answers as counted")
-        five[b] = five_numbers(list(counted[b].values()))
+        five[b] = claims.five_numbers(list(counted[b].values()))
     same = sum(five[b] == _printed_counts(b) for b in five)
     first = all(
         counted[SQUAD][q] == sum(target[:1] in t for t in texts[q])
@@ -332,14 +323,14 @@ def answers(folder: Path, _: Options) -> Finding | str:
     left = f" {lost} questions whose true answer is a sentence or a sign are left out."
     named = " and ".join(f"{_share(e)} of the answers to {b}" for b, e in share.items())
     printed = {b: " / ".join(f"{v:g}" for v in numbers) for b, numbers in five.items()}
-    return Finding(
+    return claims.Finding(
         reproduced=f"{listed(printed)} in the authors' counts: {same} of 2 as printed",
         verdict="stands in part" if ahead else "does not stand",
         because=f"{script if first else ''}The complete true answer is in {named}. SQuAD is "
         f"{'' if ahead else 'not '}significantly higher. An answer that names it in passing, or "
         f"names all options, counts.{left if lost else ''}",
-        results=then("Correct answers by the authors' counts", as_counted)
-        + now("Answers that name the true answer", share),
+        results=claims.then("Correct answers by the authors' counts", as_counted)
+        + claims.now("Answers that name the true answer", share),
     )
 
 
@@ -363,7 +354,7 @@ def _printed_counts(benchmark: str) -> list[float]:
     return [float(values[f"correct_of_5_{n}"]) for n in FIVE]
 
 
-def application(folder: Path, options: Options) -> Finding | str:
+def application(folder: Path, options: claims.Options) -> claims.Finding | str:
     """Estimate the application's accuracy and reliability from public Head-to-Tail verdicts.
 
     Parameters
@@ -419,13 +410,13 @@ def application(folder: Path, options: Options) -> Finding | str:
             "the names of that order. The verdicts do not show which models were called."
         )
     printed = ", ".join(bounded(e.estimate, digits=4) for e in as_printed.values())
-    return Finding(
+    return claims.Finding(
         reproduced=f"A_LM {printed}: {matches} of {len(verdicts)} as printed",
         verdict="stands in part" if copies else "stands",
         because=because,
-        results=then("A_LM", as_printed)
-        + now("Accuracy as judged", accuracy, "accuracy")
-        + now("Vote-share reliability", one, "one"),
+        results=claims.then("A_LM", as_printed)
+        + claims.now("Accuracy as judged", accuracy, "accuracy")
+        + claims.now("Vote-share reliability", one, "one"),
     )
 
 

@@ -25,26 +25,15 @@ from judgestats.stats.agreement.raw_agreement import mean_share, percent_agreeme
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
 from judgestats.stats.inference.multiplicity import p_adjust
 from judgestats.stats.inference.result import Estimate, Estimates, TestResult
+from judgestats.studies import claims
 from judgestats.studies.claims import (
     Claim,
-    Evaluator,
-    Finding,
-    Options,
-    Study,
     bounded,
-    file_of,
     format_percent,
     hundredths,
-    interval_cells,
-    joint_verdict,
     levels_of,
     listed,
-    low_high,
-    now,
-    paired_shift,
     shifted,
-    table_of,
-    then,
 )
 
 _COLUMNS = ("set", "item", "label", "llm", "strategy", "winner_orig", "winner_swap")
@@ -55,7 +44,7 @@ Verdicts = Mapping[tuple[str, str], Any]
 """A judge and its prompt to the adversarial pairs, by set and item."""
 
 
-def read_verdicts(folder: Path, _: Options) -> Verdicts:
+def read_verdicts(folder: Path, _: claims.Options) -> Verdicts:
     """LLMBar's adversarial pairs: verdicts in both orders, and the share of correct ones.
 
     Raises
@@ -63,7 +52,7 @@ def read_verdicts(folder: Path, _: Options) -> Verdicts:
     InputError
         If there is no table of verdicts, or it is damaged.
     """
-    frame = table_of(file_of(folder, "verdicts.csv", study="LLMBar"), _COLUMNS)
+    frame = claims.table_of(claims.file_of(folder, "verdicts.csv", study="LLMBar"), _COLUMNS)
     frame = frame[frame["set"].str.startswith("LLMBar/")].reset_index(drop=True)
     if frame.empty or not frame["label"].isin(["1", "2"]).all():
         raise InputError("replicate: verdicts.csv: no set LLMBar/... with labels 1 and 2.")
@@ -99,45 +88,45 @@ def _consistency(own: Any) -> Estimate:
     return swap_consistency(own["one"].to_list(), own["two"].to_list())
 
 
-def _prompt(better: str, *than: str, rises: bool) -> Evaluator:
+def _prompt(better: str, *than: str, rises: bool) -> claims.Evaluator:
     """One prompt of GPT-4 against others, on the same adversarial pairs."""
 
-    def evaluate(verdicts: Verdicts, _: Options) -> Finding | str:
+    def evaluate(verdicts: Verdicts, _: claims.Options) -> claims.Finding | str:
         own = {s: verdicts[_GPT4, s] for s in (better, *than) if (_GPT4, s) in verdicts}
         if len(own) <= len(than):
             return f"{_GPT4} lacks one of the prompts"
         columns = {s: of["right"] for s, of in own.items()}
-        shift = paired_shift(columns, reference=better)
+        shift = claims.paired_shift(columns, reference=better)
         clear = [r.p_adjusted < 0.05 and (r.estimate < 0) == rises for r in shift.rows]
-        return Finding(
+        return claims.Finding(
             reproduced=listed(own, _printed, ", "),
-            verdict=joint_verdict(clear),
+            verdict=claims.joint_verdict(clear),
             because=f"Against {better}: {listed(levels_of(shift), shifted)} "
             f"({len(pd.DataFrame(columns).dropna())} pairs).",
-            results=then("Accuracy", {s: _right(of, _GPT4, s) for s, of in own.items()})
-            + now(f"Accuracy of {_GPT4} by prompt", shift, primary=True),
+            results=claims.then("Accuracy", {s: _right(of, _GPT4, s) for s, of in own.items()})
+            + claims.now(f"Accuracy of {_GPT4} by prompt", shift, primary=True),
         )
 
     return evaluate
 
 
-def _chance(verdicts: Verdicts, _: Options) -> Finding | str:
+def _chance(verdicts: Verdicts, _: claims.Options) -> claims.Finding | str:
     plain = _plain(verdicts)
     if not plain:
         return f"no verdicts under {_PLAIN}"
     accuracies = {j: _right(own, j) for j, own in plain.items()}
-    below = [j for j, e in accuracies.items() if low_high(e)[1] < 0.5]
-    above = [j for j, e in accuracies.items() if low_high(e)[0] > 0.5]
-    return Finding(
+    below = [j for j, e in accuracies.items() if claims.low_high(e)[1] < 0.5]
+    above = [j for j, e in accuracies.items() if claims.low_high(e)[0] > 0.5]
+    return claims.Finding(
         reproduced=listed(plain, _printed, ", "),
         verdict="stands" if len(below) > 1 else "stands in part" if below else "does not stand",
         because=f"Significantly below .5: {', '.join(below) or 'none'}. Significantly above: "
         f"{', '.join(above) or 'none'}. Accuracies: {listed(accuracies, hundredths)}.",
-        results=now("Accuracy on adversarial pairs", accuracies, primary=True),
+        results=claims.now("Accuracy on adversarial pairs", accuracies, primary=True),
     )
 
 
-def _consistent(verdicts: Verdicts, _: Options) -> Finding | str:
+def _consistent(verdicts: Verdicts, _: claims.Options) -> claims.Finding | str:
     """Whether a judge that is consistent after a swap is accurate."""
     plain = _plain(verdicts)
     if len(plain) < 3:
@@ -150,38 +139,41 @@ def _consistent(verdicts: Verdicts, _: Options) -> Finding | str:
     }
     inaccurate = [j for j in plain if right[j] < 0.5] or [*plain][:1]
     bad = max(inaccurate, key=lambda j: agree[j].estimate)
-    return Finding(
+    return claims.Finding(
         reproduced=listed(agree, hundredths, ", "),
         verdict="does not stand" if right[bad] < 0.5 < agree[bad].estimate else "stands in part",
         because=f"{bad} gives the same verdict in both orders in {hundredths(agree[bad])} of the "
         f"adversarial pairs. Its accuracy is {format_percent(right[bad])}, and it is wrong in both "
         f"orders in {wrong[bad]}. Consistency is not accuracy. Wrong in both orders: "
         f"{listed(wrong, between=', ')}.",
-        results=then("Swap consistency", agree),
+        results=claims.then("Swap consistency", agree),
     )
 
 
-def _swapped(verdicts: Verdicts, _: Options) -> Finding | str:
+def _swapped(verdicts: Verdicts, _: claims.Options) -> claims.Finding | str:
     """Gain of a prompt that judges both orders."""
     both = {s: verdicts[_GPT4, s] for s in (_PLAIN, _SWAP) if (_GPT4, s) in verdicts}
     if len(both) < 2:
         return f"{_GPT4} lacks {_PLAIN} or {_SWAP}"
     same, right = (
-        paired_shift({s: of[column] for s, of in both.items()}) for column in ("same", "right")
+        claims.paired_shift({s: of[column] for s, of in both.items()})
+        for column in ("same", "right")
     )
     rises = same.rows[0].p_value < 0.05 and same.rows[0].estimate > 0
     shares = {s: format_percent(of["same"].mean()) for s, of in both.items()}
-    return Finding(
+    return claims.Finding(
         reproduced=f"{listed(shares, between=', ')} over all pairs",
         verdict="stands" if rises else "open",
         because=f"Consistency: {shifted(same.rows[0])}. Accuracy: {shifted(right.rows[0])}. A "
         "prompt that judges both orders is more consistent, but not more accurate.",
-        results=now(f"Same verdict in both orders, {_GPT4}", same, "consistency", primary=True)
-        + now(f"Accuracy, {_GPT4}", right, "accuracy"),
+        results=claims.now(
+            f"Same verdict in both orders, {_GPT4}", same, "consistency", primary=True
+        )
+        + claims.now(f"Accuracy, {_GPT4}", right, "accuracy"),
     )
 
 
-LLMBAR = Study(
+LLMBAR = claims.Study(
     name="llmbar",
     title="LLMBar: consistency and accuracy",
     source="arXiv 2310.07641; github.com/princeton-nlp/LLMBar",
@@ -217,8 +209,8 @@ LLMBAR = Study(
     ),
     conditions=lambda verdicts, _: pd.DataFrame(
         {"condition": j, "judge": j, "n_items": len(own)}
-        | interval_cells("accuracy", _right(own, j))
-        | interval_cells("swap_consistency", _consistency(own))
+        | claims.interval_cells("accuracy", _right(own, j))
+        | claims.interval_cells("swap_consistency", _consistency(own))
         for j, own in _plain(verdicts).items()
     ),
     drawing=ranked(
@@ -260,7 +252,7 @@ class Positions:
     bench: str
     both: Sequence[Objects]
     pairs: Sequence[tuple[str, str, str]]
-    options: Options
+    options: claims.Options
 
     @property
     def name(self) -> str:
@@ -314,7 +306,7 @@ class Positions:
         return float("nan") if self.effect.null is None else self.effect.null.p_value
 
 
-def read_positions(folder: Path, options: Options) -> list[Positions]:
+def read_positions(folder: Path, options: claims.Options) -> list[Positions]:
     """The judges and benchmarks of a folder.
 
     Raises
@@ -322,8 +314,8 @@ def read_positions(folder: Path, options: Options) -> list[Positions]:
     InputError
         If there is no table of verdicts, or it is damaged.
     """
-    path = file_of(folder, "repetition_verdicts.csv", study="the position bias judgments")
-    frame = table_of(path, _VERDICTS)
+    path = claims.file_of(folder, "repetition_verdicts.csv", study="the position bias judgments")
+    frame = claims.table_of(path, _VERDICTS)
     strange = sorted(set(frame["ans"]) - set(_PREFERRED))
     if strange:
         raise InputError(f"replicate: {path.name}: {strange[0]!r} is none of A, B, C and empty.")
@@ -352,38 +344,38 @@ def read_positions(folder: Path, options: Options) -> list[Positions]:
     return cells
 
 
-def _stable(cells: Sequence[Positions], _: Options) -> Finding:
+def _stable(cells: Sequence[Positions], _: claims.Options) -> claims.Finding:
     low = [c for c in cells if c.least_stable < _STABLE]
     worst = min(cells, key=lambda c: c.least_stable)
     found = {f"{c.name}.{order}": e for c in cells for order, e in c.stable.items()}
     values = [e.estimate for e in found.values()]
-    return Finding(
+    return claims.Finding(
         reproduced=f"{bounded(min(values))} to {bounded(max(values))}",
         verdict="stands" if not low else "stands in part",
         because=f"In {len(cells) - len(low)} of {len(cells)} cells two repeats agree in at "
         f"least {bounded(_STABLE, digits=2)} of the pairs in both orders. The lowest agreement is "
         f"{bounded(worst.least_stable)} ({worst.name}). Agreement after the swap alone would count "
         "this repeat noise as bias.",
-        results=now("Agreement of two repeats", found),
+        results=claims.now("Agreement of two repeats", found),
     )
 
 
-def _position(cells: Sequence[Positions], _: Options) -> Finding:
+def _position(cells: Sequence[Positions], _: claims.Options) -> claims.Finding:
     shown = sum(p < 0.05 for p in p_adjust([c.p for c in cells], method="holm"))
     most, least = (of(cells, key=lambda c: c.effect.estimate) for of in (max, min))
     consistent = [c.consistent.estimate for c in cells]
     above, below = (c.effect.apa().split(" = ", 1)[-1] for c in (most, least))
-    return Finding(
+    return claims.Finding(
         reproduced=f"position consistency {bounded(min(consistent))} to {bounded(max(consistent))}",
         verdict="stands" if shown == len(cells) else "stands in part",
         because=f"The position effect is significant in {shown} of {len(cells)} cells (Holm). "
         f"The effect is largest for {most.name} ({above}) and smallest for {least.name} ({below}, "
         f"{apa_p(least.p)}).",
-        results=now("Position effect", {c.name: c.effect for c in cells}, primary=True),
+        results=claims.now("Position effect", {c.name: c.effect for c in cells}, primary=True),
     )
 
 
-def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
+def _inflated(cells: Sequence[Positions], _: claims.Options) -> claims.Finding:
     """Share of the disagreement after a swap that is repeat noise."""
     noise = {c.name: c.split["repetition_noise"] for c in cells}
     shares = [
@@ -393,16 +385,16 @@ def _inflated(cells: Sequence[Positions], _: Options) -> Finding:
     ]
     half = sum(s > 0.5 for s in shares)
     least, median, most = (100 * float(of(shares)) for of in (min, np.median, max))
-    return Finding(
+    return claims.Finding(
         verdict="does not stand" if half else "stands in part",
         because=f"Repeats without a swap also show {least:.0f} to {most:.0f}% of the disagreement "
         f"between orders (median {median:.0f}%). In {half} of {len(shares)} cells it is "
         "more than half.",
-        results=now("Repeat noise", noise),
+        results=claims.now("Repeat noise", noise),
     )
 
 
-def _lean(cells: Sequence[Positions], _: Options) -> Finding:
+def _lean(cells: Sequence[Positions], _: claims.Options) -> claims.Finding:
     """Preferred positions, and the position effect of GPT-4 models and others."""
     adjusted = p_adjust([c.lean.p_value for c in cells], method="holm")
     sides = {
@@ -421,16 +413,16 @@ def _lean(cells: Sequence[Positions], _: Options) -> Finding:
             f" The position effect averages {bounded(float(np.mean(four)))} for GPT-4 models and "
             f"{bounded(float(np.mean(rest)))} for the others."
         )
-    return Finding(
+    return claims.Finding(
         verdict="stands" if 0 < late < len(sides) else "stands in part" if sides else "open",
         because=f"A preference is significant in {len(sides)} of {len(cells)} cells, in {late} for "
         "the second position. Shares of the first position: "
         f"{listed(sides, partial(bounded, digits=2), ', ')}.{families}",
-        results=now("Preferred position", {c.name: c.lean for c in cells}),
+        results=claims.now("Preferred position", {c.name: c.lean for c in cells}),
     )
 
 
-def _gap(cells: Sequence[Positions], _: Options) -> Finding:
+def _gap(cells: Sequence[Positions], _: claims.Options) -> claims.Finding:
     """Correlation of the gap of win rates with the share of verdicts that follow the order."""
     wins: dict[tuple[str, str], list[float]] = defaultdict(list)
     follow: dict[tuple[str, str, str], list[float]] = defaultdict(list)
@@ -447,15 +439,15 @@ def _gap(cells: Sequence[Positions], _: Options) -> Finding:
     rate = {k: float(np.mean(v)) for k, v in wins.items()}
     gaps = [abs(rate[bench, a] - rate[bench, b]) for bench, a, b in follow]
     test = spearman_correlation(gaps, [float(np.mean(v)) for v in follow.values()])
-    return Finding(
+    return claims.Finding(
         verdict="stands" if test.p_value < 0.05 and test.effects[0].estimate < 0 else "open",
         because=f"{test.apa()} over {len(gaps)} pairs of answerers and benchmarks. As in the "
         "study, the gap comes from the same verdicts, so it depends on consistency.",
-        results=then("Gap and share that follows the order", test),
+        results=claims.then("Gap and share that follows the order", test),
     )
 
 
-POSITION_BIAS = Study(
+POSITION_BIAS = claims.Study(
     name="position_bias",
     title="Position bias and repeat noise",
     source="arXiv 2406.07791; github.com/Slimshilin/Position-Bias-Analyzer",
@@ -492,9 +484,9 @@ POSITION_BIAS = Study(
     ),
     conditions=lambda cells, _: pd.DataFrame(
         {"condition": c.name, "judge": c.judge, "factor_bench": c.bench, "n_items": len(c.pairs)}
-        | interval_cells("position_effect", c.effect)
-        | interval_cells("repetition_noise", c.split["repetition_noise"])
-        | interval_cells("swap_consistency", c.consistent)
+        | claims.interval_cells("position_effect", c.effect)
+        | claims.interval_cells("repetition_noise", c.split["repetition_noise"])
+        | claims.interval_cells("swap_consistency", c.consistent)
         for c in cells
     ),
     drawing=ranked(

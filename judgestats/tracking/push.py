@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from judgestats.collection import Kind, Outcome, RetryPolicy
-from judgestats.collection.response import read_error
+from judgestats.collection import Kind, Outcome, RetryPolicy, read_error
 from judgestats.collection.retry import one_line
 from judgestats.errors import InputError, StoreError
 from judgestats.files.shared_state import Layout, transaction

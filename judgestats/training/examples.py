@@ -15,8 +15,7 @@ from typing import Any
 import pandas as pd
 
 from judgestats.errors import InputError, StoreError, one_of
-from judgestats.items.preference_sets import label_table
-from judgestats.items.records import Item
+from judgestats.items import Item, label_table
 from judgestats.protocols.base import ReplyMode, Status, Unit
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.strategies import Wording

@@ -20,8 +20,7 @@ from judgestats.items.records import Item, short_repr
 from judgestats.items.tables import read_source
 from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Unit, Verdict
 from judgestats.protocols.pairwise import Pairwise
-from judgestats.stats.agreement.human import attention_coverage
-from judgestats.stats.agreement.raw_agreement import mean_share
+from judgestats.stats.agreement import attention_coverage, mean_share
 from judgestats.stats.inference.result import Estimate
 
 

@@ -21,8 +21,7 @@ from judgestats.data.readers.columns import Remark
 from judgestats.data.readers.frame import DEFAULTS, TOLD, condition_labels, parsed_frame
 from judgestats.data.readers.json_paths import projected
 from judgestats.errors import InputError
-from judgestats.files import guarded, tables
-from judgestats.files.guarded import records
+from judgestats.files import guarded, records, tables
 from judgestats.files.text import shorten_text, text
 from judgestats.results.numbers import count_noun
 

@@ -38,8 +38,7 @@ from judgestats.data.verdict_kinds import (
     numbers_of,
 )
 from judgestats.errors import InputError
-from judgestats.protocols.base import Scale, Status
-from judgestats.protocols.replies import PairForm, ScoreForm, read_reply
+from judgestats.protocols import PairForm, Scale, ScoreForm, Status, read_reply
 
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
 _SHORT_SCALES = ((0.0, 3.0), (0.0, 4.0), (1.0, 3.0), (1.0, 4.0))

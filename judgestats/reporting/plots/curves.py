@@ -14,19 +14,8 @@ from matplotlib.figure import Figure as Canvas
 
 from judgestats.errors import InputError
 from judgestats.reporting.numbers import number
-from judgestats.reporting.plots.base import (
-    COLOURS,
-    GREY,
-    INK,
-    PALE,
-    SEQUENTIAL,
-    Figure,
-    finite,
-    nothing_to_show,
-    series,
-    wrap_unique,
-    wrapped,
-)
+from judgestats.reporting.plots import base
+from judgestats.reporting.plots.base import series
 from judgestats.sinks import clean
 
 
@@ -73,16 +62,16 @@ def _bars(point: Point) -> np.ndarray[Any, Any] | None:
 
 def _near(points: Sequence[Point], marks: Sequence[float] = ()) -> tuple[float, float] | None:
     """Limits that leave out ends of intervals which are far from every estimate and mark."""
-    values = finite([p.value for p in points])
+    values = base.finite([p.value for p in points])
     if not len(values):
         return None
     reach = 2.5 * max(float(values.max() - values.min()), 0.3 * float(np.abs(values).max()), 1e-9)
     low, high = float(values.min()) - reach, float(values.max()) + reach
-    shown = finite([e for p in points for e in (p.value, p.low, p.high)])
+    shown = base.finite([e for p in points for e in (p.value, p.low, p.high)])
     kept = shown[(shown >= low) & (shown <= high)]
     if len(kept) == len(shown):
         return None
-    kept = np.concatenate([kept, finite(marks)])
+    kept = np.concatenate([kept, base.finite(marks)])
     return float(kept.min()), float(kept.max()) + 0.15 * reach
 
 
@@ -97,7 +86,7 @@ def _thin_levels(xs: Sequence[float]) -> list[float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curves(Figure):
+class Curves(base.Figure):
     """Estimates with intervals against a factor, a line a series, a panel an estimand.
 
     `levels` name the values of a factor that is drawn at equal distances.
@@ -123,8 +112,8 @@ class Curves(Figure):
         """The names in the legend, in their lines."""
         panel = self.panels[0]
         named = [curve.name for curve in panel.curves]
-        lines = [wrapped(name, width=24, lines=2) for name, _ in panel.lines]
-        return [*wrap_unique(named, width=24, lines=2), *lines]
+        lines = [base.wrapped(name, width=24, lines=2) for name, _ in panel.lines]
+        return [*base.wrap_unique(named, width=24, lines=2), *lines]
 
     @property
     def _columns(self) -> int:
@@ -169,7 +158,7 @@ class Curves(Figure):
         xs = sorted({p.x for curve in panel.curves for p in curve.points})
         gap = min((b - a for a, b in pairwise(xs)), default=1.0)
         step = min(0.09, 0.5 / max(1, len(panel.curves))) * gap
-        names = wrap_unique([curve.name for curve in panel.curves], width=24, lines=2)
+        names = base.wrap_unique([curve.name for curve in panel.curves], width=24, lines=2)
         for i, curve in enumerate(panel.curves):
             moved = (i - (len(panel.curves) - 1) / 2) * step  # intervals beside one another
             style = series(i)
@@ -183,10 +172,10 @@ class Curves(Figure):
                 if bars is not None:
                     ax.errorbar([p.x + moved], [p.value], yerr=bars, color=style["color"], lw=0.9)
         for name, line in panel.lines:  # named in the legend, off the curves
-            label = wrapped(name, width=24, lines=2)
-            ax.axhline(line, label=label, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
+            label = base.wrapped(name, width=24, lines=2)
+            ax.axhline(line, label=label, color=base.GREY, lw=0.9, linestyle=(0, (4, 2)))
         if panel.diagonal:
-            ax.plot((0, 1), (0, 1), color=GREY, lw=1, ls="--", zorder=0)
+            ax.plot((0, 1), (0, 1), color=base.GREY, lw=1, ls="--", zorder=0)
         limits = _near([p for curve in panel.curves for p in curve.points])
         if limits:
             ax.set_ylim(*limits)
@@ -194,7 +183,7 @@ class Curves(Figure):
             _, high = ax.get_ylim()
             ax.set_ylim(min(ax.get_ylim()[0], -0.03 * high), high)
         self._ticks(panel, ax, xs)
-        ax.set_ylabel(wrapped(panel.y_label.replace(" / ", "/"), width=28, lines=2))
+        ax.set_ylabel(base.wrapped(panel.y_label.replace(" / ", "/"), width=28, lines=2))
 
     def _ticks(self, panel: CurvePanel, ax: Axes, xs: Sequence[float]) -> None:
         ticks = _thin_levels(xs)
@@ -230,7 +219,7 @@ def _point_beyond(ax: Axes, points: Sequence[Point]) -> None:
             continue
         for edge, sign, beyond in ((low, "<", p.low < low), (high, ">", p.high > high)):
             if beyond:
-                ax.plot([edge], [at], sign, color=INK, markersize=4, clip_on=False)
+                ax.plot([edge], [at], sign, color=base.INK, markersize=4, clip_on=False)
     ax.set_xlim(low, high)
 
 
@@ -252,7 +241,7 @@ class DotPanel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dots(Figure):
+class Dots(base.Figure):
     """Rows of dots with intervals; a bracket joins rows that are not distinguished.
 
     Attributes
@@ -310,7 +299,7 @@ class Dots(Figure):
     def _names(self) -> list[str]:
         """What each panel's axis is called, in its lines."""
         letters = 26 if self.is_narrow else (46, 26, 18)[self._panel_columns - 1]
-        return [wrapped(clean(panel.x_label), width=letters, lines=4) for panel in self.panels]
+        return [base.wrapped(clean(panel.x_label), width=letters, lines=4) for panel in self.panels]
 
     @property
     def size(self) -> tuple[float, float]:
@@ -328,7 +317,7 @@ class Dots(Figure):
         for k, (panel, ax) in enumerate(zip(self.panels, drawn, strict=True)):
             self._panel(panel, ax, brackets=self.brackets if k == 0 else ())
             ax.set_xlabel(self._names[k])
-        short = wrap_unique(self.labels, width=self._letters, lines=2)
+        short = base.wrap_unique(self.labels, width=self._letters, lines=2)
         for panel, ax in zip(self.panels, drawn if self._own else drawn[:1], strict=False):
             rows = self._rows(panel)
             names = [short[i] for i in rows]
@@ -341,11 +330,11 @@ class Dots(Figure):
         for at, row in enumerate(rows):
             point = panel.points[row]
             if row < len(panel.chance) and math.isfinite(panel.chance[row]):
-                ax.vlines(panel.chance[row], at - 0.32, at + 0.32, color=GREY, lw=1.6)
+                ax.vlines(panel.chance[row], at - 0.32, at + 0.32, color=base.GREY, lw=1.6)
             if not math.isfinite(point.value):
                 continue
             bars = _bars(point)
-            colour = GREY if row in self.quiet else COLOURS[0]
+            colour = base.GREY if row in self.quiet else base.COLOURS[0]
             if bars is not None:
                 ax.errorbar([point.value], [at], xerr=bars, color=colour, lw=1.1)
             ax.plot(
@@ -353,7 +342,7 @@ class Dots(Figure):
                 markerfacecolor="white" if row in self.quiet else colour,
             )  # fmt: skip
         if math.isfinite(panel.line):
-            ax.axvline(panel.line, color=GREY, lw=0.9, linestyle=(0, (4, 2)))
+            ax.axvline(panel.line, color=base.GREY, lw=0.9, linestyle=(0, (4, 2)))
         limits = _near(panel.points, (*panel.chance, panel.line))
         if limits:
             ax.set_xlim(*limits)
@@ -367,7 +356,7 @@ class Dots(Figure):
             for depth, places in zip(depths, joined, strict=True):
                 x = high + (0.03 + 0.035 * depth) * (high - low)
                 ends = [places[0] - 0.2, places[-1] + 0.2]
-                ax.plot([x, x], ends, color=INK, lw=2.2, clip_on=False)
+                ax.plot([x, x], ends, color=base.INK, lw=2.2, clip_on=False)
             ax.set_xlim(low, high + (0.085 + 0.035 * max(depths)) * (high - low))
         _point_beyond(ax, [panel.points[row] for row in rows])
         if panel.percent:
@@ -375,7 +364,7 @@ class Dots(Figure):
             ax.locator_params(axis="x", nbins=3)  # their labels are long
         ax.grid(visible=True, axis="x")
         ax.grid(visible=False, axis="y")
-        ax.hlines(range(len(rows)), *ax.get_xlim(), color=PALE, lw=0.5, zorder=0)
+        ax.hlines(range(len(rows)), *ax.get_xlim(), color=base.PALE, lw=0.5, zorder=0)
         ax.tick_params(axis="y", length=0)
 
 
@@ -418,11 +407,11 @@ _MAX_LEVELS = 21
 
 def _ink_on(rgba: Any) -> str:
     red, green, blue = (float(part) for part in np.ravel(rgba)[:3])
-    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
+    return base.INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreDistribution(Figure):
+class ScoreDistribution(base.Figure):
     """The share of each score under each condition, as a table of tones, with the means.
 
     Attributes
@@ -448,7 +437,9 @@ class ScoreDistribution(Figure):
             )
 
     def _edges(self) -> tuple[np.ndarray[Any, Any], list[str]]:
-        shown = finite(np.concatenate([np.asarray(s, dtype=float).ravel() for s in self.scores]))
+        shown = base.finite(
+            np.concatenate([np.asarray(s, dtype=float).ravel() for s in self.scores])
+        )
         low, high = self.scale or (float(shown.min()), float(shown.max()))
         whole = bool(np.all(shown == np.round(shown)))
         if whole and high - low < _MAX_LEVELS:
@@ -465,14 +456,14 @@ class ScoreDistribution(Figure):
 
     @property
     def _names(self) -> list[str]:
-        return wrap_unique(self.labels, width=self.letters(32), lines=2)
+        return base.wrap_unique(self.labels, width=self.letters(32), lines=2)
 
     @property
     def alt(self) -> str:
         """The figure as text."""
         parts = []
         for name, values in zip(self.labels, self.scores, strict=True):
-            kept = finite(values)
+            kept = base.finite(values)
             parts.append(
                 f"{name}: n {kept.size}, mean {kept.mean():.2f}, median {np.median(kept):g}"
                 if kept.size
@@ -482,18 +473,18 @@ class ScoreDistribution(Figure):
 
     def draw(self, ax: Axes) -> None:
         """Draw on the axes given."""
-        if not self.scores or all(finite(s).size == 0 for s in self.scores):
-            nothing_to_show(ax, "there is no score to show")
+        if not self.scores or all(base.finite(s).size == 0 for s in self.scores):
+            base.nothing_to_show(ax, "there is no score to show")
             return
         edges, names = self._edges()
         shares = np.full((len(self.labels), len(edges) - 1), np.nan)
         for i, values in enumerate(self.scores):
-            kept = finite(values)
+            kept = base.finite(values)
             if kept.size:
                 shares[i] = np.histogram(kept, bins=edges)[0] / kept.size
         rows = np.arange(len(self.labels) + 1) - 0.5
         mesh = ax.pcolormesh(
-            edges, rows, np.ma.masked_invalid(shares), cmap=SEQUENTIAL, vmin=0,
+            edges, rows, np.ma.masked_invalid(shares), cmap=base.SEQUENTIAL, vmin=0,
             vmax=max(0.2, float(np.nanmax(shares))), edgecolors="white", linewidth=0.8,
         )  # fmt: skip
         # a number is written only where its cell has room for it
@@ -504,13 +495,15 @@ class ScoreDistribution(Figure):
                     colour = _ink_on(mesh.to_rgba(share))
                     ax.text(centres[j], i - 0.17, f"{100 * share:.0f}", ha="center", va="center",
                             fontsize=5.5 if self.is_narrow else 6.5, color=colour)  # fmt: skip
-        means = [float(finite(s).mean()) if finite(s).size else math.nan for s in self.scores]
-        ax.plot(means, np.arange(len(means)) + 0.3, "D", ms=4.0, color=COLOURS[1], mec="white",
+        means = [
+            float(base.finite(s).mean()) if base.finite(s).size else math.nan for s in self.scores
+        ]
+        ax.plot(means, np.arange(len(means)) + 0.3, "D", ms=4.0, color=base.COLOURS[1], mec="white",
                 mew=0.6, label="mean", clip_on=False)  # fmt: skip
         for i, values in enumerate(self.scores):
-            if finite(values).size == 0:
+            if base.finite(values).size == 0:
                 ax.text((edges[0] + edges[-1]) / 2, i, "no score", ha="center", va="center",
-                        color=GREY, fontsize=8)  # fmt: skip
+                        color=base.GREY, fontsize=8)  # fmt: skip
         ax.set_yticks(range(len(self.labels)), self._names)
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         ax.tick_params(length=0)
@@ -519,5 +512,5 @@ class ScoreDistribution(Figure):
         if names:
             ax.set_xticks((edges[:-1] + edges[1:]) / 2, names)
         said = f"{self.x_label} (tone and number: percent of the condition's scores)"
-        ax.set_xlabel(wrapped(said, width=self.letters(70)))
+        ax.set_xlabel(base.wrapped(said, width=self.letters(70)))
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0))

@@ -14,25 +14,15 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 
 from judgestats.errors import InputError
 from judgestats.reporting.numbers import MINUS, UNKNOWN, number, positive_interval
-from judgestats.reporting.plots.base import (
-    COLOURS,
-    GREY,
-    INK,
-    Figure,
-    finite,
-    nothing_to_show,
-    padded_limits,
-    wrap_unique,
-    wrapped,
-)
+from judgestats.reporting.plots import base
 from judgestats.reporting.tokens import LIGHT
 
 _FINE = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 Verdict = Literal["", "different", "equivalent", "undecided"]
 _LOOKS = {
-    "equivalent": (COLOURS[2], "o", COLOURS[2]),
-    "different": (COLOURS[1], "s", COLOURS[1]),
-    "undecided": (INK, "D", "white"),
+    "equivalent": (base.COLOURS[2], "o", base.COLOURS[2]),
+    "different": (base.COLOURS[1], "s", base.COLOURS[1]),
+    "undecided": (base.INK, "D", "white"),
 }
 """Colour, marker and face of an estimate next to a margin, by its verdict."""
 _NULL = "#bdbdbd"
@@ -74,7 +64,7 @@ class EffectRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forest(Figure):
+class Forest(base.Figure):
     """Estimates with intervals, one per line, and the numbers written next to them.
 
     Squares of rows that were tested and not distinguished, that are within their null, or that have
@@ -129,9 +119,9 @@ class Forest(Figure):
     def _label(self, line: str) -> str:
         width, lines = (20, 3) if self.is_narrow else (36, 2)
         if line.startswith("\t"):
-            return wrapped(line, width=width, lines=lines)
+            return base.wrapped(line, width=width, lines=lines)
         labels = list(dict.fromkeys(row.label for row in self.rows))
-        return wrap_unique(labels, width=width, lines=lines)[labels.index(line)]
+        return base.wrap_unique(labels, width=width, lines=lines)[labels.index(line)]
 
     @property
     def alt(self) -> str:
@@ -167,7 +157,7 @@ class Forest(Figure):
     def draw(self, ax: Axes) -> None:
         """Draw on the axes given."""
         if not self.rows:
-            nothing_to_show(ax, "there is no effect to show")
+            base.nothing_to_show(ax, "there is no effect to show")
             return
         if self.log:
             _check_positive(self.rows)
@@ -175,7 +165,7 @@ class Forest(Figure):
         if self.margin:
             self._shade_margin(ax, *self.margin)
         if math.isfinite(self.reference):
-            ax.axvline(self.reference, color=GREY, lw=0.9, ls=(0, (4, 2)))
+            ax.axvline(self.reference, color=base.GREY, lw=0.9, ls=(0, (4, 2)))
             word = "equal" if self.reference else "no difference"
             _name_above(ax, self.reference, word, line=int(self._has_nulls))
         y, positions, labels = 0.0, [], []
@@ -212,7 +202,7 @@ class Forest(Figure):
         said = self.x_label
         if self.margin:
             said += f" ({100 * self.level:g}% interval; shaded: declared margin)"
-        ax.set_xlabel(wrapped(said, width=26 if self.is_narrow else 60))
+        ax.set_xlabel(base.wrapped(said, width=26 if self.is_narrow else 60))
         if self._has_nulls:
             first = next(r for r in self.rows if r.has_null)
             _name_above(ax, (first.null_mean + first.null_q95) / 2, "null")
@@ -224,9 +214,9 @@ class Forest(Figure):
                 f"Forest: margin must be (lower, upper), but is {(low, high)}. "
                 "Declare what counts as no difference, such as (-0.5, 0.5)."
             )
-        ax.axvspan(low, high, color=COLOURS[2], alpha=0.13, lw=0)
+        ax.axvspan(low, high, color=base.COLOURS[2], alpha=0.13, lw=0)
         for edge in (low, high):
-            ax.axvline(edge, color=COLOURS[2], lw=1.0, ls=(0, (4, 2)))
+            ax.axvline(edge, color=base.COLOURS[2], lw=1.0, ls=(0, (4, 2)))
 
     def _mark(self, ax: Axes, centre: float, row: EffectRow) -> None:
         """Draw one row: its null, its interval, and its estimate."""
@@ -235,10 +225,10 @@ class Forest(Figure):
                 [row.null_mean, row.null_q95], [centre, centre], color=_NULL, lw=7,
                 solid_capstyle="butt", zorder=1,
             )  # fmt: skip
-            ax.plot(row.null_mean, centre, "|", color=GREY, ms=11, mew=1.6, zorder=2)
+            ax.plot(row.null_mean, centre, "|", color=base.GREY, ms=11, mew=1.6, zorder=2)
         if math.isnan(row.estimate) or (self.margin and not row.has_interval):
             return
-        colour, marker, face = COLOURS[0], "s", "white" if row.is_hollow else COLOURS[0]
+        colour, marker, face = base.COLOURS[0], "s", "white" if row.is_hollow else base.COLOURS[0]
         if self.margin:
             colour, marker, face = _LOOKS[self._verdict(row)]
         if row.has_interval:
@@ -262,16 +252,18 @@ class Forest(Figure):
             for bound, edge, mark in ((row.low, low, "<"), (row.high, high, ">")):
                 beyond = bound < edge if mark == "<" else bound > edge
                 if beyond:  # the interval goes on beyond what is shown
-                    ax.plot(edge, line, mark, color=COLOURS[0], ms=4.5, clip_on=False)
+                    ax.plot(edge, line, mark, color=base.COLOURS[0], ms=4.5, clip_on=False)
 
 
 def _core_limits(core: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
     """Limits by estimates, thresholds, and references rather than by one wide interval."""
-    known = finite(core)
+    known = base.finite(core)
     if not len(known):
-        return padded_limits(ends)
+        return base.padded_limits(ends)
     reach = max(float(known.max() - known.min()), 0.05 * float(np.abs(known).max()), 1e-9)
-    near = finite([e for e in ends if known.min() - 1.5 * reach <= e <= known.max() + 1.5 * reach])
+    near = base.finite(
+        [e for e in ends if known.min() - 1.5 * reach <= e <= known.max() + 1.5 * reach]
+    )
     shown = np.concatenate([known, near])
     margin = 0.08 * max(float(shown.max() - shown.min()), reach)
     return float(shown.min()) - margin, float(shown.max()) + margin
@@ -281,7 +273,7 @@ def _name_above(ax: Axes, x: float, word: str, *, line: int = 0) -> None:
     """The word of a line or bar, above the axes; a second one is a line higher."""
     ax.annotate(
         word, (x, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2 + 9 * line),
-        textcoords="offset points", ha="center", va="bottom", fontsize=7.5, color=GREY,
+        textcoords="offset points", ha="center", va="bottom", fontsize=7.5, color=base.GREY,
     )  # fmt: skip
 
 
@@ -321,7 +313,7 @@ def _ratio_limits(ax: Axes, values: Sequence[float], inner: Sequence[float], n_t
     kept = [math.log(v) for v in inner if math.isfinite(v) and v > 0]
     lowest, most = min(kept) - math.log(50), max(kept) + math.log(50)
     shown = [math.log(v) for v in values if math.isfinite(v) and v > 0]
-    low, high = padded_limits([min(max(v, lowest), most) for v in shown])
+    low, high = base.padded_limits([min(max(v, lowest), most) for v in shown])
     ax.set_xlim(math.exp(low), math.exp(high))
     _ratio_ticks(ax, n_ticks)
 
@@ -380,7 +372,7 @@ class RequirementRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequirementPlot(Figure):
+class RequirementPlot(base.Figure):
     """Rows of estimates on one axis.
 
     Attributes
@@ -427,9 +419,11 @@ class RequirementPlot(Figure):
                 ax.fill_betweenx([y - 0.5, y + 0.5], low, high, color=BAD, alpha=0.15, lw=0)
             marks = [row.threshold] + ([row.top] if row.direction == "within" else [])
             for mark in marks:
-                ax.plot([mark, mark], [y - 0.5, y + 0.5], color=GREY, lw=0.9, ls=(0, (4, 2)))
+                ax.plot([mark, mark], [y - 0.5, y + 0.5], color=base.GREY, lw=0.9, ls=(0, (4, 2)))
             self._estimate(ax, y, row, left, right)
-        ax.set_yticks(range(n), wrap_unique([r.name for r in self.rows], width=self.letters(30)))
+        ax.set_yticks(
+            range(n), base.wrap_unique([r.name for r in self.rows], width=self.letters(30))
+        )
         ax.tick_params(axis="y", length=0)
         ax.grid(visible=False)
         ax.set_xlabel(self.x_label)
@@ -441,7 +435,7 @@ class RequirementPlot(Figure):
             _name_above(ax, (first.threshold + other) / 2, f"needed {self.needed}")
 
     def _estimate(self, ax: Axes, y: int, row: RequirementRow, left: float, right: float) -> None:
-        colour = {"fails": BAD, "holds": GOOD}.get(row.status.partition(" ")[0], INK)
+        colour = {"fails": BAD, "holds": GOOD}.get(row.status.partition(" ")[0], base.INK)
         known = math.isfinite(row.low) and math.isfinite(row.high)
         low, high = max(row.low, left), min(row.high, right)
         if known:

@@ -11,20 +11,7 @@ import numpy as np
 from judgestats.reporting import plots
 from judgestats.reporting.numbers import Measured, number
 from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.conditions import (
-    LOST,
-    answer_conditions,
-    any_of,
-    extremes_title,
-    from_zero,
-    heading,
-    level_of,
-    measured,
-    measures,
-    subject_of,
-    unit_label,
-    with_unit,
-)
+from judgestats.reporting.sections import conditions
 from judgestats.reporting.tables import Captioned
 from judgestats.results import CONDITIONS, Comparison, Drawing, Estimate, ResultSet, quantity_of
 
@@ -81,7 +68,7 @@ def _title(figure: plots.Dots | plots.Curves) -> str:
     if isinstance(figure, plots.Dots):
         panel = figure.panels[0]
         drawn = [i for i in range(len(figure.labels)) if i not in figure.quiet]
-        return extremes_title(
+        return conditions.extremes_title(
             panel.name or panel.x_label, [figure.labels[i] for i in drawn],
             [panel.points[i].value for i in drawn],
         )  # fmt: skip
@@ -112,7 +99,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
     """Estimands against a factor; None where it has fewer than three levels, or no numbers."""
     rows = run.table(CONDITIONS)
     factors = {c.label: c.factors for c in run.records.conditions}
-    keys = measures(run, drawing.estimands)
+    keys = conditions.measures(run, drawing.estimands)
     panels: list[plots.CurvePanel] = []
     parts = []
     for key in keys:
@@ -123,7 +110,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
                 continue
             given = own.get(drawing.over, row.get(drawing.over))
             x = number_of(given) if isinstance(given, (int, float)) or given is None else math.nan
-            m = measured(run, i, key)
+            m = conditions.measured(run, i, key)
             if not (math.isfinite(x) and m.is_finite):
                 continue
             by = [_level(f, own.get(f, row.get(f, ""))) for f in drawing.by]
@@ -134,7 +121,7 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
         line = None if panels else next(iter(_lines(run, drawing)), None)
         panels.append(
             plots.CurvePanel(
-                y_label=with_unit(run, key),
+                y_label=conditions.with_unit(run, key),
                 curves=tuple(
                     plots.Curve(
                         name=name,
@@ -145,10 +132,12 @@ def _curves(run: Run, drawing: Drawing) -> plots.Curves | None:
                     for name, points in series.items()
                 ),
                 lines=() if line is None else ((line.title or line.label, line.estimate),),
-                from_zero=from_zero(key),
+                from_zero=conditions.from_zero(key),
             )
         )
-        parts.append((heading(key), [(c, m) for points in series.values() for _, m, c in points]))
+        parts.append(
+            (conditions.heading(key), [(c, m) for points in series.values() for _, m, c in points])
+        )
     if not panels:
         return None
     return plots.Curves(
@@ -191,8 +180,8 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     if any(math.isfinite(value.chance) for row in rows for value in row.values):
         more += _MARKS
     without = [
-        heading(key) for k, key in enumerate(keys)
-        if key in LOST and not any(math.isfinite(row.values[k].low) for row in rows)
+        conditions.heading(key) for k, key in enumerate(keys)
+        if key in conditions.LOST and not any(math.isfinite(row.values[k].low) for row in rows)
     ]  # fmt: skip
     more += f" {', '.join(without)}: as counted, without intervals." if without else ""
     brackets = _brackets(run, rows, drawing)
@@ -200,16 +189,16 @@ def _dots(run: Run, drawing: Drawing) -> tuple[plots.Dots, str] | None:
     for line in [] if drawing.rows else _lines(run, drawing):
         values = (Measured.from_record(line), *(Measured() for _ in keys[1:]))
         rows.append(_Row(name=line.title or line.label, values=values, quiet=True))
-    names = {key: key if drawing.rows else heading(key) for key in keys}
+    names = {key: key if drawing.rows else conditions.heading(key) for key in keys}
     panels = [
         plots.DotPanel(
             name=name,
-            x_label=key if drawing.rows else with_unit(run, key),
+            x_label=key if drawing.rows else conditions.with_unit(run, key),
             points=tuple(_point(r.values[k]) for r in rows),
             chance=tuple(r.values[k].chance for r in rows),
             line=rows[0].nothing,
-            percent=key in LOST,
-            from_zero=key in LOST or from_zero(key),
+            percent=key in conditions.LOST,
+            from_zero=key in conditions.LOST or conditions.from_zero(key),
         )
         for k, (key, name) in enumerate(names.items())
     ]
@@ -234,7 +223,7 @@ def _effects(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     if not kept:
         return [], []
     entry = quantity_of(kept[0].estimand)
-    names = [e.a if isinstance(e, Comparison) else subject_of(e) for e in kept]
+    names = [e.a if isinstance(e, Comparison) else conditions.subject_of(e) for e in kept]
     own = len(set(names)) == len(names) and all(names)
     claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
     rows = [
@@ -244,14 +233,18 @@ def _effects(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         )
         for e, n in zip(kept, names, strict=True)
     ]  # fmt: skip
-    unit = unit_label(entry.unit)
+    unit = conditions.unit_label(entry.unit)
     what = f"{entry.heading} ({unit})" if unit else entry.heading
     return rows, [what[:1].upper() + what[1:]]
 
 
 def _conditions(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     """The conditions as rows, and the columns of their numbers."""
-    keys = [k for k in measures(run, drawing.estimands) if k not in LOST or any_of(run, k)]
+    keys = [
+        k
+        for k in conditions.measures(run, drawing.estimands)
+        if k not in conditions.LOST or conditions.any_of(run, k)
+    ]
     keys = keys[:_MOST_PANELS]
     sets = [run.records.get(i, ResultSet) for i in drawing.compared if i in run.records]
     strata = {c: s.about.stratum for s in sets for c in s.about.conditions}
@@ -259,7 +252,7 @@ def _conditions(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
     rows = []
     for i, row in enumerate(run.table(CONDITIONS)):
         name = str(row.get("condition"))
-        values = tuple(measured(run, i, key) for key in keys)
+        values = tuple(conditions.measured(run, i, key) for key in keys)
         if name in compared and is_drawn(row, drawing) and any(v.is_finite for v in values):
             rows.append(
                 _Row(
@@ -290,7 +283,7 @@ def _ranked(
     rows.sort(key=lambda row: (order.index(row.stratum), _worth(row, keys)))
     if n <= _MOST_DOTS:
         return rows, ""
-    place = {name: i for i, name in enumerate(dict.fromkeys(answer_conditions(run)))}
+    place = {name: i for i, name in enumerate(dict.fromkeys(conditions.answer_conditions(run)))}
     best = sorted(rows, key=lambda row: _worth(row, keys))
     first = sorted(best, key=lambda row: place.get(row.condition, len(place)))[:_MOST_DOTS]
     answered = "those that the answer is about, then " * any(r.condition in place for r in first)
@@ -300,7 +293,7 @@ def _ranked(
 
 def _low(keys: Sequence[str]) -> bool:
     """Whether less is better of what the first panel shows."""
-    return keys[0] in {"sem", "flip_rate", *LOST}
+    return keys[0] in {"sem", "flip_rate", *conditions.LOST}
 
 
 def _worth(row: _Row, keys: Sequence[str]) -> float:
@@ -319,7 +312,7 @@ def _brackets(run: Run, rows: list[_Row], drawing: Drawing) -> list[tuple[int, i
             continue
         members = [m for m in records.members(records.get(set_id, ResultSet))
                    if isinstance(m, Comparison)]  # fmt: skip
-        level = level_of(members[0], records) if members else math.nan
+        level = conditions.level_of(members[0], records) if members else math.nan
         inside = sorted({at[c] for m in members for c in m.about.conditions if c in at})
         if inside != list(range(inside[0], inside[0] + len(inside))) if inside else True:
             continue

@@ -8,20 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats import results
 from judgestats.reporting.document import current_output, verbatim
 from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.people import linked
 from judgestats.reporting.tables import Column, Markdown, Table
-from judgestats.results import (
-    CONDITIONS,
-    Comparison,
-    Estimate,
-    Record,
-    ResultSet,
-    Test,
-    kind_of_test,
-)
 from judgestats.results.files import results_frame
 from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import TESTS
@@ -120,8 +112,8 @@ def methods(
     write : function
         Writes what records say in the form wanted.
     """
-    estimands = {e.estimand for e in run.records.select(Estimate)}
-    named = [r for r in run.records.select(Record, role=tuple(roles)) if _is_test(run, r)]
+    estimands = {e.estimand for e in run.records.select(results.Estimate)}
+    named = [r for r in run.records.select(results.Record, role=tuple(roles)) if _is_test(run, r)]
     parts = [
         _SPREAD * any("spread" in getattr(r, "test", getattr(r, "name", "")) for r in named),
         _scores(run, estimands),
@@ -137,11 +129,11 @@ def methods(
     return Markdown("\n\n".join(filter(None, parts)))
 
 
-def _is_test(run: Run, record: Record) -> bool:
+def _is_test(run: Run, record: results.Record) -> bool:
     """Whether a result is a test, or a set of comparisons."""
-    if isinstance(record, ResultSet):
-        return any(isinstance(m, Comparison) for m in run.records.members(record))
-    return isinstance(record, Test)
+    if isinstance(record, results.ResultSet):
+        return any(isinstance(m, results.Comparison) for m in run.records.members(record))
+    return isinstance(record, results.Test)
 
 
 def _scores(run: Run, estimands: set[str]) -> str:
@@ -162,13 +154,15 @@ def _verdicts(estimands: set[str]) -> str:
     return " ".join(["Verdicts are names without an order.", *parts]) if parts else ""
 
 
-def _tests(named: Sequence[Record], write: Write) -> str:
+def _tests(named: Sequence[results.Record], write: Write) -> str:
     """Every test and every comparison of pairs once, as its method says it."""
     tests = dict.fromkeys(
-        write(_method(r.method)) + _source(r.test) for r in named if isinstance(r, Test)
+        write(_method(r.method)) + _source(r.test) for r in named if isinstance(r, results.Test)
     )
     pairs = dict.fromkeys(
-        write(_method(r.method)) + _source(r.name) for r in named if isinstance(r, ResultSet)
+        write(_method(r.method)) + _source(r.name)
+        for r in named
+        if isinstance(r, results.ResultSet)
     )
     sentences = [f"Tests: {'; '.join(tests)}."] if tests else []
     sentences += [f"Pairs: {'; '.join(pairs)}."] if pairs else []
@@ -176,7 +170,7 @@ def _tests(named: Sequence[Record], write: Write) -> str:
 
 
 def _source(key: str) -> str:
-    function = kind_of_test(key).function if key in TESTS else ""
+    function = results.kind_of_test(key).function if key in TESTS else ""
     source = _SOURCES.get(key) or _SOURCES.get(function, "")
     return f" [@{source}]" if source else ""
 
@@ -191,7 +185,7 @@ def _intervals(run: Run, write: Write) -> str:
     """How the intervals were made."""
     made = [
         interval.method
-        for record in run.records.select(Record)
+        for record in run.records.select(results.Record)
         if (interval := getattr(record, "interval", None)) is not None and interval.method
     ]
     words = list(dict.fromkeys(_interval(method, write) for method in made))
@@ -211,7 +205,7 @@ def _interval(method: str, write: Write) -> str:
 
 def _null_sentence(run: Run, write: Write) -> str:
     """What is shuffled, or drawn, where a result has a null value."""
-    nulls = [e.null for e in run.records.select(Estimate) if e.null is not None]
+    nulls = [e.null for e in run.records.select(results.Estimate) if e.null is not None]
     ways = dict.fromkeys(
         f"{'drawing from' if null.drawn else 'shuffling'} {null.permuted}" for null in nulls
     )
@@ -222,11 +216,13 @@ def _null_sentence(run: Run, write: Write) -> str:
     return f"{text}; {_SHUFFLED}" if tested else f"{text}."
 
 
-def _adjusted(run: Run, named: Sequence[Record], write: Write) -> str:
+def _adjusted(run: Run, named: Sequence[results.Record], write: Write) -> str:
     """How tests of one family are adjusted together."""
     if not named:
         return ""
-    ids = {r.id for r in named} | {m for r in named if isinstance(r, ResultSet) for m in r.members}
+    ids = {r.id for r in named} | {
+        m for r in named if isinstance(r, results.ResultSet) for m in r.members
+    }
     ways = dict.fromkeys(
         _ADJUSTED.get(family.method) or write(family.method)
         for family in run.records.families
@@ -270,7 +266,7 @@ def files(run: Run) -> Markdown:
     """The tables that the report leaves out, as CSV next to it, with links."""
     every = results_frame(run.records)
     made = {name: every[every["kind"] == kind] for name, kind in _KINDS.items()}
-    made["conditions"] = pd.DataFrame(run.table(CONDITIONS))
+    made["conditions"] = pd.DataFrame(run.table(results.CONDITIONS))
     written = [name for name, part in made.items() if len(part)]
     for name in written:
         write_csv_file(current_output().path(f"tables/{name}.csv"), made[name])

@@ -12,10 +12,9 @@ from judgestats.reporting.runs import Run, number_of
 from judgestats.reporting.sections.conditions import MOST_ROWS, grouped_table, number_in
 from judgestats.reporting.sections.results import results_tables, rows_tables
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table
-from judgestats.results import Comparison, Record, Results, Test
+from judgestats.results import Comparison, Record, Results, Test, apa_number
 from judgestats.results import Table as TableRecord
 from judgestats.results.change_screen import claim_outcome
-from judgestats.results.numbers import apa_number
 from judgestats.results.records import rows_of_table
 from judgestats.sinks import escape_markdown
 

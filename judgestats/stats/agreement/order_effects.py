@@ -13,9 +13,8 @@ from judgestats.errors import InputError
 from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.agreement.position import ONE_ORDER, both_orders, order_sample
 from judgestats.stats.designs.count_table import encode_verdicts
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import cluster_codes, permutation_distribution
 from judgestats.stats.inference.keywords import Clustered, Permuted, SumResampled, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import share_estimate
 

@@ -18,20 +18,10 @@ from judgestats.errors import InputError
 from judgestats.results.quantities import name_of
 from judgestats.stats.agreement.human import outcome_codes
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import cluster_codes, distributions, result
 from judgestats.stats.inference.jackknife import effective_clusters, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.result import (
-    Comparison,
-    Comparisons,
-    Estimate,
-    Estimates,
-    Interval,
-    Result,
-    Sample,
-)
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 _NAMES = {
@@ -101,7 +91,7 @@ def preference_effects(
     log_length_ratio: ArrayLike,
     own: ArrayLike | None = None,
     **inference: Unpack[Clustered],
-) -> Mapping[str, Comparisons]:
+) -> Mapping[str, result.Comparisons]:
     r"""What length, and being the judge's own answer, add to a judge's preference.
 
     Parameters
@@ -162,11 +152,11 @@ def preference_effects(
     # log_2 of the ratio: one unit is a response twice as long.
     columns = np.column_stack([h[used] - 0.5, x[used] / math.log(2), *(v[used] for v in rest)])
     fit = signed_regression(y[used] - 0.5, columns, codes[used])
-    sample = Sample.from_mask(used, "no verdict or label", codes)
+    sample = result.Sample.from_mask(used, "no verdict or label", codes)
     out = {}
     for place, name in enumerate(("length", "own")[: columns.shape[1] - 1], start=1):
         row = _row(fit, place, *_NAMES[name], level=inference["level"])
-        out[name] = Comparisons(
+        out[name] = result.Comparisons(
             name=f"{name}_effect",
             symbol="t",
             method="Least squares on the preference, human preference held constant",
@@ -179,9 +169,9 @@ def preference_effects(
     return out
 
 
-def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> Comparison:
+def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> result.Comparison:
     value, error = float(fit.beta[place]), float(fit.errors[place])
-    row = Comparison(
+    row = result.Comparison(
         a=a, b=b, estimate=value, estimate_name="preference_change", df=fit.df, n=fit.n,
         reason=fit.reason or "the preferences leave no residual",
     )  # fmt: skip
@@ -193,12 +183,12 @@ def _row(fit: SignedRegression, place: int, a: str, b: str, *, level: float) -> 
         row,
         statistic=value / error,
         p_value=float(2 * distributions.t.sf(abs(value / error), fit.df)),
-        interval=Interval(low=value - half, high=value + half, level=level, method=method),
+        interval=result.Interval(low=value - half, high=value + half, level=level, method=method),
         reason="",
     )
 
 
-def equivalence_of_effects(effects: Comparisons, *, margin: float) -> EquivalenceResult:
+def equivalence_of_effects(effects: result.Comparisons, *, margin: float) -> EquivalenceResult:
     r"""Test effects with t intervals for equivalence within a margin.
 
     Parameters
@@ -241,14 +231,14 @@ def equivalence_of_effects(effects: Comparisons, *, margin: float) -> Equivalenc
             t = min(row.estimate + margin, margin - row.estimate) / error
             p = float(distributions.t.sf(t, row.df))
             half = float(distributions.t.ppf(1 - alpha, row.df)) * error
-            interval = Interval(
+            interval = result.Interval(
                 low=row.estimate - half,
                 high=row.estimate + half,
                 level=1 - 2 * alpha,
                 method=row.interval.method,
             )
         rows.append(
-            Comparison(
+            result.Comparison(
                 a=row.a, b=row.b, estimate=row.estimate, estimate_name=row.estimate_name,
                 statistic=t, df=row.df, p_value=p, interval=interval, n=row.n, reason=row.reason,
             )
@@ -274,7 +264,7 @@ _WORD = re.compile(r"\W+")
 @with_keywords()
 def win_rates(
     verdicts: ArrayLike, *, system_a: ArrayLike, system_b: ArrayLike, **inference: Unpack[Clustered]
-) -> Estimates:
+) -> result.Estimates:
     """Share of its comparisons that each system wins, a tie counting half.
 
     Parameters
@@ -332,7 +322,7 @@ def win_rates(
                 name=f"win_rate_{_WORD.sub('_', name)}",
                 label=f"Win rate of {name}",
                 estimator="share of comparisons won, a tie counting half",
-                sample=Sample(n_items=int(took_part.sum()), excluded={"no verdict": unread}),
+                sample=result.Sample(n_items=int(took_part.sum()), excluded={"no verdict": unread}),
                 reason="no comparison was read",
                 where=where,
                 cluster=inference["cluster"],
@@ -340,16 +330,16 @@ def win_rates(
             )
         )
     clusters = None if inference["cluster"] is None else groups
-    return Estimates(
+    return result.Estimates(
         name=where,
         label="Win rates",
         terms=tuple(sorted(terms, key=lambda t: -t.estimate)),
-        sample=Sample.from_mask(codes >= 0, "no verdict", clusters),
+        sample=result.Sample.from_mask(codes >= 0, "no verdict", clusters),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundRobin(Result):
+class RoundRobin(result.Result):
     """Standing of candidates after a round robin.
 
     Attributes
@@ -544,7 +534,7 @@ def intransitive_triads(
     verdict: ArrayLike,
     *,
     level: float = 0.95,
-) -> Estimate:
+) -> result.Estimate:
     r"""Share of triads of responses on which pairwise verdicts go in a circle.
 
     Parameters
@@ -625,7 +615,7 @@ def intransitive_triads(
         name=where,
         label="Share of intransitive triads",
         estimator="triads judged in all three pairs; ties: exclude",
-        sample=Sample.from_mask(counted > 0, "no complete triad"),
+        sample=result.Sample.from_mask(counted > 0, "no complete triad"),
         reason="no question has a triad judged in all three pairs",
         level=level,
         details={

@@ -14,39 +14,31 @@ from judgestats.arrays import Floats
 from judgestats.errors import one_of
 from judgestats.stats.comparison.paired import dominance, normal_p, shift_estimate, tail_p
 from judgestats.stats.designs.score_matrix import Groups, read_groups, read_two_samples
-from judgestats.stats.inference import distributions
+from judgestats.stats.inference import distributions, result
 from judgestats.stats.inference.distributions import share_interval
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
 from judgestats.stats.inference.rank_distributions import level_ranks, rank_sum_null
-from judgestats.stats.inference.result import (
-    Comparison,
-    Comparisons,
-    Estimate,
-    Interval,
-    Note,
-    TestResult,
-)
 
 
 def rank_share_effects(
     data: Groups, h: float, reason: str, level: float
-) -> tuple[Estimate, Estimate]:
+) -> tuple[result.Estimate, result.Estimate]:
     """Rank epsilon squared and rank eta squared with the interval of what both estimate."""
     n, k = data.sample.n_items, len(data.names)
     epsilon = h / (n - 1) if not reason else math.nan
     eta = (h - k + 1) / (n - k) if not reason and n > k else math.nan
-    interval: Interval | None = None
-    notes: list[Note] = []
+    interval: result.Interval | None = None
+    notes: list[result.Note] = []
     if not reason and n > k and 0 < epsilon < 1:
         f = (epsilon / (k - 1)) / ((1 - epsilon) / (n - k))
         low, high = share_interval(f, k - 1, n - k, n, level)
-        interval = Interval(
+        interval = result.Interval(
             low=low, high=max(high, epsilon), level=level, method="noncentral F on ranks"
         )
     elif not reason:
         message = "No interval: the groups' ranks coincide or separate completely."
-        notes.append(Note(code="boundary", message=message))
-    first = Estimate(
+        notes.append(result.Note(code="boundary", message=message))
+    first = result.Estimate(
         name="epsilon_squared",
         label="rank epsilon squared",
         estimator="H / (n - 1)",
@@ -98,7 +90,7 @@ def mann_whitney_outcome(x: Floats, y: Floats) -> dict[str, Any]:
 
 def mann_whitney_test(
     x: ArrayLike, y: ArrayLike, *, names: Sequence[Any] | None = None, level: float = 0.95
-) -> TestResult:
+) -> result.TestResult:
     r"""Mann-Whitney test: do two independent samples differ in location?
 
     Parameters
@@ -143,7 +135,7 @@ def mann_whitney_test(
     first, second = data.samples
     a, b = data.names
     outcome = mann_whitney_outcome(first, second)
-    return TestResult(
+    return result.TestResult(
         name=where,
         method=outcome["method"],
         statistic=outcome["statistic"],
@@ -166,7 +158,7 @@ def mann_whitney_test(
 
 def pairwise_mann_whitney(
     values: object, *, adjust: Adjustment = "holm", names: Sequence[Any] | None = None
-) -> Comparisons:
+) -> result.Comparisons:
     """Mann-Whitney tests of all pairs of groups, adjusted as one family.
 
     Parameters
@@ -205,7 +197,7 @@ def pairwise_mann_whitney(
         shift = shift_estimate(x, y, sample=data.sample, level=0.95)
         delta = dominance(x, y, sample=data.sample, level=0.95).estimate
         rows.append(
-            Comparison(
+            result.Comparison(
                 a=a,
                 b=b,
                 estimate=shift.estimate,
@@ -219,7 +211,7 @@ def pairwise_mann_whitney(
                 reason=outcome["reason"],
             )
         )
-    return Comparisons(
+    return result.Comparisons(
         symbol="W",
         name=where,
         method="Pairwise Mann-Whitney tests",
@@ -243,7 +235,7 @@ def kruskal_test(
     ties: Literal["rounded", "exact"] = "rounded",
     names: Sequence[Any] | None = None,
     level: float = 0.95,
-) -> TestResult:
+) -> result.TestResult:
     r"""Kruskal and Wallis' test: do independent groups differ in location?
 
     Parameters
@@ -298,7 +290,7 @@ def kruskal_test(
     codes = np.repeat(np.arange(k), sizes)
     means = np.bincount(codes, weights=ranks) / sizes
     h = math.nan if reason else float(np.sum(sizes * (means - (n + 1) / 2) ** 2) / variance)
-    return TestResult(
+    return result.TestResult(
         name=where,
         method="Kruskal-Wallis rank sum test",
         statistic=h,

@@ -17,18 +17,10 @@ from judgestats.errors import InputError
 from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.paired import tail_p
 from judgestats.stats.designs.score_matrix import read_blocks
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.distributions import (
-    f_noncentrality,
-    proportion_limits,
-    studentized_range_isf,
-    studentized_range_sf,
-)
+from judgestats.stats.inference import cluster_codes, distributions, permutation_distribution
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, Permutations, Permuted, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import level_ranks, signed_rank_null
 from judgestats.stats.inference.result import (
     Comparison,
@@ -74,7 +66,7 @@ def nemenyi_critical_difference(k: int, n_blocks: int, *, alpha: float = 0.05) -
     1.2536
     """
     check_least("nemenyi_critical_difference", "n_blocks", n_blocks, 1)
-    q = studentized_range_isf(alpha, k=k) / math.sqrt(2)
+    q = distributions.studentized_range_isf(alpha, k=k) / math.sqrt(2)
     return q * math.sqrt(k * (k + 1) / (6 * n_blocks))
 
 
@@ -156,7 +148,7 @@ class FriedmanResult(TestResult):
             "nemenyi",
             "Nemenyi's all-pairs test after Friedman's (studentised range)",
             "single-step (studentised range)",
-            (difference, q, studentized_range_sf(np.abs(q), k=k)),
+            (difference, q, distributions.studentized_range_sf(np.abs(q), k=k)),
             symbol="q",
             half=half,
             level=level,
@@ -301,7 +293,7 @@ def _f_interval(
     # A noncentrality is n_clusters * sum(tau^2) / rest; the population W is sum(tau^2) / total.
     share = rest / (n_clusters * float(np.mean(np.sum(centred**2, axis=1))))
     tail = (1 - level) / 2
-    low, high = (f_noncentrality(f, k - 1.0, df, p) * share for p in (1 - tail, tail))
+    low, high = (distributions.f_noncentrality(f, k - 1.0, df, p) * share for p in (1 - tail, tail))
     return min(low, 1.0), min(max(high, w), 1.0)
 
 
@@ -625,7 +617,7 @@ def _mcnemar_effects(
         notes = (Note(code="no_interval", message=message),)
         rate_interval = over_clusters.interval(level)
     elif not reason:
-        low, high = proportion_limits(b, b + c, level=level, method="clopper-pearson")
+        low, high = distributions.proportion_limits(b, b + c, level=level, method="clopper-pearson")
         odds_interval = Interval(
             low=low / (1 - low),
             high=high / (1 - high) if high < 1 else math.inf,

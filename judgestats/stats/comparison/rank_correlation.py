@@ -16,11 +16,9 @@ from judgestats.results.numbers import count_noun
 from judgestats.stats.comparison.matched import cluster_totals
 from judgestats.stats.comparison.paired import normal_p, tail_p
 from judgestats.stats.designs.score_matrix import Blocks, as_paired, read_blocks
-from judgestats.stats.inference import distributions
+from judgestats.stats.inference import distributions, jackknife_error, permutation_distribution
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
-from judgestats.stats.inference.jackknife import jackknife_error
 from judgestats.stats.inference.keywords import Inference, Permuted, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import MAX_WORK, level_ranks, page_null
 from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 

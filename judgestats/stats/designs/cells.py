@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_distinct
 from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import count_noun
-from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.result import Result, Sample
+from judgestats.stats.inference import Result, Sample, cluster_codes
 
 MAX_SUBSETS = 256
 """Subsets over which the mean distance from the mean is averaged where numbers of scores differ."""

@@ -17,23 +17,10 @@ from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.published import centred_scores
 from judgestats.stats.dispersion.ratios import chosen_pairs, pooled_of_column
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import RunComponent, cluster_codes, distributions, result
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import holm_levels, with_adjusted
-from judgestats.stats.inference.result import (
-    Comparison,
-    Comparisons,
-    Estimate,
-    Note,
-    Result,
-    Sample,
-    TestResult,
-    adjusted_interval,
-    print_table,
-)
-from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
 
@@ -63,25 +50,25 @@ class ConditionRow:
     """
 
     condition: str
-    sample: Sample
-    mean: Estimate
-    variance: Estimate
-    sem: Estimate
-    between_item_variance: Estimate
-    icc: Estimate
+    sample: result.Sample
+    mean: result.Estimate
+    variance: result.Estimate
+    sem: result.Estimate
+    between_item_variance: result.Estimate
+    icc: result.Estimate
     distance: float
     constant_share: float
     mean_spread_correlation: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ConditionSummary(Result):
+class ConditionSummary(result.Result):
     """Means, spread and reliability of every condition."""
 
     rows: tuple[ConditionRow, ...]
     level: float
     common_r: int
-    notes: tuple[Note, ...] = ()
+    notes: tuple[result.Note, ...] = ()
 
     def __getitem__(self, condition: str) -> ConditionRow:
         """The row of one condition, by name."""
@@ -138,7 +125,7 @@ class ConditionSummary(Result):
         return "; ".join(parts) + "."
 
     def __str__(self) -> str:
-        return print_table("Scores by condition", self.glance(), notes=self.notes)
+        return result.print_table("Scores by condition", self.glance(), notes=self.notes)
 
 
 @with_keywords()
@@ -197,7 +184,7 @@ def condition_summary(
             f"All replications agree under {', '.join(silent)}: reliability is 1 because one draw "
             "is repeated, which says nothing about the judge's accuracy or another seed."
         )
-        notes.append(Note(code="fixed_randomness", message=message))
+        notes.append(result.Note(code="fixed_randomness", message=message))
     return ConditionSummary(
         rows=rows, level=inference["level"], common_r=cells.common_r, notes=tuple(notes)
     )
@@ -239,7 +226,7 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
         own = None if runs is None else runs.for_judges(c)
         if own is not None and own.is_random:
             m = own.widen(m, own.share((1.0,)))
-        mean = Estimate(
+        mean = result.Estimate(
             name="mean",
             label=mean_name,
             estimator="mean of item means",
@@ -251,7 +238,7 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
             details={} if own is None else {"df": m.df, **own.facts},
         )
     else:
-        mean = Estimate(
+        mean = result.Estimate(
             name="mean", label=mean_name, estimate=math.nan, sample=sample, reason="no score"
         )
     between, icc = _item_variance(column, several, level)
@@ -279,11 +266,13 @@ def _spearman(x: Floats, y: Floats) -> float:
     return float(np.corrcoef(distributions.ranks(x), distributions.ranks(y))[0, 1])
 
 
-def _item_variance(column: Cells, several: Bools, level: float) -> tuple[Estimate, Estimate]:
+def _item_variance(
+    column: Cells, several: Bools, level: float
+) -> tuple[result.Estimate, result.Estimate]:
     """Between-item variance and ICC(1) of one condition by one-way analysis of variance."""
     name = column.conditions[0]
     sample = column.sample(several, reason="fewer than 2 scores")
-    between = Estimate(
+    between = result.Estimate(
         name="between_item_variance",
         label=f"Between-item variance under {name}",
         estimator="one-way ANOVA",
@@ -305,7 +294,7 @@ def _item_variance(column: Cells, several: Bools, level: float) -> tuple[Estimat
     icc = icc.replace(estimate=(ms_b - ms_w) / (ms_b + (n0 - 1) * ms_w), details={"n0": n0})
     if ms_w == 0:
         message = "No interval: replications never differ, so that ICC is 1 by repetition."
-        return between, icc.replace(notes=(Note(code="fixed_randomness", message=message),))
+        return between, icc.replace(notes=(result.Note(code="fixed_randomness", message=message),))
     interval, notes = ratio.icc_interval(single=True, level=level)
     return between, icc.replace(interval=interval, notes=notes)
 
@@ -318,7 +307,7 @@ def mean_shift(
     reference: object | None = None,
     runs: RunComponent | None = None,
     **inference: Unpack[Clustered],
-) -> Comparisons:
+) -> result.Comparisons:
     r"""Difference of mean scores between conditions, paired by item.
 
     Parameters
@@ -372,14 +361,14 @@ def mean_shift(
                 row,
                 effect=math.nan if m.reason else m.mean / sd,
                 effect_name="d_z",
-                interval=adjusted_interval(row.interval, inference["level"]),
+                interval=result.adjusted_interval(row.interval, inference["level"]),
                 limits=m.interval,
                 notes=notes,
                 details={} if runs is None else runs.for_judges(*pair).facts,
             )
         )
     used = np.sum(~np.isnan(cells.mean), axis=1) >= 2
-    return Comparisons(
+    return result.Comparisons(
         name="mean_shift",
         symbol="t",
         method="Shift of the mean, paired by item",
@@ -387,16 +376,18 @@ def mean_shift(
         family="mean shifts of these conditions",
         rows=with_adjusted(rows, "holm"),
         sample=sample_of(scores, cells, used),
-        notes=() if runs is None or not runs.note else (Note(code="runs", message=runs.note),),
+        notes=()
+        if runs is None or not runs.note
+        else (result.Note(code="runs", message=runs.note),),
     )
 
 
 def mean_comparison(
     cells: Cells, pair: tuple[int, int], d: Floats, m: MeanOverClusters, *, level: float
-) -> Comparison:
+) -> result.Comparison:
     """The row of two conditions from the differences of their items and the mean of these."""
     a, b = (cells.conditions[c] for c in pair)
-    return Comparison(
+    return result.Comparison(
         a=a,
         b=b,
         estimate=m.mean,
@@ -412,7 +403,7 @@ def mean_comparison(
 
 def mean_difference(
     cells: Cells, a: int, b: int, runs: RunComponent | None = None
-) -> tuple[Floats, MeanOverClusters, tuple[Note, ...]]:
+) -> tuple[Floats, MeanOverClusters, tuple[result.Note, ...]]:
     """Differences of mean scores of the items that columns a and b share, their mean, and notes."""
     difference = cells.mean[:, a] - cells.mean[:, b]
     both = ~np.isnan(difference)
@@ -427,7 +418,7 @@ def mean_difference(
     return difference[both], MeanOverClusters(mean=math.nan, reason=reason), ()
 
 
-def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> Sample:
+def sample_of(X: ArrayLike | Cells, cells: Cells, used: NDArray[np.bool_]) -> result.Sample:
     """The items compared; a table of means does not say how many replications it rests on."""
     sample = cells.sample(used, reason="scored under fewer than 2 conditions")
     if isinstance(X, Cells) or np.ndim(X) != 2:
@@ -453,14 +444,14 @@ def scored_cells(
 
 
 _LEAST = 20  # D'Agostino's approximation of the kurtosis' distribution
-_DISCRETE = Note(
+_DISCRETE = result.Note(
     code="discrete_scores",
     message=(
         "Scores are whole numbers, which a normal variable never is: with many judgments the test "
         "rejects normality whatever the judge does. Read skewness and kurtosis."
     ),
 )
-_POOLED = Note(
+_POOLED = result.Note(
     code="pooled_items",
     message=(
         "Items of unequal spread are pooled: a mixture of normal distributions has a positive "
@@ -486,7 +477,7 @@ def _excess_kurtosis(s: NDArray[Any]) -> NDArray[Any]:
 
 
 @with_keywords()
-def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestResult:
+def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> result.TestResult:
     r"""Are repeated scores, centred by item, normally distributed; and how do they depart?
 
     Parameters
@@ -544,7 +535,7 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestRes
         )
     elif np.ptp(values) == 0:
         reason = "no score differs from the others of its item"
-    effects: list[Estimate] = []
+    effects: list[result.Estimate] = []
     for name, label, combine in (
         ("excess_kurtosis", "Excess kurtosis (0 if normal)", _excess_kurtosis),
         ("skewness", "Skewness (0 if symmetric)", _skewness),
@@ -565,7 +556,7 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestRes
             )
         )
     k2, p = (np.nan, np.nan) if reason else map(float, stats.normaltest(values))
-    return TestResult(
+    return result.TestResult(
         name=where,
         method="D'Agostino-Pearson test of normality on scores centred by item",
         statistic=k2,
@@ -585,7 +576,7 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> TestRes
 @with_keywords()
 def kurtosis_change(
     before: ArrayLike, after: ArrayLike, **inference: Unpack[Clustered]
-) -> Estimate:
+) -> result.Estimate:
     r"""Change of the excess kurtosis of repeated scores between two conditions, paired by item.
 
     Parameters
@@ -635,7 +626,7 @@ def kurtosis_change(
         name="kurtosis_change",
         label="Change of the excess kurtosis",
         estimator="moments of scores centred by item, paired",
-        sample=Sample.from_mask(used, "fewer than 2 scores"),
+        sample=result.Sample.from_mask(used, "fewer than 2 scores"),
         reason="" if vary else "the scores of an item never differ under one of the conditions",
         where=where,
         cluster=cluster_codes(inference["cluster"], x.shape[0], where=where)[used]

@@ -32,10 +32,9 @@ from judgestats.stats.dispersion.ratios import (
     variance_cells,
     variance_ratio,
 )
-from judgestats.stats.inference import distributions
+from judgestats.stats.inference import RunComponent, distributions, permutation_distribution
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
 from judgestats.stats.inference.keywords import P_VALUE, Inference, with_keywords
-from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.rank_distributions import level_ranks, noise_free
 from judgestats.stats.inference.result import (
     Comparisons,
@@ -45,7 +44,6 @@ from judgestats.stats.inference.result import (
     Sample,
     TestResult,
 )
-from judgestats.stats.inference.runs import RunComponent
 
 KENDALL_PERMUTATIONS = 999
 """Kendall's tau over all cells is slow; more permutations are spent on Spearman's rho."""

@@ -16,6 +16,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.results.numbers import format_p
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.designs.cells import Cells, cell_statistics, check_scores
+from judgestats.stats.inference import RunComponent, permutations_needed, result
 from judgestats.stats.inference.bootstrap import cluster_codes, not_estimable
 from judgestats.stats.inference.jackknife import (
     LogRatio,
@@ -26,19 +27,6 @@ from judgestats.stats.inference.jackknife import (
 )
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import holm_levels, p_bounds, with_adjusted
-from judgestats.stats.inference.permutation import permutations_needed
-from judgestats.stats.inference.result import (
-    Comparison,
-    Comparisons,
-    Estimate,
-    Interval,
-    Limits,
-    Note,
-    Sample,
-    TestResult,
-    adjusted_interval,
-)
-from judgestats.stats.inference.runs import RunComponent
 
 FloatArray = NDArray[np.float64]
 
@@ -141,7 +129,7 @@ def variance_ratio(
     conditions: Sequence[object] | None = None,
     reference: object | None = None,
     **inference: Unpack[Clustered],
-) -> Comparisons:
+) -> result.Comparisons:
     r"""Ratio of average within-cell variances between conditions, with intervals over clusters.
 
     Parameters
@@ -196,13 +184,13 @@ def variance_ratio(
     cells = variance_cells(
         scores, function=function, conditions=conditions, cluster=inference["cluster"]
     )
-    rows: list[Comparison] = []
-    notes: list[Note] = []
+    rows: list[result.Comparison] = []
+    notes: list[result.Note] = []
     for pair in chosen_pairs(cells.conditions, reference, function=function):
         row, _, told = ratio_comparison(cells, pair, level=inference["level"])
         notes += told
         rows.append(row)
-    return Comparisons(
+    return result.Comparisons(
         name="variance_ratio",
         symbol="t",
         method="Variance ratio, jackknife t on the log scale",
@@ -217,12 +205,12 @@ def variance_ratio(
 
 def ratio_comparison(
     cells: Cells, pair: tuple[int, int], *, level: float
-) -> tuple[Comparison, LogRatio, list[Note]]:
+) -> tuple[result.Comparison, LogRatio, list[result.Note]]:
     """The row of two conditions' variances, their ratio, and the notes of the family."""
     a, b = (cells.conditions[c] for c in pair)
     ratio, both = compare_variances(cells, *pair)
     interval, lost, told = notes_of_ratio(ratio, level=level, names=f"{a} / {b}")
-    row = Comparison(
+    row = result.Comparison(
         a=a,
         b=b,
         estimate=math.exp(ratio.log),
@@ -243,14 +231,14 @@ def ratio_comparison(
 
 def notes_of_ratio(
     ratio: LogRatio, *, level: float, names: str = ""
-) -> tuple[Interval | None, tuple[Note, ...], list[Note]]:
+) -> tuple[result.Interval | None, tuple[result.Note, ...], list[result.Note]]:
     """The interval of a comparison, the note of the row that lost it, and those of the family."""
     interval, limits = useful_ratio(ratio, ratio.interval(level), ratio.notes, compared=True)
     lost = tuple(note for note in limits if note.code == NOT_ESTIMABLE)
     if lost or ratio.reason:
         return interval, lost, []
     lead = f"{names}: " if names else ""
-    return interval, lost, [Note(code=n.code, message=f"{lead}{n.message}") for n in limits]
+    return interval, lost, [result.Note(code=n.code, message=f"{lead}{n.message}") for n in limits]
 
 
 def _concentration(
@@ -274,15 +262,15 @@ def _concentration(
     }
 
 
-def cells_sample(cells: Cells) -> Sample:
+def cells_sample(cells: Cells) -> result.Sample:
     """The items with a variance under at least two conditions."""
     used = np.sum(~np.isnan(cells.variance), axis=1) >= min(2, len(cells.conditions))
     if cells.common_r:
         return cells.sample(used, reason=TOO_FEW)
-    return Sample.from_mask(used, "no variance given", cells.cluster)
+    return result.Sample.from_mask(used, "no variance given", cells.cluster)
 
 
-def pooled_of_column(cells: Cells, column: int, level: float) -> Estimate:
+def pooled_of_column(cells: Cells, column: int, level: float) -> result.Estimate:
     """The pooled variance of one condition."""
     name = cells.conditions[column]
     present = ~np.isnan(cells.variance[:, column])
@@ -296,7 +284,7 @@ def pooled_of_column(cells: Cells, column: int, level: float) -> Estimate:
         ratio = log_jackknife(*cluster_sums(parts, cells.cluster[present]).T)
     value = math.exp(ratio.log)
     interval, notes = useful_ratio(ratio, ratio.interval(level), ratio.notes, of=name)
-    return Estimate(
+    return result.Estimate(
         name="pooled_within_variance",
         label=f"Pooled within-cell variance of {name}",
         estimator="mean of cell variances, weighted by degrees of freedom",
@@ -316,7 +304,7 @@ def ratio_of_ratios(
     *,
     groups: Sequence[object] | None = None,
     **inference: Unpack[Clustered],
-) -> Comparisons:
+) -> result.Comparisons:
     r"""Ratio of two ratios of pooled within-cell variances, for every pair of groups.
 
     Parameters
@@ -377,7 +365,7 @@ def ratio_of_ratios(
         notes += told
         defined = not math.isnan(ratio.std_error)
         rows.append(
-            Comparison(
+            result.Comparison(
                 a=names[a],
                 b=names[b],
                 estimate=math.exp(ratio.log) if defined else math.nan,
@@ -392,14 +380,14 @@ def ratio_of_ratios(
             )
         )
     complete = ~np.isnan(np.column_stack([v1, v0])).any(axis=1)
-    return Comparisons(
+    return result.Comparisons(
         symbol="t",
         name=function,
         method="Ratio of variance ratios, jackknife t on the log scale",
         adjust="holm",
         family="pairs of these groups",
         rows=with_adjusted(rows, "holm"),
-        sample=Sample.from_mask(complete, "a cell without a variance", codes),
+        sample=result.Sample.from_mask(complete, "a cell without a variance", codes),
         notes=tuple({n.message: n for n in notes}.values()),
     )
 
@@ -456,7 +444,7 @@ class ExchangeRatio:
     n_clusters: int
     reason: str = ""
 
-    def limits(self, level: float = 0.95) -> Limits:
+    def limits(self, level: float = 0.95) -> result.Limits:
         """Interval of the ratios that the exchanges do not reject.
 
         Parameters
@@ -468,7 +456,7 @@ class ExchangeRatio:
         Limits
             Without limits where one would be 0 or infinite.
         """
-        nothing = Limits(estimate=self.estimate, level=level, reason=self.reason)
+        nothing = result.Limits(estimate=self.estimate, level=level, reason=self.reason)
         if self.reason:
             return nothing
         # More than a share 1 - level of the exchanges must be as extreme.
@@ -487,7 +475,7 @@ class ExchangeRatio:
             why = f"too few items vary ({self.n_varying} of {self.n_items}) to bound the ratio"
         return replace(nothing, reason=f"{why}; {stands}")
 
-    def interval(self, level: float = 0.95) -> Interval | None:
+    def interval(self, level: float = 0.95) -> result.Interval | None:
         """The limits as an interval; None where there are none.
 
         Parameters
@@ -496,7 +484,7 @@ class ExchangeRatio:
         """
         return self.limits(level).interval("inverted exchange of cells within clusters")
 
-    def notes(self, level: float) -> tuple[Note, ...]:
+    def notes(self, level: float) -> tuple[result.Note, ...]:
         """Why there is no interval.
 
         Parameters
@@ -620,7 +608,7 @@ def heaviest(a: Floats, b: Floats, items: Ints) -> dict[str, float | int]:
     return {"largest_share": float(shares[item]), "largest_item": int(items[item]) + 1}
 
 
-def exchange_test(ratios: Comparisons, what: str) -> TestResult:
+def exchange_test(ratios: result.Comparisons, what: str) -> result.TestResult:
     """The test of the only pair of GMD ratios, which the interval of the ratio inverts.
 
     Parameters
@@ -636,7 +624,7 @@ def exchange_test(ratios: Comparisons, what: str) -> TestResult:
     0.001
     """
     [row] = ratios.rows
-    return TestResult(
+    return result.TestResult(
         name="gmd_ratio_test", method=ratios.method, statistic=row.estimate,
         statistic_name="GMD ratio", p_value=row.p_value, sample=ratios.sample,
         null_hypothesis=f"the {what} do not matter for the spread of judgments",
@@ -656,7 +644,7 @@ def gmd_ratio(
     runs: RunComponent | None = None,
     n_comparisons: int = 1,
     **inference: Unpack[Seeded],
-) -> Comparisons:
+) -> result.Comparisons:
     r"""Ratio of the mean differences of two repeats between conditions, tested by exchange.
 
     Parameters
@@ -721,13 +709,13 @@ def gmd_ratio(
     levels = holm_levels([ratio.p_value for ratio, _ in found], level=inference["level"])
     name = f"{statistic}_ratio"
     rows = [
-        Comparison(
+        result.Comparison(
             a=cells.conditions[a],
             b=cells.conditions[b],
             estimate=ratio.estimate,
             estimate_name=name,
             p_value=ratio.p_value,
-            interval=adjusted_interval(ratio.interval(level), inference["level"]),
+            interval=result.adjusted_interval(ratio.interval(level), inference["level"]),
             limits=ratio.interval,
             effect=ratio.estimate,
             effect_name=name,
@@ -746,7 +734,7 @@ def gmd_ratio(
     bounds = p_bounds([row.p_value for row in rows], [ratio.smallest for ratio, _ in found])
     rows = [replace(row, p_bound=bound) for row, bound in zip(rows, bounds, strict=True)]
     floors = [ratio.smallest for ratio, _ in found if not ratio.reason]
-    return Comparisons(
+    return result.Comparisons(
         name=name,
         method="GMD ratio, cells exchanged within clusters"
         if statistic == "gmd"

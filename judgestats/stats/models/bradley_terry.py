@@ -16,18 +16,9 @@ from scipy.special import logsumexp
 from judgestats.arrays import Bools, Floats, Ints, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.designs.count_table import encode_verdicts
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import cluster_codes, distributions, result
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import with_adjusted
-from judgestats.stats.inference.result import (
-    Comparison,
-    Estimate,
-    Note,
-    Result,
-    Sample,
-    print_table,
-)
 from judgestats.stats.models import ordinal
 
 DRAWS = 20_000
@@ -83,7 +74,7 @@ def rank_intervals(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Strengths(Result):
+class Strengths(result.Result):
     """Systems ranked from pairwise verdicts, the strongest first.
 
     Attributes
@@ -105,16 +96,16 @@ class Strengths(Result):
     """
 
     systems: tuple[str, ...]
-    strengths: tuple[Estimate, ...]
-    others: tuple[Estimate, ...]
-    pairs: tuple[Comparison, ...]
+    strengths: tuple[result.Estimate, ...]
+    others: tuple[result.Estimate, ...]
+    pairs: tuple[result.Comparison, ...]
     ranks: tuple[tuple[int, int], ...]
     covariance: Floats
     loglik: float
-    sample: Sample
-    notes: tuple[Note, ...] = ()
+    sample: result.Sample
+    notes: tuple[result.Note, ...] = ()
 
-    def __getitem__(self, name: str) -> Estimate:
+    def __getitem__(self, name: str) -> result.Estimate:
         """The strength of a system, or ``order_effect`` and ``log_tie``."""
         for system, term in zip(self.systems, self.strengths, strict=True):
             if system == name:
@@ -162,7 +153,7 @@ class Strengths(Result):
         )
         title = f"Strengths of systems ({self.strengths[0].estimator})"
         others = [f"{t.label}: {t.short()}" for t in self.others]
-        return print_table(title, shown, [*others, f"data: {self.sample}"], self.notes)
+        return result.print_table(title, shown, [*others, f"data: {self.sample}"], self.notes)
 
 
 OUTCOMES = ("a", "b", "tie")
@@ -249,17 +240,19 @@ def bradley_terry(
     with_ties = bool(np.any(pairs.outcome == 2))
     notes = []
     if not with_ties:
-        notes.append(Note(code="no_ties", message="No tie was given: this is Bradley-Terry."))
+        notes.append(
+            result.Note(code="no_ties", message="No tie was given: this is Bradley-Terry.")
+        )
     _refuse_unlinked(pairs)
     both = _has_both_orders(pairs)
     if order and not both:
         message = "No two systems were shown in both orders, so the order effect is not estimable."
-        notes.append(Note(code="one_order", message=message))
+        notes.append(result.Note(code="one_order", message=message))
     order = order and both
     fit = _fit(pairs, order=order, with_ties=with_ties)
     n_clusters = int(np.unique(pairs.codes).size)
     notes += ordinal.few_clusters_notes(n_clusters)
-    sample = Sample(
+    sample = result.Sample(
         n_items=pairs.outcome.size,
         n_clusters=n_clusters if inference["cluster"] is not None else None,
         excluded={"no verdict": unread} if unread else {},
@@ -381,7 +374,7 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> ordinal.Fit:
 
 def _result(
     pairs: _Pairs, fit: ordinal.Fit, names: Sequence[str], *, order: bool, with_ties: bool,
-    sample: Sample, notes: tuple[Note, ...], level: float, seed: int | None,
+    sample: result.Sample, notes: tuple[result.Note, ...], level: float, seed: int | None,
 ) -> Strengths:  # fmt: skip
     k, df = len(pairs.systems), ordinal.cluster_df(pairs.codes)
     covariance = ordinal.clustered_covariance(fit, pairs.codes)
@@ -392,8 +385,8 @@ def _result(
     strengths, spread = centre @ fit.beta, centre @ covariance @ centre.T
     error = np.sqrt(np.diag(covariance))
 
-    def term(name: str, label: str, value: float, se: float) -> Estimate:
-        return Estimate(
+    def term(name: str, label: str, value: float, se: float) -> result.Estimate:
+        return result.Estimate(
             name=name, label=label, estimate=value, std_error=se, sample=sample,
             estimator="Davidson" if with_ties else "Bradley-Terry",
             interval=ordinal.wald_interval(value, se, df=df, level=level),
@@ -416,7 +409,7 @@ def _result(
             se = math.sqrt(max(float(spread[i, i] + spread[j, j] - 2 * spread[i, j]), 0.0))
             t = d / se if se > 0 else math.nan
             rows.append(
-                Comparison(
+                result.Comparison(
                     a=pairs.systems[i], b=pairs.systems[j], estimate=d, statistic=t, df=df,
                     p_value=float(2 * distributions.t.sf(abs(t), df)), p_adjusted=math.nan,
                     estimate_name="strength_difference",

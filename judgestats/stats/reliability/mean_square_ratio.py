@@ -19,9 +19,8 @@ from judgestats.stats.designs.score_matrix import (
     mean_squares_of_sums,
     row_sums,
 )
-from judgestats.stats.inference import distributions, jackknife
+from judgestats.stats.inference import distributions, jackknife, permutation_distribution
 from judgestats.stats.inference.bootstrap import cluster_note, not_estimable, useful_reliability
-from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Interval, Limits, Note
 
 FloatArray = NDArray[np.float64]

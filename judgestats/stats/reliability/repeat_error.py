@@ -14,8 +14,7 @@ from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.designs.cells import distinct_rows
 from judgestats.stats.designs.score_matrix import score_matrix
-from judgestats.stats.inference import distributions, jackknife
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import cluster_codes, distributions, jackknife
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Limits
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio

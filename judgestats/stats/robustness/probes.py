@@ -13,11 +13,9 @@ from judgestats.arrays import Floats, check_between, check_items
 from judgestats.errors import InputError
 from judgestats.stats.agreement.position import clopper_pearson
 from judgestats.stats.designs.score_matrix import score_matrix
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import Estimate, Sample, TestResult, cluster_codes, distributions
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Sample, TestResult
 
 _POWER = 0.8
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import cluster_codes, distributions
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.models import ordinal

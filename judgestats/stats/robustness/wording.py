@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 
 from judgestats.arrays import Floats, Ints, as_numbers, check_axes, check_between, check_items
 from judgestats.stats.designs.score_matrix import score_matrix
-from judgestats.stats.inference import distributions
+from judgestats.stats.inference import Estimate, Interval, Sample, TestResult, distributions
 from judgestats.stats.inference.bootstrap import Scale, cluster_codes
 from judgestats.stats.inference.jackknife import jackknife_error, t_of_clusters
 from judgestats.stats.inference.keywords import Clustered, Permuted, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
 

@@ -15,12 +15,10 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes, check_finite
 from judgestats.errors import InputError, one_of
-from judgestats.stats.inference import jackknife
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import RunComponent, cluster_codes, jackknife
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import p_adjust
 from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample, adjusted_interval
-from judgestats.stats.inference.runs import RunComponent
 from judgestats.stats.validity.inputs import Report, mean_estimate
 
 

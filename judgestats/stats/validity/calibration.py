@@ -15,8 +15,7 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes, check_lengths
 from judgestats.errors import InputError
-from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import cluster_codes, distributions
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample

@@ -27,19 +27,8 @@ from judgestats.stats.inference.result import (
     Sample,
     TestResult,
 )
-from judgestats.stats.validity import regression
-from judgestats.stats.validity.inputs import (
-    FEW_LABELS,
-    PICKED_BY_HAND,
-    LabelledItems,
-    Report,
-    chance_weights,
-    critical_value,
-    labelled_items,
-    policy_notes,
-    share_over_clusters,
-    two_group_test,
-)
+from judgestats.stats.validity import inputs, regression
+from judgestats.stats.validity.inputs import FEW_LABELS
 from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.label_plan import gain_phrase, labels_gained
 from judgestats.stats.validity.poststratified import (
@@ -49,7 +38,7 @@ from judgestats.stats.validity.poststratified import (
 )
 
 
-def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResult:
+def representativeness_test(items: inputs.LabelledItems, *, verdicts: bool) -> TestResult:
     """Does the judge's output differ between the labelled items and the rest?
 
     Parameters
@@ -77,7 +66,7 @@ def representativeness_test(items: LabelledItems, *, verdicts: bool) -> TestResu
     if inside.sum() < 2 or rest.sum() < 2:
         return test.replace(reason="fewer than two items are on one side")
     exact = verdicts and not items.clustered and bool(np.isin(f[present], (0.0, 1.0)).all())
-    statistic, p, df = two_group_test(f, inside, rest, items.codes, exact=exact)
+    statistic, p, df = inputs.two_group_test(f, inside, rest, items.codes, exact=exact)
     if math.isnan(p):
         return test.replace(reason="the judge's output does not vary")
     return test.replace(
@@ -94,7 +83,7 @@ _BY_VERDICT = "the labels were chosen by the judge's verdict: as they stand they
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CorrectedScore(Report):
+class CorrectedScore(inputs.Report):
     """Corrected human rate or mean, with the estimates that it is compared with.
 
     Attributes
@@ -229,7 +218,7 @@ def corrected_rate(
     (0.68, True)
     """
     where = "corrected_rate"
-    items = labelled_items(
+    items = inputs.labelled_items(
         judge,
         human,
         kind="verdict",
@@ -238,7 +227,7 @@ def corrected_rate(
         where=where,
     )
     _check(items, labels_drawn, mix, stratum is not None, where)
-    weight = chance_weights(items, chance, where)
+    weight = inputs.chance_weights(items, chance, where)
     read = ~np.isnan(items.judge)
     unread, n_items = int(np.sum(~read)), items.n_items
     # Without a label nothing is known of what people say of unread items.
@@ -247,7 +236,7 @@ def corrected_rate(
         items = items.only(read)
         weight = None if weight is None else weight[read]
     verdict = verdict_codes(items)
-    notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
+    notes = [*items.notes, *inputs.policy_notes(labels_drawn, where=where)]
     test = representativeness_test(items, verdicts=True)
     if chance is None and stratum is None:
         notes += _unlike(test, labels_drawn)
@@ -269,7 +258,7 @@ def corrected_rate(
     others: dict[str, Estimate] = {}
     if labels_drawn == "convenience":
         corrected = _undefined_estimate(
-            poststratified_rate(items, mix=mix, level=inference["level"]), PICKED_BY_HAND
+            poststratified_rate(items, mix=mix, level=inference["level"]), inputs.PICKED_BY_HAND
         )
     else:
         corrected = poststratified_rate(
@@ -348,13 +337,13 @@ def corrected_mean(
     ('greg', True)
     """
     where = "corrected_mean"
-    items = labelled_items(
+    items = inputs.labelled_items(
         judge, human, kind="score", cluster=inference["cluster"], stratum=stratum, where=where
     )
     _check(items, labels_drawn, mix, stratum is not None, where)
     present = ~np.isnan(items.judge)
     unread = int(np.sum(~present))
-    notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
+    notes = [*items.notes, *inputs.policy_notes(labels_drawn, where=where)]
     if unread:
         message = (
             f"{unread} of {items.n_items} items have no score of the judge and are left out: the "
@@ -381,7 +370,7 @@ def corrected_mean(
             n: regression.ppi_mean(items, estimator=n, level=inference["level"]) for n in _PPI
         }
     if labels_drawn in {"convenience", "by-verdict"}:
-        reason = PICKED_BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
+        reason = inputs.PICKED_BY_HAND if labels_drawn == "convenience" else _BY_VERDICT
         corrected, others = _undefined_estimate(corrected, reason), {}
         if labels_drawn == "by-verdict":
             people = _undefined_estimate(people, reason)
@@ -406,7 +395,7 @@ def corrected_mean(
 
 
 def _check(
-    items: LabelledItems,
+    items: inputs.LabelledItems,
     labels_drawn: str | None,
     mix: Mapping[str, float] | None,
     strata: bool,
@@ -438,7 +427,7 @@ def _undefined_estimate(estimate: Estimate, reason: str) -> Estimate:
 
 
 def _gain(
-    items: LabelledItems, labels_drawn: str | None, level: float, *, unequal: bool = False
+    items: inputs.LabelledItems, labels_drawn: str | None, level: float, *, unequal: bool = False
 ) -> Estimate:
     """`labels_gained`, refused where the labels are not a random draw."""
     gain = labels_gained(
@@ -446,15 +435,15 @@ def _gain(
         cluster=items.codes if items.clustered else None,
     )  # fmt: skip
     if labels_drawn == "convenience":
-        return _undefined_estimate(gain, PICKED_BY_HAND)
+        return _undefined_estimate(gain, inputs.PICKED_BY_HAND)
     if labels_drawn == "by-verdict" or unequal:
         return _undefined_estimate(gain, "labels of unequal chances misstate the correlation")
     return gain
 
 
-def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) -> Estimate:
+def _judge_rate(items: inputs.LabelledItems, verdict: NDArray[np.int64], level: float) -> Estimate:
     read = verdict < 2
-    share = share_over_clusters(
+    share = inputs.share_over_clusters(
         (verdict == 1).astype(float)[read],
         np.ones(int(read.sum())),
         items.codes[read],
@@ -470,7 +459,7 @@ def _judge_rate(items: LabelledItems, verdict: NDArray[np.int64], level: float) 
     )
 
 
-def _judge_mean(items: LabelledItems, level: float) -> Estimate:
+def _judge_mean(items: inputs.LabelledItems, level: float) -> Estimate:
     alone = dataclasses.replace(items, human=items.judge)
     return regression.people_mean(alone, level=level).replace(
         name="judge_only", label="Judge alone", estimator="mean of the judge's scores"
@@ -670,7 +659,7 @@ def corrected_differences(
             f"{where}: differences are corrected for labels drawn at random, got "
             f"labels_drawn={labels_drawn!r}. Draw items at random for comparing systems."
         )
-    notes = list(policy_notes(labels_drawn, where=where))
+    notes = list(inputs.policy_notes(labels_drawn, where=where))
     pairs = list(itertools.combinations(range(len(names)), 2))
     compared, beside, wins = [], {}, {}
     for a, b in pairs:
@@ -719,20 +708,22 @@ def corrected_differences(
 
 def _pair(
     f: Floats, y: Floats, cluster: ArrayLike | None, keep: Bools, where: str
-) -> LabelledItems:
+) -> inputs.LabelledItems:
     """The items on which both outputs were read, as labelled items."""
     if not keep.any():
         keep = np.ones_like(keep)
     of = None if cluster is None else np.asarray(cluster)[keep]
-    return labelled_items(f[keep], y[keep], kind="score", cluster=of, where=where)
+    return inputs.labelled_items(f[keep], y[keep], kind="score", cluster=of, where=where)
 
 
-def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) -> Comparison:
+def _row(
+    a: str, b: str, items: inputs.LabelledItems, drawn: str | None, level: float
+) -> Comparison:
     def none(estimate: float, reason: str) -> Comparison:
         return Comparison(a=a, b=b, estimate=estimate, n=items.n, reason=reason, estimate_name=NAME)
 
     if drawn == "convenience":
-        return none(math.nan, PICKED_BY_HAND)
+        return none(math.nan, inputs.PICKED_BY_HAND)
     if np.isnan(items.judge).any() or items.n == 0:
         why = "no item has a parsed verdict for both" if items.n else "no item has a label for both"
         return none(math.nan, why)
@@ -746,7 +737,9 @@ def _row(a: str, b: str, items: LabelledItems, drawn: str | None, level: float) 
     if out.interval is None:
         return none(out.estimate, out.reason or "the labels do not vary")
     t, df = out.estimate / out.std_error, float(out.details["df"])
-    half = critical_value(level, df) * out.std_error  # the interval of the test: one verdict a pair
+    half = (
+        inputs.critical_value(level, df) * out.std_error
+    )  # the interval of the test: one verdict a pair
     interval = Interval(low=out.estimate - half, high=out.estimate + half, level=level, method="t")
     p = float(2 * distributions.t.sf(abs(t), df))
     return Comparison(
@@ -824,13 +817,13 @@ def corrected_win_rate(
     """
     where = "corrected_win_rate"
     f, y = _outcomes(judge, "judge", where), _outcomes(human, "human", where)
-    items = labelled_items(f, y, kind="score", cluster=inference["cluster"], where=where)
+    items = inputs.labelled_items(f, y, kind="score", cluster=inference["cluster"], where=where)
     if items.n == 0:
         raise InputError(f"{where}: no item has a label. Label some of the items judged first.")
-    notes = [*items.notes, *policy_notes(labels_drawn, where=where)]
+    notes = [*items.notes, *inputs.policy_notes(labels_drawn, where=where)]
     out = poststratified_rate(items, join=labels_drawn != "by-verdict", level=inference["level"])
     if labels_drawn == "convenience":
-        out = out.replace(estimate=math.nan, interval=None, reason=PICKED_BY_HAND)
+        out = out.replace(estimate=math.nan, interval=None, reason=inputs.PICKED_BY_HAND)
     read = ~np.isnan(items.judge)
     return out.replace(
         name="win_rate",

@@ -15,8 +15,7 @@ from scipy import special
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
-from judgestats.stats.inference import jackknife
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference import cluster_codes, jackknife
 from judgestats.stats.inference.distributions import norm, t
 from judgestats.stats.inference.keywords import Seeded, with_keywords
 from judgestats.stats.inference.result import Estimate, Interval, Note, Sample

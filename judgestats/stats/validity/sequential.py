@@ -15,8 +15,7 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
-from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.result import Estimate, Sample
+from judgestats.stats.inference import Estimate, Sample, cluster_codes
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.calibration import clustering, error_limit, least_trials
 
