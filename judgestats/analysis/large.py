@@ -33,14 +33,8 @@ from judgestats.results import quantity_of
 from judgestats.stats.designs.cells import Cells, cells_from_counts
 from judgestats.stats.designs.count_table import CountTable
 from judgestats.stats.dispersion.condition_summary import condition_summary
-from judgestats.stats.inference.result import Estimate
-from judgestats.stats.inference.runs import (
-    COVERAGE,
-    RunComponent,
-    RunSums,
-    component_of_sums,
-    run_columns,
-)
+from judgestats.stats.inference import Estimate, RunComponent
+from judgestats.stats.inference.runs import COVERAGE, RunSums, component_of_sums, run_columns
 from judgestats.stats.reliability import RepeatPairs, TwoWaySums, repeat_pairs_of_counts
 from judgestats.stats.reliability.intraclass import icc_of_cells
 

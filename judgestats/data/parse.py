@@ -15,15 +15,10 @@ from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import RULES
 from judgestats.data.schema import validate_parsed, validate_raw
 from judgestats.errors import InputError, one_of
-from judgestats.protocols import PassFail, Scale, Unit, base, replies
+from judgestats.protocols import PassFail, Scale, Unit, base, replies, weighted_score, word_chance
 from judgestats.protocols.replies import unpack_reply as replies_without_logprobs
 from judgestats.protocols.replies.decision import Form
-from judgestats.protocols.replies.weighted import (
-    LEAST_MASS,
-    unpack_reply,
-    weighted_score,
-    word_chance,
-)
+from judgestats.protocols.replies.weighted import LEAST_MASS, unpack_reply
 
 WEIGHTED = ("scale_mass", "weighted_score")
 """Columns of numbers next to the score, where log-probabilities were reported."""

@@ -30,26 +30,21 @@ from judgestats.stats.designs.count_table import (
     encode_verdicts,
     rare_category_notes,
 )
-from judgestats.stats.inference import distributions, sum_statistics
-from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.distributions import proportion_limits
-from judgestats.stats.inference.keywords import (
+from judgestats.stats.inference import (
     NULL,
     ON_DEMAND,
-    Clustered,
-    Permutations,
-    SumInference,
-    with_keywords,
-)
-from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.result import (
     Estimate,
-    Estimates,
     Interval,
-    NullReference,
     Sample,
     TestResult,
+    cluster_codes,
+    distributions,
+    permutation_distribution,
+    proportion_limits,
+    sum_statistics,
 )
+from judgestats.stats.inference.keywords import Clustered, Permutations, SumInference, with_keywords
+from judgestats.stats.inference.result import Estimates, NullReference
 from judgestats.stats.inference.sum_statistics import (
     SumStatistic,
     counts_of_codes,
