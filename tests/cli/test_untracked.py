@@ -1,5 +1,6 @@
 """``analyze --track none``: an audit without MLflow, light and complete."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,15 @@ def test_the_screen_alone_needs_no_heavy_package_and_writes_nothing(tmp_path, wo
     assert done.stderr.rstrip().endswith("[]")
     assert "ICC(1,1)" in done.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["my.csv"]
+
+
+def test_the_command_repeats_every_option_that_changes_the_numbers(tmp_path, monkeypatch, capsys):
+    table(tmp_path / "my.csv", 2)
+    monkeypatch.chdir(tmp_path)
+    given = "judgestats analyze my.csv --specs --looks 2 --require sem=.5 --resamples 99 --seed 0"
+    quiet = ["--track", "none", "--report", "none", "--json"]
+    assert main([*given.split()[1:], *quiet]) == 0
+    assert json.loads(capsys.readouterr().out)["results"]["facts"]["command"] == given
 
 
 def test_the_help_of_an_experiment_loads_no_heavy_package():
