@@ -241,6 +241,7 @@ def _price(entry: Mapping[str, Any]) -> Price:
 
 
 _PRICED_UNKNOWN = "unknown"
+_NOTHING = (0.0, 0.0)
 
 
 @dataclass(kw_only=True)
@@ -252,9 +253,9 @@ class JudgePlan:
     cached: int = 0
     waiting: int = 0
     requests: int = 0
-    tokens_in: tuple[float, float] = (0.0, 0.0)
-    tokens_out: tuple[float, float] = (0.0, 0.0)
-    cost_usd: tuple[float, float] = (0.0, 0.0)
+    tokens_in: tuple[float, float] = _NOTHING
+    tokens_out: tuple[float, float] = _NOTHING
+    cost_usd: tuple[float, float] = _NOTHING
 
     def add(self, other: JudgePlan, times: float = 1) -> None:
         """Add `times` times another plan; fractions leave counts to be rounded."""
