@@ -301,8 +301,8 @@ def _drop_duplicates(
         status=out["status"].mask(unclear, Status.AMBIGUOUS.value),
         reason=out["reason"].mask(unclear, "its rows contradict each other"),
     )
-    first = out.assign(_read=out["status"] != "ok").sort_values("_read", kind="stable")
-    dropped = chance & first.duplicated(key).reindex(out.index)
+    ranked = out.assign(_read=out["status"] != "ok").sort_values("_read", kind="stable")
+    dropped = chance & ranked.duplicated(key).reindex(out.index)
     note = repeated_note(
         int(dropped.sum()),
         int((unclear & ~dropped).sum()),

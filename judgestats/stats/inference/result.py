@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -25,7 +25,8 @@ from judgestats.results.text import (
 )
 from judgestats.sinks import escape_html
 
-Interval, Sample = records.Interval, records.Sample
+Interval: TypeAlias = records.Interval
+Sample: TypeAlias = records.Sample
 
 
 def adjusted_interval(interval: Interval | None, family_level: float) -> Interval | None:
