@@ -26,12 +26,12 @@ from judgestats.data.readers.columns import (
     repeats_verdict,
     resolve_columns,
 )
-from judgestats.data.readers.frame import reading_key
+from judgestats.data.readers.frame import reading_key, unused_columns
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
 from judgestats.data.readers.row_checks import Rows, check_rows, open_question, raters_question
-from judgestats.data.readers.tables import read_frame, tried, unused_columns
+from judgestats.data.readers.tables import read_frame, tried
 from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
 from judgestats.data.schema import validate_parsed
 from judgestats.data.verdict_kinds import normalize_value

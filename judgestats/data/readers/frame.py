@@ -1,18 +1,22 @@
-"""Completion of a reader's columns, and grades."""
+"""Completion of a reader's columns, grades, and what was understood of a table."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import JUDGMENT, PARSED_COLUMNS
-from judgestats.data.readers.columns import Remark
+from judgestats.data.readers.columns import ALIASES, SYSTEMS, Remark, folded, label_note
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import UNVARYING, ColumnRoles
 from judgestats.data.schema import kinds_by_value
+from judgestats.data.verdict_kinds import score_pass_map
 from judgestats.errors import printable
 from judgestats.files.text import number, short, shorten_text, text
 from judgestats.protocols.base import Status
@@ -230,3 +234,93 @@ def passes_and_failures(frame: pd.DataFrame) -> pd.DataFrame:
     if score.isna().all():
         out.attrs["scale"] = None
     return out
+
+
+_OF_ITEMS = frozenset(map(folded, ALIASES["verdict"]))
+"""Names of columns that may be human verdicts where they are the same in all rows of an item."""
+
+
+def understood_as(
+    frame: pd.DataFrame,
+    names: Mapping[str, str],
+    understanding: ColumnRoles,
+    options: TableOptions,
+) -> str:
+    """What names an item, the judge and the repeats, and which columns are unused."""
+    judge = names.get("judge")
+    parts = [f"item = {' + '.join(understanding.item)}"]
+    if "cluster" in names and frame["cluster"].nunique() < frame["item_id"].nunique():
+        parts.append(f"cluster = {names['cluster']}")
+    judge_name = options.judge or "not named"
+    parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
+                 options.judge else f"judge: {judge_name}")  # fmt: skip
+    if "temperature" in names:
+        parts.append(f"temperature = {names['temperature']}")
+    if "order" in names:
+        parts.append(f"order = {names['order']}")
+    if understanding.factors:
+        parts.append(f"conditions also by {' + '.join(understanding.factors)}")
+    sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
+    low, high = int(sizes.min()), int(sizes.max())
+    counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
+    by = f" ({names['replicate']})" if "replicate" in names and high > 1 else (
+        " (numbered by row)" if high > 1 else ""
+    )  # fmt: skip
+    parts.append(counted + by)
+    if "label" in frame and (frame["label"] != "").any():
+        pair = score_pass_map(frame["label"], frame["score"])
+        kind = " (pass / fail of the item, no points)" if pair else ""
+        parts.append(f"{label_note(_labels_from(frame, names, options))}{kind}")
+    else:
+        parts += [
+            f"did people say `{c}`? Then --map label={c}"
+            for c, why in understanding.unused
+            if why == UNVARYING and folded(c) in _OF_ITEMS
+        ][:1]
+    return "; ".join([*parts, *unused_columns(understanding)])
+
+
+def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
+    """Where human labels are from, and of how many people."""
+    people = [str(c).removeprefix("label_") for c in frame.columns if str(c).startswith("label_")]
+    raters = f"{len(people)} raters ({few_names(people)})"
+    of = f" of {raters}" if len(people) > 1 else ""
+    if options.human:
+        return f"rows of {options.human}"
+    if isinstance(options.labels, (str, Path)):
+        return f"{Path(options.labels).name}{of}, joined by item"
+    if "label" not in names and options.labels is None:
+        return raters
+    return f"{names.get('label', 'joined by item')}{of}"
+
+
+def systems_of_answers(
+    table: pd.DataFrame, understanding: ColumnRoles, names: Mapping[str, str]
+) -> list[str]:
+    """The column that names the system where each answer has an id, and its question a column."""
+    if "system" in names:
+        return [names["system"]]
+    whole = [c for c, why in understanding.unused if why == UNVARYING]
+    named = [c for c in whole if folded(c) in SYSTEMS and len(table[c].unique()) > 1]
+    alone = len(named) == 1 and not any(folded(c) in SYSTEMS for c in understanding.item)
+    return named if alone and "cluster" in names else []
+
+
+def unused_columns(understanding: ColumnRoles) -> list[str]:
+    """The columns that the analysis does not use, as text."""
+    still = [c for c, why in understanding.unused if why == UNVARYING]
+    others = [f"{c}: {why}" for c, why in understanding.unused if c not in still]
+    sentences = []
+    if still:
+        columns = "columns" if len(still) > 1 else "column"
+        sentences.append(
+            f"{len(still)} {columns} not used, constant within an item ({few_names(still)})"
+        )
+    if others:
+        sentences.append(f"{len(others)} not used ({few_names(others)})")
+    return sentences
+
+
+def few_names(names: list[str]) -> str:
+    """The first eight names, none longer than forty characters."""
+    return ", ".join(n[:40] for n in names[:8]) + (", ..." if len(names) > 8 else "")
