@@ -80,11 +80,13 @@ def test_published_tests_are_far_too_sure() -> None:
         assert levene.p_value < 1e-20 < blocked.p_value
 
 
-def test_close_temperatures_are_neither_different_nor_shown_equivalent() -> None:
+def test_of_two_temperatures_the_ratio_decides_and_the_blocked_f_is_near() -> None:
     x = repeated_scores("gpt-4o-mini")[:, :2]
     out = stats.spread_test(x, conditions=TEMPERATURES[:2], n_permutations=999)
-    assert out.p_value == pytest.approx(0.07, abs=1e-4)  # exact: 18 items differ
-    assert "does not show that the conditions are equal" in out.sentence()
+    assert out.blocked_f.p_value == pytest.approx(0.07, abs=1e-4)  # exact: 18 items differ
+    [row] = out.gmd_ratios.rows
+    assert out.p_value == row.p_value == pytest.approx(0.033, abs=1e-3)
+    assert row.interval.low > 1 or row.interval.high < 1
     equal = stats.equivalence_of_spread(x, margin=1.5, conditions=TEMPERATURES[:2])
     assert "is not shown" in equal.sentence()
 
