@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import socket
 import sqlite3
+import struct
 import subprocess
 import sys
 import threading
@@ -427,6 +429,35 @@ def test_strangers_are_refused(page):
     assert ask(port, "POST", "/label", token=token, body=large)[0].status == 403
     assert path.read_bytes() == before
     assert data(port, token)[1] == {}
+
+
+def test_a_browser_that_leaves_or_sends_no_request_prints_nothing(page, capfd):
+    port, token, _, _ = page
+    head = f"POST /label HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Token: {token}\r\n"
+    for length in ("9" * 5000, "-1", "+5", "\u0665"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            link.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode())
+            assert link.makefile("rb").readline() == b"HTTP/1.1 403 Forbidden\r\n", length
+    now = struct.pack("ii", 1, 0)  # a reset at once instead of an orderly end
+    for sent in ("GET / HT", f"{head}Content-Length: 5000\r\n\r\n{{"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
+            link.sendall(sent.encode())
+    assert data(port, token)[1] == {}  # the connections before it were taken
+    for thread in threading.enumerate():
+        if "process_request" in thread.name:
+            thread.join(10)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_connection_that_says_nothing_is_closed(judged):
+    server, _ = label_server(dict, print, port=0)
+    assert 0 < server.RequestHandlerClass.timeout <= 60
+    server.RequestHandlerClass.timeout = 0.1
+    with socket.create_connection(server.server_address, timeout=10) as link:
+        server.handle_request()
+        assert link.recv(1) == b""
+    server.server_close()
 
 
 def test_the_shell_has_a_policy_and_no_data(page):

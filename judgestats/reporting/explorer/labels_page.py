@@ -8,6 +8,7 @@ import json
 import random
 import re
 import secrets
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -16,9 +17,12 @@ from judgestats.errors import InputError, StoreError
 from judgestats.files.text import decode_json
 from judgestats.reporting.explorer.page import html_page, policy
 from judgestats.reporting.explorer.payload import TextList, clean_texts
+from judgestats.terminal import emit
 
 _LONGEST, _DEEPEST, _LONGEST_NOTE = 100_000, 5, 1000
 """Bytes and brackets of a request that is read, characters of a note."""
+_SECONDS = 60.0
+"""For which a connection may say nothing."""
 
 
 class Answer(NamedTuple):
@@ -78,6 +82,17 @@ def blind_payload(
     }  # fmt: skip
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that leaves in the middle is no fault; anything else is one line."""
+        del request, client_address
+        error = sys.exc_info()[1]
+        if not isinstance(error, (ConnectionError, TimeoutError)):
+            emit(f"judgestats: labels collect: a request failed ({error!r:.200}).\n", error=True)
+
+
 def label_server(
     payload: Callable[[], dict[str, Any]], save: Callable[[str, Answer], None], *, port: int
 ) -> tuple[ThreadingHTTPServer, str]:
@@ -107,6 +122,7 @@ def label_server(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        timeout = _SECONDS
 
         def log_message(self, *_: Any) -> None:
             """Nothing is logged."""
@@ -150,7 +166,7 @@ def label_server(
 
         def do_POST(self) -> None:
             length = self.headers.get("Content-Length", "")
-            is_sized = length.isascii() and length.isdigit() and int(length) <= _LONGEST
+            is_sized = bool(_LENGTH.fullmatch(length)) and int(length) <= _LONGEST
             if not self._is_allowed() or self.path != "/label" or not is_sized:
                 self._refuse()
                 return
@@ -176,16 +192,16 @@ def label_server(
     if not 0 <= port <= 65535:
         raise InputError(f"labels collect: --port must lie in 0-65535, got {port}.")
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        server = _Server(("127.0.0.1", port), Handler)
     except OSError as error:
         raise InputError(
             f"labels collect: --port {port}: {error.strerror}. Give another --port, or 0 for any "
             "free one."
         ) from error
-    server.daemon_threads = True
     return server, f"http://127.0.0.1:{server.server_address[1]}/#t={token}"
 
 
+_LENGTH = re.compile(r"[0-9]{1,6}")
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 """A text of JSON; one without an end reaches to the end, so that the search is linear."""
 
