@@ -5,6 +5,7 @@ Nothing heavy is imported until a command needs it, so that ``--help`` answers a
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -19,6 +20,8 @@ from judgestats.terminal import as_typed, emit, own_streams
 
 _COMPLETE = "_JUDGESTATS_COMPLETE"
 """The variable by which a shell asks for completions (click's own rule for the name)."""
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""The disk is full, or a limit of the user is reached; a write says so without the file's name."""
 
 
 def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> int:
@@ -61,11 +64,8 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
         emit(f"\njudgestats: {printable(text)}\n", error=True)
         return stop_code()
     except Exception as error:  # the last resort: a traceback is for the log, not for the screen
-        nameless = "." if isinstance(error, FileNotFoundError) else None  # a removed work folder
-        file = getattr(error, "filename", None) or nameless
-        if isinstance(error, OSError) and file is not None and error.strerror:
-            place = printable(os.fsdecode(file), one_line=True)
-            emit(f"judgestats: {place}: {error.strerror}. Check the path.\n", error=True)
+        if fault := _outside_fault(error):
+            emit(f"judgestats: {printable(fault)}\n", error=True)
             return 2
         emit(f"judgestats: {_internal_error(error, words)}\n", error=True)
         return 4
@@ -99,6 +99,20 @@ def _run(words: list[str], program: str) -> int:
         return done.exit_code
     except UsageError as error:
         raise InputError(f"{error.format_message()} See judgestats --help.") from None
+
+
+def _outside_fault(error: Exception) -> str:
+    """One sentence on a fault of the system, or of a word that was typed; empty for our own."""
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        return f"{printable(error.object, one_line=True)[:80]!r} is not UTF-8. Write it as UTF-8."
+    if not isinstance(error, OSError) or not error.strerror:
+        return ""
+    if error.filename is None and error.errno in _FULL:
+        return f"not written ({error.strerror}). Make room, then run the same command again."
+    file = error.filename or ("." if isinstance(error, FileNotFoundError) else None)
+    if file is None:  # a removed work folder has no name
+        return ""
+    return f"{printable(os.fsdecode(file), one_line=True)}: {error.strerror}. Check the path."
 
 
 def _internal_error(error: Exception, words: Sequence[str]) -> str:

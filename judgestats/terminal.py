@@ -51,9 +51,9 @@ def _encode_error(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(_PLAIN_FORMS, _encode_error)
-_RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD")
+_RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 """Variables of CI runners that execute commands in what a program prints."""
-_COMMAND = re.compile(r"^\s*:(?=:)|##(?=\[|vso\[)", re.MULTILINE)
+_COMMAND = re.compile(r"^\s*:(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
 
 
 def emit(text: str, *, error: bool = False) -> None:
@@ -70,11 +70,12 @@ def emit(text: str, *, error: bool = False) -> None:
     if stream is None:
         return
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    if any(name in os.environ for name in _RUNNERS):
+    text = text.encode(encoding, _PLAIN_FORMS).decode(encoding)
+    if any(name in os.environ for name in _RUNNERS):  # plain forms can make a command too
         text = _COMMAND.sub(lambda prefix: f"{prefix[0]} ", text)
     # closed pipe, full disk, closed stream: the results do not depend on who reads them
     with contextlib.suppress(OSError, ValueError):
-        stream.write(text.encode(encoding, _PLAIN_FORMS).decode(encoding))
+        stream.write(text)
         stream.flush()
 
 

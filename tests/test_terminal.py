@@ -114,17 +114,44 @@ def test_characters_that_an_encoding_lacks_have_plain_forms(monkeypatch, encodin
     assert raw.getvalue().decode(encoding) == shown[encoding]
 
 
-@pytest.mark.parametrize("runner", ["GITHUB_ACTIONS", "TF_BUILD", ""])
+RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+
+
+@pytest.mark.parametrize("runner", [*RUNNERS, ""])
 def test_no_name_is_a_command_of_a_ci_runner(capsys, monkeypatch, runner):
-    for name in ("GITHUB_ACTIONS", "TF_BUILD"):
+    for name in RUNNERS:
         monkeypatch.delenv(name, raising=False)
     if runner:
         monkeypatch.setenv(runner, "true")
-    text = "::stop-commands::x\n  ::add-mask::y .5\na ::b\n##[error]c ##vso[task.d]\n"
+    text = "::stop-commands::x\n  ::add-mask::y .5\na ::b\n##[error]c ##vso[t.d]\n##teamcity[e]\n"
     emit(text)
     emit(text, error=True)
-    safe = ": :stop-commands::x\n  : :add-mask::y .5\na ::b\n## [error]c ## vso[task.d]\n"
+    safe = (
+        ": :stop-commands::x\n  : :add-mask::y .5\na ::b\n## [error]c ## vso[t.d]\n## teamcity[e]\n"
+    )
     assert tuple(capsys.readouterr()) == ((safe, safe) if runner else (text, text))
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    emit(
+        "\uff1a\uff1aerror::x \uff03\uff03[error]\n"
+    )  # wide signs, whose plain forms are a command
+    assert raw.getvalue() == (b": :error::x ## [error]\n" if runner else b"::error::x ##[error]\n")
+
+
+def test_a_full_disk_is_named(workplace):
+    """A write that fails names no file."""
+    rows = [
+        f"q{i},j{j},{t},{(i * j + t) % 9 + 1}" for i in range(9) for j in range(4) for t in (0, 1)
+    ]
+    (workplace / "my.csv").write_text("\n".join(["item_id,judge,repeat,score", *rows]) + "\n")
+    words = ["analyze", "my.csv", "--report", "none", "--resamples", "99"]
+    done = in_bash("ulimit -f 4; {command}", words)
+    assert done.returncode == 2
+    assert b"judgestats: not written (File too large). Make room" in done.stderr
+    (workplace / "l.csv").write_text("item_id,annotator,label\nq1,a,pass\n")
+    assert main(["labels", "export", "l.csv"]) == 0
+    done = in_bash("ulimit -f 0; {command}", ["labels", "collect", "l.csv", "--out", "l.html"])
+    assert (done.returncode, b"l.db: not written" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

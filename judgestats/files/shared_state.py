@@ -124,7 +124,7 @@ def _is_foreign(path: Path, layout: Layout) -> bool:
     except sqlite3.Error as error:
         if "locked" in str(error) or "busy" in str(error):
             return False
-        raise layout.layout_error(path, short(str(error))) from None
+        raise _fault(error, path, layout) from None
     return bool(number not in {0, layout.application_id} or (number == 0 and tables))
 
 

@@ -85,6 +85,11 @@ def test_a_name_with_a_zero_byte_is_refused(folder, capsys, words):
     refused(capsys, [*words, "a\0b.db"], "holds a zero byte. See judgestats ")
 
 
+def test_a_name_that_is_not_utf8_is_refused_where_it_would_be_stored(folder, capsys):
+    refused(capsys, ["monitor", "good.csv", "--state", "s.db", "--rate", "\udcff=score:5"], "UTF-8")
+    assert main([*MONITOR, "s.db"]) == 0  # nothing of it was kept
+
+
 def test_the_refusal_of_a_json_state_shows_how_to_build_a_new_one(folder, capsys):
     (folder / "s.json").write_text('{"version": 1, "rates": {}, "clusters": [], "files": []}')
     refused(capsys, [*MONITOR, "s.json"], "judgestats monitor FILE --state s.db --rate")
