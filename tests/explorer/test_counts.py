@@ -298,9 +298,13 @@ def test_human_raters_are_columns_with_every_word_that_they_gave(
     assert tab.js("judgestats.exportRows().length") == 1 + 8  # those of judges
 
 
-def test_no_word_of_a_verdict_or_a_label_is_cut(opened: Callable[..., Browser]) -> None:
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_no_word_of_a_verdict_or_a_label_is_cut(
+    opened: Callable[..., Browser], repeats: int
+) -> None:
     words = {"pass": "supported", "fail": "unsupported"}
-    frame = judgments(4, judges=("ann", "bob", "cy", "dee"), kind="choice", repeats=1, missing=0.0)
+    judges = ("ann", "bob", "cy", "dee")
+    frame = judgments(4, judges=judges, kind="choice", repeats=repeats, missing=0.0)
     for column in ("choice", "label"):
         frame[column] = frame[column].map(words).fillna("")
     tab = opened(frame)

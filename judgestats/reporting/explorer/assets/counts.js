@@ -18,15 +18,15 @@ const verdictWords = (store) => [...store.counted.map((k) => store.short[k]), ..
 
 /** Pixels that such a table needs, by the characters of its words. */
 export function tableWidth(store) {
-  const words = verdictWords(store);
+  const words = verdictWords(store).map((word) => longest(word.split(" "))); // lines break at spaces
   const wide = (n) => Math.max(24, 8 + 6.6 * Math.min(n, 14));
-  return words.reduce((sum, w) => sum + wide(w.length), wide(longest([...words, "no label"])));
+  return words.reduce((sum, n) => sum + wide(n), wide(Math.max(...words, "label".length)));
 }
 
 /** A table of labels by majorities for one column. */
 export function countTable(column, store) {
   const body = el("tbody");
-  const node = el("section", { class: "panel" }, el("h3", {}, breakable(store.names[column.k])),
+  const node = el("section", { class: "panel" }, el("h3", { class: "brief", title: column.name }, breakable(store.names[column.k])),
     el("table", { class: "confusion" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: store.prefix ? "" : "sr" }, store.prefix || "Human label")),
         verdictWords(store).map((word) => el("th", { scope: "col" }, word)))), body));

@@ -4,7 +4,7 @@ import { byId, el, replace, setAttributes } from "./dom.js";
 import { DASH, count, fixed } from "./format.js";
 import { RESOLVED } from "./review.js";
 import { outcomeOf } from "./select.js";
-import { NONE } from "./store.js";
+import { BY_CRITERION, NONE } from "./store.js";
 import { judged } from "./text.js";
 
 const SIGN = { agrees: "=", differs: "\u2260", unparsed: "\u00d7" };
@@ -22,7 +22,10 @@ export class Detail {
     const columns = store.columns.map((c, k) => ({ ...c, k }))
       .filter((c) => selection.keepColumn[c.k] && store.rows(item * store.nColumns + c.k).length);
     const judges = columns.filter((c) => !store.human[c.k]);
-    if (!judges.some((c) => c.k === column)) this.column = judges.length ? judges[0].k : -1;
+    if (!judges.some((c) => c.k === column)) { // the judge to decide on: the first that errs
+      const { wrong } = selection.cells, errs = judges.find((c) => wrong[item * store.nColumns + c.k]);
+      this.column = (errs || judges[0] || { k: -1 }).k;
+    }
     replace(byId("detail-title"), store.items.id[item]);
     const { slice, cluster, id } = store.items, seen = [id[item], ...store.items.texts.map(([, list]) => store.text(list[item]))];
     const own = seen.some((text) => text.startsWith(cluster[item])) ? "" : cluster[item].slice(0, 160);
@@ -52,9 +55,10 @@ export class Detail {
     const { store, selection } = this;
     const cell = this.item * store.nColumns + c.k;
     const rows = Array.from(store.rows(cell)).filter((r) => selection.keepRow[r]);
-    const major = selection.cells.major[cell];
+    const major = selection.cells.major[cell], byCriterion = store.labelWord(this.item) === BY_CRITERION;
     const parts = [store.points[c.k] && !store.human[c.k] ? `mean ${fixed(selection.cells.mean[cell], 2)}` : "",
-      major !== NONE ? store.labels[major] : store.voted[c.k] ? "no majority" : ""];
+      major !== NONE ? store.labels[major] : store.voted[c.k] ? "no majority" : "",
+      byCriterion && store.cellLabel(cell) ? `human label ${store.cellLabel(cell)}` : ""];
     return el("section", { class: c.k === this.column ? "judge is-open" : "judge" },
       el("h4", {}, c.name, el("span", {}, parts.filter(Boolean).join(" \u00b7 "))),
       rows.map((r) => this.reply(r)));

@@ -78,7 +78,7 @@ export class Figure {
       el("div", {}, single ? "Score " : "Mean ", fields[0], "\u2013", fields[1],
         single ? null : [" SD ", fields[2], "\u2013", fields[3]]));
     const node = el("section", { class: "panel" },
-      el("h3", {}, breakable(this.store.names[column.k])), canvas, tip, form);
+      el("h3", { class: "brief", title: column.name }, breakable(this.store.names[column.k])), canvas, tip, form);
     const panel = { column, canvas, node, tip, fields };
     for (const input of fields) {
       input.addEventListener("change", () => {

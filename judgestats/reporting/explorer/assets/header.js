@@ -95,10 +95,10 @@ export function showHeader(record) {
   const rows = record.verdicts.map((v) => {
     const [sign, word, kind] = SIGNS[v.outcome] || ["", v.outcome, "open"];
     return el("tr", { class: first.has(v) ? "" : "more", hidden: !first.has(v) },
-      el("th", { scope: "row" }, v.name),
+      el("th", { scope: "row" }, el("span", {}, v.name)),
       el("td", { class: "verdict" }, el("span", { class: `chip ${kind}` },
         el("span", { "aria-hidden": "true" }, sign), ` ${word}`),
-      el("span", { class: "why" }, v.why)),
+      el("span", { class: "why" }, v.why.replace(/([\u2264\u2265]) /g, "$1\u00a0"))),
       measures.map((m) => cell(v.requirements.find((r) => r.key === m.id), m.label)));
   });
   const left = record.verdicts.length - first.size;

@@ -135,6 +135,8 @@ function explore(payload) {
   // The filters are above the button, maybe out of sight.
   byId("show-filters").addEventListener("click", () => { if (document.body.matches(".has-filters")) byId("reset").focus(); });
   toggle("expand", "wide-detail");
+  // The wide view hides what may have had the focus.
+  byId("expand").addEventListener("click", () => { if (!byId("detail").contains(document.activeElement)) byId("detail-body").focus(); });
   byId("close").addEventListener("click", close);
   for (const [name, by] of [["prev", -1], ["next", 1]]) {
     byId(name).addEventListener("click", () => { matrix.step(by); byId(name).focus(); });
@@ -194,7 +196,7 @@ function explore(payload) {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
       && event.target.type !== "checkbox";
     if (event.key === "Escape") {
-      if (typing) event.target.blur();
+      if (typing) byId(byId("detail").contains(event.target) ? "detail-body" : "matrix").focus();
       else if (detail.item !== undefined) close();
       return;
     }

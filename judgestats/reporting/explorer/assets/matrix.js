@@ -72,7 +72,7 @@ export class Matrix {
       return el("div", { role: "row", class: "mx-row", "aria-rowindex": depth + 1 },
         cell(depth ? "" : "Item", { class: "mx-item" }),
         spans.map((s) => {
-          const node = cell(breakable(s.name), { class: depth + 1 < roles.length || !depth ? "mx-judge" : "", "aria-colspan": s.n });
+          const node = cell(el("span", { class: "brief", title: s.name }, breakable(s.name)), { class: depth + 1 < roles.length || !depth ? "mx-judge" : "", "aria-colspan": s.n });
           node.style.gridColumn = `span ${s.n}`;
           return node;
         }),

@@ -6,6 +6,7 @@ export const STATUS = ["ok", "not_applicable", "unparsed", "error", "missing"];
 /** Words of a status that `judgestats analyze` reads. */
 export const STATUS_READ = ["ok", "not_applicable", "unparseable", "failed", "missing"];
 export const NONE = 255; // no verdict, no label, no majority
+export const BY_CRITERION = "by criterion"; // the label of an item whose criteria have different ones
 const TEXT_PARTS = ["explanation", "raw", "request"];
 
 /** Decode base64, gunzip, parse. The three steps take about 0.3 s for 100,000 judgments. */
@@ -145,14 +146,14 @@ export class Store {
     return this.sorted.subarray(this.start[cell], this.start[cell + 1]);
   }
 
-  /** The label of an item as a word: of all columns, or "varies" where criteria differ. */
+  /** The label of an item as a word: of all columns, or that criteria differ. */
   labelWord(item, short = false) {
     const seen = new Set();
     for (let k = 0; k < this.nColumns; k++) {
       const c = item * this.nColumns + k, w = this.cellLabel(c, short);
       if (w) seen.add(this.numeric ? plainNumber(this.truth[c]) : w);
     }
-    return seen.size > 1 ? "by criterion" : [...seen][0] || "";
+    return seen.size > 1 ? BY_CRITERION : [...seen][0] || "";
   }
 
   cellLabel(cell, short = false) {
