@@ -61,8 +61,7 @@ def view_command(arguments: Args) -> int:
             own = why.get(run.records.kind, "they were counted, not kept")
             raise InputError(f"view: {arguments.file} has no judgments ({own}). Give one run.")
         if labels:
-            joined = with_labels(Path(arguments.file), run.finals, labels, scores=True)
-            options["frame"] = joined
+            options["frame"] = with_labels(Path(arguments.file), run.finals, labels, scores=True)
     else:
         how = reading_options(Args(**vars(arguments) | {"labels": str(labels or "")}))
         with console.announce_progress(f"Reading and analysing {Path(arguments.file).name}"):

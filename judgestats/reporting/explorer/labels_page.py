@@ -85,9 +85,8 @@ def blind_payload(
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, *_: Any) -> None:
         """A browser that leaves in the middle is no fault; anything else is one line."""
-        del request, client_address
         error = sys.exc_info()[1]
         if not isinstance(error, (ConnectionError, TimeoutError)):
             emit(f"judgestats: labels collect: a request failed ({error!r:.200}).\n", error=True)
@@ -166,7 +165,7 @@ def label_server(
 
         def do_POST(self) -> None:
             length = self.headers.get("Content-Length", "")
-            is_sized = bool(_LENGTH.fullmatch(length)) and int(length) <= _LONGEST
+            is_sized = bool(re.fullmatch("[0-9]{1,6}", length)) and int(length) <= _LONGEST
             if not self._is_allowed() or self.path != "/label" or not is_sized:
                 self._refuse()
                 return
@@ -201,7 +200,6 @@ def label_server(
     return server, f"http://127.0.0.1:{server.server_address[1]}/#t={token}"
 
 
-_LENGTH = re.compile(r"[0-9]{1,6}")
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 """A text of JSON; one without an end reaches to the end, so that the search is linear."""
 

@@ -354,9 +354,7 @@ def _sampled(judged: _CodedJudgments, n: int) -> np.ndarray:
     )
     held = first["item_id"].isin(judged.flagged).to_numpy()
     order = np.lexsort((np.arange(len(first)), first["cluster"].map(place).to_numpy(), ~held))
-    keep = np.zeros(len(first), dtype=bool)
-    keep[order[:n]] = True
-    return keep
+    return np.isin(np.arange(len(first)), order[:n])
 
 
 def _step(judged: _CodedJudgments) -> float:
@@ -552,8 +550,7 @@ def record_of(results: Results) -> dict[str, Any]:
                 asked[r.key] = {"id": r.key, "label": r.label, "needed": threshold_text(r)}
     facts = verdict_screen.facts_of(results, brief_of(results))
     said = verdict_screen.finding_of(results) or results.finding
-    care = [t for severity, t in verdict_screen.care_of(results) if severity != "minor"]
-    advice = [["Care", text] for text in care[:3]]
+    advice = [["Care", t] for grave, t in verdict_screen.care_of(results) if grave != "minor"][:3]
     finding = said
     if said in {"", verdict_screen.finding_on_rate(results)}:  # the verdict itself is the finding
         finding = next((text for _, text, _ in verdict_screen.verdict_groups(results)), said)
