@@ -10,6 +10,7 @@ import math
 import shlex
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -95,9 +96,30 @@ class _Command(click.Command):
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
             raise _translate_error(error, ctx, words) from None
+        if not ctx.resilient_parsing:
+            self._check_given_once(ctx, words)
         if rest and not self.declared.open and not ctx.resilient_parsing:
             _refuse(ctx, f"unrecognized arguments: {' '.join(rest)}")
         return rest
+
+    def _check_given_once(self, ctx: click.Context, words: list[str]) -> None:
+        """Refuse two values of a single option, of which only the last would count."""
+        options = {o.flag: o for o in self.declared.options if o.kind != "switch"}
+        given: dict[str, str] = {}
+        ahead = iter(pairwise([*words, "--"]))
+        for word, following in ahead:
+            if word == "--":
+                break
+            flag, is_joined, value = word.partition("=")
+            option = options.get(flag)
+            if option is None:
+                continue
+            if not is_joined and not (option.alone and following.startswith("-")):
+                value = following
+                next(ahead, None)  # a value is no option, whatever it looks like
+            if not option.repeated and given.setdefault(flag, value) != value:
+                both = f"{given[flag][:60]!r} and {value[:60]!r}"
+                _refuse(ctx, f"argument {flag}: expected one value, got {both}")
 
     def invoke(self, ctx: click.Context) -> Any:
         given = _given(ctx)

@@ -160,6 +160,10 @@ def test_an_action_takes_its_own_options_alone(capsys):
         (["labels", "split"], "required: file. See judgestats labels split --help."),
         (["drift", "a", "b", "--seed"], "argument --seed: expected one argument"),
         (["drift", "a", "b", "--out", "--json"], "argument --out: expected one argument"),
+        (
+            ["analyze", "a", "--labels", "b", "--labels=c"],
+            "argument --labels: expected one value, got 'b' and 'c'. See judgestats analyze --help",
+        ),
         (["drift", "a", "b", "--json=3"], "argument --json: takes no value"),
         (["drift", "a"], "required: second. See judgestats drift --help."),
         (["drift"], "required: first, second."),
@@ -177,6 +181,16 @@ def test_a_wrong_word_is_one_sentence(words, said, capsys):
     assert printed.err.startswith("judgestats: ")
     assert printed.err.count("\n") == 1
     assert printed.out == ""
+
+
+def test_an_option_given_twice_alike_or_that_is_repeated_is_taken(capsys):
+    alike = ["--labels", "b", "--labels=b", "--stream", "--stream"]
+    repeated = ["--require", "tpr>=.8", "--require", "tnr>=.8"]
+    assert main(["analyze", "no.csv", *alike, *repeated]) == 2
+    assert "there is no file 'no.csv'" in capsys.readouterr().err
+    sides = ["--first-options", "--labels=b", "--second-options", "--labels=c"]
+    assert main(["drift", "no.csv", "no.csv", *sides]) == 2
+    assert "expected one value" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

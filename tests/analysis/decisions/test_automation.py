@@ -275,7 +275,8 @@ def test_the_command_takes_prices(tmp_path, capsys):
     file, labels, out = (tmp_path / name for name in ("v.csv", "labels.csv", "routes.csv"))
     pd.concat(rows).to_csv(file, index=False)
     d[["item"]].assign(label=d["label"].map(words)).to_csv(labels, index=False)
-    common = ["decide", "automate", str(file), "--labels", str(labels), "--error", ".1"]
+    given = ["decide", "automate", str(file), "--labels", str(labels)]
+    common = [*given, "--error", ".1"]
     assert main([*common, "--price", "cheap=1,dear=10,human=200", "--out", str(out)]) == 0
     screen = capsys.readouterr().out
     assert screen.startswith("CASCADE  cheap ")
@@ -290,6 +291,9 @@ def test_the_command_takes_prices(tmp_path, capsys):
     ):
         assert main([*priced, *more]) == 2
         assert said in capsys.readouterr().err
+    for more in ([], ["--price", "cheap=1,dear=10,human=200"]):
+        assert main([*common, *more, "--labels-drawn", "stratified"]) == 2
+        assert "in each stratum" in capsys.readouterr().err
     assert main([*priced, "--labels-drawn", "by-verdict"]) == 2
     command = capsys.readouterr().err.partition("judgestats labels plan ")[2].split()
     assert main(["labels", "plan", *command, "--out", str(tmp_path / "drawn.csv")]) == 0
@@ -297,7 +301,7 @@ def test_the_command_takes_prices(tmp_path, capsys):
     other = rows.assign(annotator="b", label=rows["label"].mask(rows.index % 5 == 0, "pass"))
     pd.concat([rows, other]).to_csv(labels, index=False)
     capsys.readouterr()
-    assert main([*priced, "--error", ".05"]) == 0
+    assert main([*given, "--error", ".05", "--price", "cheap=1,dear=10,human=200"]) == 0
     assert "Two human raters differ in" in capsys.readouterr().out
 
 
