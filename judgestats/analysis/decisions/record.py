@@ -338,6 +338,8 @@ def check_draw(
 ) -> tuple[Caveat, ...]:
     """Refuse labels that allow no claim; a caveat where it is not said how they were drawn.
 
+    Certificates weigh no label: of stratified labels only those with equal chances serve.
+
     Parameters
     ----------
     where : str
@@ -351,12 +353,18 @@ def check_draw(
     Raises
     ------
     InputError
-        Labels were picked by hand, or drawn by verdict where that biases the rates.
+        Labels were picked by hand, drawn by stratum, or by verdict where that biases the rates.
     """
     if labels_drawn == UNEQUAL:
         raise InputError(
             f"{where}: labels have other chances within a verdict (column chance), so their errors "
             f"are not those of the items. Draw them at random: {plan_command(200, items)}"
+        )
+    if labels_drawn == "stratified":
+        raise InputError(
+            f"{where}: stratified labels may have other chances in each stratum, so their errors "
+            "are not those of the items. If all chances were equal: --labels-drawn random. Else "
+            f"draw them at random: {plan_command(200, items)}"
         )
     if labels_drawn and labels_drawn not in LABELS_DRAWN:
         raise InputError(

@@ -125,6 +125,8 @@ def test_what_cannot_be_claimed_is_refused_or_has_a_reason():
         operating_point(s, y, labels_drawn="convenience")
     with pytest.raises(InputError, match="by verdict bias TPR and TNR"):
         operating_point(s, y, labels_drawn="by-verdict")
+    with pytest.raises(InputError, match=r"If all chances were equal: --labels-drawn random"):
+        operating_point(s, y, labels_drawn="stratified")
     with pytest.raises(InputError, match=r"at least 35 passes.*at least 17 fails"):
         operating_point(s[:30], y[:30], tpr=0.9, tnr=0.8)
     with pytest.raises(InputError, match=r"Every item has a label\."):

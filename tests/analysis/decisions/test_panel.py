@@ -124,7 +124,7 @@ def test_the_command_and_the_gate(files, capsys):
     file, labels = files
     words = ["decide", "panel", file, "--labels", labels]
     assert main([*words, "--require", "n_eff>=1.5"]) == 0
-    assert "9 judges have 2.0 effective votes [1.7, 2.3]" in capsys.readouterr().out
+    assert "9 judges have 2.0 effective votes, 95% CI [1.7, 2.3]" in capsys.readouterr().out
     assert main([*words, "--require", "n_eff>=4"]) == 1
     assert main([*words, "--require", "n_eff>=2"]) == 3
     capsys.readouterr()
@@ -140,8 +140,9 @@ def test_the_command_and_the_gate(files, capsys):
     capsys.readouterr()
     assert main([*words, "--price", "j77=3"]) == 2
     assert "no judge is called 'j77'" in capsys.readouterr().err
-    assert main([*words, "--labels-drawn", "by-verdict"]) == 2
-    assert "bias error rates" in capsys.readouterr().err
+    for drawn, why in (("by-verdict", "bias error rates"), ("stratified", "in each stratum")):
+        assert main([*words, "--labels-drawn", drawn]) == 2
+        assert why in capsys.readouterr().err
     gate = js.check(file, labels=labels, require={"n_eff": 4}, n_resamples=99)
     assert gate.exit_code == 1
 
