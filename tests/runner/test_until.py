@@ -44,6 +44,7 @@ def test_a_width_stops_the_run_after_whole_items(workplace):
     assert all(look["high"] - look["low"] > 0.1 for look in stop["looks"][:-1])
     assert (frame.groupby("item_id").size() == 2 * 3).all()
     assert stop["screen"][0].startswith("STOPPED")
+    assert ", 95% CI [" in stop["screen"][0]
     with closing(sqlite3.connect(workplace / "mlflow.db")) as db:
         [[saved]] = db.execute("select value from metrics where key = 'budget_saved'")
         [[items]] = db.execute("select value from params where key = 'stop/items'").fetchall()

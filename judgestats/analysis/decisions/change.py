@@ -13,7 +13,7 @@ import numpy as np
 
 from judgestats.analysis.decisions import change_data
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
-from judgestats.analysis.decisions.record import Decision, number
+from judgestats.analysis.decisions.record import Decision, level_text, number
 from judgestats.errors import InputError
 from judgestats.files import monitor_state
 from judgestats.results.numbers import count_noun
@@ -124,8 +124,11 @@ class Change(Decision):
 
     def sentences(self) -> list[str]:
         """Who changed, by how much; or what would show within how many periods."""
-        seen = f"(period {self.period}, {self.anchors_used:,} anchor judgments)"
-        judge, system = (_shift_text(one, self.period) for one in (self.judge, self.system))
+        periods = "all periods of this reference" if self.earlier else "all periods"
+        surely = f"false alarm at most {level_text(self.alpha)} over {periods}"
+        seen = f"(period {self.period}, {self.anchors_used:,} anchor judgments; {surely})"
+        level = f"{level_text(self.level)} CI"
+        judge, system = (_shift_text(one, self.period, level) for one in (self.judge, self.system))
         judge = f"The judge changed: {judge}, on unchanged answers."
         system = f"The system changed: {system}, in judgments of today's judge."
         if self.verdict == "judge":
@@ -181,20 +184,22 @@ class Change(Decision):
             )  # fmt: skip
 
 
-def _shift_text(made: Shift, period: int) -> str:
+def _shift_text(made: Shift, period: int, interval: str = "") -> str:
     """The shift, or after an alarm the change with the limits that decide, and its periods."""
     if not made.raised:
         return f"{number(made.shift)} [{number(made.low)}, {number(made.high)}]"
     ends = (number(v, 5 if abs(v) < 0.0005 else 2) for v in (made.change.low, made.change.high))
-    limits = f"[{', '.join(ends)}]"
+    limits = f" [{', '.join(ends)}]"
     if math.isnan(made.change.low):
-        limits = "(no CI: several changes)"
+        limits = " (no CI: several changes)"
+    elif interval:
+        limits = f", {interval}{limits},"
     when = f"since period {made.since}"
     if made.until < period:
         when = f"in periods {made.since} to {made.until}"
     if made.until > 1:
         when = f"on average {when}"
-    return f"{number(made.change.estimate)} {limits} {when}"
+    return f"{number(made.change.estimate)}{limits} {when}"
 
 
 class ChangeMonitor:

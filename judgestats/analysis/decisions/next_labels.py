@@ -59,6 +59,11 @@ class LabelBounds(Part):
     assumed: Mapping[str, float] = field(default_factory=dict)
 
 
+def _estimated(labels: int) -> str:
+    """That a bound is an estimate, and of what."""
+    return f"(no CI: estimated from {labels:,} labels)"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChoiceGain(record.Decision):
     """What choosing the next items would save over random labels.
@@ -81,7 +86,7 @@ class ChoiceGain(record.Decision):
             record.percent, (self.adaptive_gain, self.bound.neyman, self.bound.strata)
         )
         claim = f"Choosing the items saves at most {gain} of the labels: {best} of those needed"
-        other = f"without a judge, random labels {random} (from {self.n_labels:,} labels)."
+        other = f"without a judge, random labels {random} {_estimated(self.n_labels)}."
         return [f"{claim} {other}", "For a new sample: judgestats labels next FILE"]
 
 
@@ -135,7 +140,7 @@ class NextLabels(record.Decision):
             head = (
                 f"Bound: {record.percent(self.bound.strata)} of the labels that people alone need, "
                 f"with random labels and these strata; {record.percent(self.bound.neyman)} at best "
-                f"(from {self.n_labels:,} labels)."
+                f"{_estimated(self.n_labels)}."
             )
         elif self.n_labels:
             head = "No bound can be estimated: labels do not vary, or a stratum has one label."
@@ -151,7 +156,8 @@ class NextLabels(record.Decision):
                 shown = [f"{v:.2f}".replace("-", "−") for v in (
                     made.estimate, made.low, made.high)]  # fmt: skip
             size = f"({self.n_labels:,} labels of {self.n_items:,} items)"
-            out.append(f"{name} {shown[0]} [{shown[1]}, {shown[2]}] {size}.")
+            limits = f"{record.level_text(self.level)} CI [{shown[1]}, {shown[2]}]"
+            out.append(f"{name} {shown[0]}, {limits} {size}.")
         if self.adaptive_gain < WORTH:
             gain = record.percent(max(round(self.adaptive_gain, 3), 0))
             out.append(

@@ -123,8 +123,8 @@ class Panel(record.Decision):
             return [f"{k} judges: {self.reason}."]
         made = self.n_eff
         first = (
-            f"{k} judges have {made.estimate:.1f} effective votes "
-            f"[{made.low:.1f}, {made.high:.1f}]."
+            f"{k} judges have {made.estimate:.1f} effective votes, "
+            f"{record.level_text(self.level)} CI [{made.low:.1f}, {made.high:.1f}]."
         )
         own = next((s for s in self.accuracy_by_size if s.k == k and not s.model), None)
         if own is None:

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from scipy import special
 
-from judgestats.analysis.decisions.record import Decision, number
+from judgestats.analysis.decisions.record import Decision, level_text, number
 from judgestats.errors import InputError, nearest
 from judgestats.results.numbers import apa_number
 from judgestats.results.records import Number, Part
@@ -101,8 +101,8 @@ class StoppingRule(Decision):
     >>> rule.reached, rule.projected > 200
     (False, True)
     >>> print(rule.look(210, .746, .693, .792))
-    STOPPED  icc_1_1 .746 [.693, .792] after 210 of 300 items: width .10 reached, 30% of the items
-             saved.
+    STOPPED  icc_1_1 .746, 95% CI [.693, .792], after 210 of 300 items: width .10 reached, 30% of
+             the items saved.
     """
 
     kind: ClassVar[str] = "stop"
@@ -332,15 +332,19 @@ class StoppingRule(Decision):
         if not self.looks:
             return [f"{self.rule}: {self.reason}."]
         after = f"after {self.items} of {self.max_items} items"
+        level = level_text(self.level)
         if self.quantity == VERDICT:
             if not self.reached:
                 return [f"Not every verdict is known {after}."]
-            return [f"Every verdict is known {after}, {self._saved()}."]
+            surely = f"with {level} confidence over all looks"
+            return [f"Every verdict is known {after}, {surely}: {self._saved()}."]
         last = self.looks[-1]
-        limits = f"[{number(last.low, 3)}, {number(last.high, 3)}]"
+        limits = f", {level} CI [{number(last.low, 3)}, {number(last.high, 3)}]"
         if math.isnan(last.low):
-            limits = "(no interval)"
-        shown = f"{self.quantity} {number(last.estimate, 3)} {limits}"
+            limits = " (no interval)"
+        elif self.stop == "verdict":
+            limits += " over all looks"
+        shown = f"{self.quantity} {number(last.estimate, 3)}{limits},"
         if not self.reached:
             more = ""
             if self.stop == "width" and self.projected > self.max_items:

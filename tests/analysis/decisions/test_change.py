@@ -103,10 +103,10 @@ def test_an_alarm_shows_the_interval_that_decides_it(tmp_path, last):
     assert any(one.low < 0 < one.high for one in alarms)  # the mean over all periods
     if last == 20:
         assert all(one.change.low < -0.3 < one.change.high < 0 for one in alarms)
-        assert f"on average since period {alarms[-1].since}, on" in made.screen()[0]
+        assert f"], on average since period {alarms[-1].since}, on" in " ".join(made.screen())
     else:
         assert alarms[-1].until < 20
-        assert f"average in periods {made.judge.since} to {made.judge.until}" in made.screen()[0]
+        assert f"average in periods {made.judge.since} to {made.judge.until}" in str(made)
         assert not alarms[-1].change.low <= 0 <= alarms[-1].change.high
 
 
@@ -233,7 +233,8 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     assert codes == [0] * 13 + [1]
     out = capsys.readouterr().out
     assert out.startswith("NOT YET  No change of judge or system is detected after 1 period.")
-    assert "CHANGED  The judge changed: −.21 [−.47, −.01] on average since period 11" in out
+    assert "CHANGED  The judge changed: −.21, 95% CI [−.47, −.01], on average since period" in out
+    assert "anchor judgments; false alarm at most 5% over all periods)" in " ".join(out.split())
     assert main(["monitor", str(folder / "15.csv"), *words, "--values", "pass=fail"]) == 2
     assert "--values has no effect with anchors" in capsys.readouterr().err
     assert main(["monitor", str(folder / "14.csv"), *words]) == 2
@@ -256,6 +257,11 @@ def test_the_command_opens_adds_alarms_and_reopens(files, capsys):
     assert main(["monitor", str(folder / "16.csv"), *words, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert (record["period"], record["alpha"], record["earlier"]) == (1, 0.025, ["judge"])
+    every = pd.read_csv(folder / "anchors.csv").query("kind == 'anchor'").drop_duplicates("item")
+    every.assign(value=0).to_csv(folder / "low.csv", index=False)
+    assert main(["monitor", str(folder / "low.csv"), *words]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "false alarm at most 2.5% over all periods of this reference)" in said
 
 
 def test_labels_of_anchors_say_whether_a_change_hurts(tmp_path):

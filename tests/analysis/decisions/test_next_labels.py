@@ -64,6 +64,9 @@ def test_batches_follow_one_order_and_their_estimate_covers():
     assert done.estimate.low <= y.mean() <= done.estimate.high
     assert done.bound.neyman <= done.bound.strata <= done.bound.verdict + 0.05
     assert done.screen()[0].startswith("LABELS  Bound: ")
+    said = " ".join(" ".join(done.screen()).split())
+    assert "(no CI: estimated from 200 labels). Human pass rate" in said
+    assert f", 95% CI [{done.estimate.low:.3f}".replace("[0.", "[.") in said
 
 
 @pytest.mark.parametrize("budget", [101, 203, 999])
@@ -280,6 +283,7 @@ def test_analyze_proposes_to_choose_items_where_that_saves_labels(tmp_path, caps
         assert main([*command, "--labels-drawn", "random"]) in {0, 1, 3}
         said = " ".join(capsys.readouterr().out.split())
         assert ("LABELS Choosing the items saves at most" in said) is proposed
+        assert ("(no CI: estimated from 600 labels)" in said) is proposed
         assert ("For a new sample: judgestats labels next FILE" in said) is proposed
         assert main([*command, "--labels-drawn", "random", "--all"]) in {0, 1, 3}
         said = capsys.readouterr().out

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from judgestats import stats
 from judgestats.decisions import StoppingRule
@@ -25,7 +26,7 @@ def test_reference_values():
     made = {}
     first = measured(x[:20])
     made |= {"icc_at_20": first[0], "icc_limits_at_20": first[1:]}
-    # Its limits are not those of chi square, which need normal noise.
+    # The reference's sem_limits_at_20 are of chi square: left out, for the reason tested below.
     noise = stats.condition_summary(x[:20, None], conditions=["J"])["J"].sem
     made["sem_at_20"] = noise.estimate
     for width in (0.15, 0.1):
@@ -43,6 +44,21 @@ def test_reference_values():
         agree("dec_until", {f"obf_bounds_{looks}": bounds}, tolerance=1e-6)
 
 
+def test_limits_of_the_sem_hold_where_those_of_chi_square_do_not():
+    """Chi square needs normal noise, the same on every item. Judges waver on some items only."""
+    rng, n, df = np.random.default_rng(3), 100, 200
+    covered = np.zeros(2)
+    for _ in range(200):
+        share = np.where(rng.random((n, 1)) < 0.25, 0.4, 0.02)
+        grades = 5 + rng.choice([-1, 1], (n, 3)) * (rng.random((n, 3)) < share)
+        found = stats.condition_summary(grades[:, None], conditions=["J"])["J"].sem
+        true = np.sqrt(0.25 * 0.4 + 0.75 * 0.02)
+        low, high = found.estimate * np.sqrt(df / chi2.ppf([0.975, 0.025], df))
+        covered += found.interval.low <= true <= found.interval.high, low <= true <= high
+    assert covered[0] / 200 >= 0.93
+    assert covered[1] / 200 <= 0.7
+
+
 def test_a_verdict_stop_uses_the_bound_of_its_look():
     rule = StoppingRule.parse("difference!=0", max_items=400, first=80, step=80)
     assert rule.planned == (80, 160, 240, 320, 400)
@@ -53,9 +69,17 @@ def test_a_verdict_stop_uses_the_bound_of_its_look():
     assert rule.reached
     last = rule.looks[-1]
     assert last.low == pytest.approx(0.4 - 3.357 * 0.16 / 1.959964, abs=1e-3)
-    assert "above 0 is shown" in rule.screen()[0]
+    said = " ".join(" ".join(rule.screen()).split())
+    assert "95% CI [.126, .674] over all looks, after 160 of 400 items: above 0 is shown" in said
     with pytest.raises(InputError, match="none is left"):
         rule.look(240, 0.4, 0.2, 0.6)
+
+
+def test_known_verdicts_are_said_with_their_confidence():
+    rule = StoppingRule.parse("verdict", max_items=100, first=40, step=30).decide(40, known=True)
+    said = " ".join(" ".join(rule.screen()).split())
+    confidence = "with 95% confidence over all looks"
+    assert f"known after 40 of 100 items, {confidence}: 60% of the items saved." in said
 
 
 def test_a_width_beyond_the_maximum_is_said_after_the_first_look():
