@@ -267,6 +267,8 @@ _FEWEST_ALIKE = 10
 """Rows from which a label that is always the verdict is no human's."""
 _OF_ANSWERS, _TOP = {"groundtruth", "gold", "goldlabel", "label", "ytrue", "expert"}, 100
 """Names of labels that are also those of reference answers, and the highest score of a scale."""
+_MANY = 0.1
+"""Share of labels beyond it from which they are answers; fewer are absurd labels."""
 _MOST_LEVELS = 101
 _MOST_WORDS = 12
 
@@ -357,7 +359,7 @@ def repeats_verdict(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
 def holds_answers(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
     """Whether a column such as ``ground_truth`` holds what a right answer says, and no verdict.
 
-    Texts are, and numbers of which some lie beyond every scale on which the verdicts lie.
+    Texts are, and numbers of which a tenth lie beyond every scale on which the verdicts lie.
 
     Examples
     --------
@@ -373,7 +375,7 @@ def holds_answers(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
         return True
     said = pd.to_numeric(table[label], errors="coerce")
     own = pd.to_numeric(table[verdict], errors="coerce") if verdict in table else said
-    return bool(said.notna().any() and said.abs().max() > _TOP and not own.abs().max() > _TOP)
+    return bool((said.abs() > _TOP).mean() > _MANY and not own.abs().max() > _TOP)
 
 
 def _few_words(column: pd.Series) -> set[str]:
