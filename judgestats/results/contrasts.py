@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from judgestats.results.numbers import short_names
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row
 from judgestats.results.results import Results
 from judgestats.results.screen import in_these_runs, record_text, size_of
-from judgestats.results.verdict import Demand, Outcome, Subject, Verdict
+from judgestats.results.verdict import Demand, NextStep, Outcome, Subject, Verdict
 
 _CONTROL = "right_"
 _SHIFTS = frozenset({"probe_shift", "preference_shift", "attack_success", "rank_loss"})
@@ -175,10 +175,41 @@ def contrast_verdicts(results: Results) -> tuple[Verdict, ...]:
                 purpose_from="experiment",
                 sentence=claim_sentence(headline, results),
                 deciding=headline.id,
+                next=_items_that_decide(headline, claims, results),
                 simulated=headline.about.judge in results.simulated_judges,
             )
         )
     return tuple(out)
+
+
+_MOST_ITEMS = 4000
+
+
+def _items_that_decide(
+    headline: Headline, claims: Sequence[Headline], results: Results
+) -> tuple[NextStep, ...]:
+    """Items after which the largest difference is shown with power .80, if it is the truth."""
+    if headline.claim != "open":
+        return ()
+    own = [c for c in claims if c.claim == "open" and c.about.stratum == headline.about.stratum]
+    sizes = [size_of(claim, results) for claim in (headline, *own)]
+    size = next((one for one in sizes if isinstance(one, Comparison) and one.interval), None)
+    if size is None or size.interval is None or not (size.sample and size.sample.n_items):
+        return ()
+    ends, have = size.interval, size.sample.n_items
+    shift = [ends.low, size.estimate, ends.high]
+    if size.estimand in _LESS_IS_BETTER:
+        shift = [math.log(value) if value > 0 else -math.inf for value in shift]
+    wide = shift[2] - shift[0]
+    if not math.isfinite(wide) or not wide > 0:
+        return ()
+    from scipy.special import ndtri
+
+    critical = -float(ndtri((1 - ends.level) / 2))
+    ratio = math.inf if not shift[1] else (critical + 0.84) * wide / (2 * critical * shift[1])
+    more = have * max(ratio**2 - 1, 0)
+    needed = math.ceil(more) if more <= _MOST_ITEMS else None
+    return (NextStep(key=headline.id, unit="items", have=have, if_true=needed),)
 
 
 def _outcome(headline: Headline, size: Estimate | Comparison | None) -> Outcome:

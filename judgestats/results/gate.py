@@ -14,10 +14,18 @@ from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
 from judgestats.results.screen import WIDTH, Lines, Span, brief_of, hanging_lines, rest_lines
 from judgestats.results.verdict import Requirement, Verdict
-from judgestats.results.verdict_screen import facts_lines, grid_lines, number_text, status_text
+from judgestats.results.verdict_screen import (
+    deciding_label,
+    facts_lines,
+    grid_lines,
+    limit_number,
+    number_text,
+    status_text,
+    step_text,
+)
 
 EXITS = "0 pass, 1 fail, 2 refused, 3 cannot tell, 4 internal error"
-_MOST_ROWS, _MOST_LINES = 9, 3
+_MOST_ROWS, _MOST_LINES, _MOST_STEPS = 9, 3, 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +91,8 @@ class Gate:
         out += [*self._table(ordered, width), *self._tails(ordered, width), []]
         unanswered = textwrap.wrap(self._unanswered(), width - 6)
         out += hanging_lines("Care  ", "bold", unanswered)
-        out += [[]] if unanswered else []
+        decisive = self._what_decides(ordered, width)
+        out += [*decisive, *([[]] if unanswered or decisive else [])]
         allowed = " (--allow cannot-tell)" if self.passed and self._is_open else ""
         out.append([Span(f"exit {self.exit_code}{allowed} ({EXITS})")])
         return out
@@ -108,6 +117,16 @@ class Gate:
             f"Not required: up to {100 * worst:.3g}% of the judgments of a condition were not "
             "answered, and are in no number. Add --require 'quality/unanswered_share<=.05'."
         )
+
+    def _what_decides(self, ordered: Sequence[Verdict], width: int) -> Lines:
+        """How much more data decide the first subjects that are open."""
+        out: Lines = []
+        for verdict in [v for v in ordered if v.outcome == "CANNOT_TELL" and v.next][:_MOST_STEPS]:
+            step = next((s for s in verdict.next if s.key == verdict.deciding), verdict.next[0])
+            who = f"{_name(verdict)}: " if len(ordered) > 1 else ""
+            said = f"{who}{step_text(step, deciding_label(verdict, step.key))}"
+            out += hanging_lines("Next  ", "bold", textwrap.wrap(said, width - 6))
+        return out
 
     def _tails(self, ordered: Sequence[Verdict], width: int) -> Lines:
         """Tail bounds of the SEMs and ICCs that are required."""
@@ -170,8 +189,7 @@ def _limit_words(r: Requirement) -> str:
 def _limit(r: Requirement) -> str:
     if not r.limit_side or r.key in FLAGS:
         return "-"
-    number = apa_number(r.limit, digits=3, bounded=r.bounded)
-    return f"{number} ({r.limit_side})"
+    return f"{limit_number(r, 3)} ({r.limit_side})"
 
 
 def _name(verdict: Verdict) -> str:

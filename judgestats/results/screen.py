@@ -488,8 +488,8 @@ def condition_table(
 ) -> Lines:
     """A row per condition, with as many columns as fit, the first ones with intervals.
 
-    With a `contrast` (labels of conditions, the baseline first) only its rows are shown.
-    Too many pairs take one row each.
+    With a `contrast` (labels of conditions, the baseline first) only its rows are shown, as many
+    per group. Too many pairs take one row each.
     """
     names = [_name(c.name, max(16, width // 2)) for c in brief.columns]
     first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2
@@ -520,8 +520,7 @@ def condition_table(
     room = max(1, most - 2)
     shown = shared_out(groups, room, told) if cut else range(len(names))
     if cut and flat:
-        kept = [labels for k, labels in enumerate(own) if sum(map(len, own[: k + 1])) <= room]
-        shown = [i for labels in kept or own[:1] for i in labels]
+        shown = contrast_places(own, room, told)
     for i in shown:
         spans = [Span(f" {names[i]:<{first}}")]
         for _, texts, wide in columns:
@@ -565,6 +564,28 @@ def _pair_table(
     if left := 2 * (len(names) - shown):
         lines += dim_lines([_more(left, "condition", more)])
     return lines
+
+
+def contrast_places(
+    groups: Sequence[Sequence[int]], most: int, told: Sequence[int] = ()
+) -> list[int]:
+    """At most `most` indices of groups, equally many each: its first, those told, then the next.
+
+    Examples
+    --------
+    >>> contrast_places([[6, 0, 3], [13, 7, 10]], 4, told=[10])
+    [6, 0, 13, 10]
+    >>> contrast_places([[6, 0, 3], [13, 7, 10]], 7)
+    [6, 0, 3, 13, 7, 10]
+    """
+    used = [list(group) for group in groups][: max(1, most // 2)]
+    kept: list[int] = []
+    for k, group in enumerate(used):
+        room = max(2, (most - len(kept)) // (len(used) - k))
+        others = sorted(group[1:], key=lambda i: told.index(i) if i in told else len(told))
+        chosen = {*group[:1], *others[: room - 1]}
+        kept += [i for i in group if i in chosen]
+    return kept
 
 
 def shared_out(groups: Sequence[str], most: int, told: Sequence[int] = ()) -> Sequence[int]:

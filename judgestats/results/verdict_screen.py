@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from judgestats.errors import printable
 from judgestats.results.contrasts import answer_sentence, claim_sentence
@@ -25,6 +26,7 @@ from judgestats.results.screen import (
     dim_lines,
     hanging_lines,
     rest_lines,
+    shared_out,
     wrap_words,
 )
 from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
@@ -49,6 +51,8 @@ _LONGEST = 160
 """Characters of a text on a screen."""
 _BOUNDS = frozenset({"sem_tail"})
 """Quantities that are limits themselves."""
+_OF_FAR_REPLIES = frozenset({"sem_tail", "far_share"})
+"""Quantities that tables of conditions leave to the command that shows everything."""
 _BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",)}
 """Rows that directly follow the row of a requirement."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
@@ -97,17 +101,21 @@ def verdict_screen(
     said = finding or finding_of(results)
     found: Lines = [[Span(line)] for line in wrap_words(said, width)] if said else []
     found = [[], *found] if found else found
-    found += decision_lines(results, width)
     care = care_text_lines(care_of(results), width)
-    found = found or [[]]
     room = _MOST_LINES - closing - len(head)
+    subjects = min(len({v.subject.label for v in results.verdicts}), _MOST_SUBJECTS)
+    decided = decision_lines(results, width)
+    least = subjects + _BESIDE_SUBJECTS
+    has_room = room - len(found) - len(care) - len(decided) >= least
+    if has_room or any(d.get("certified") for d in results.decisions):
+        found += decided
+    found = found or [[]]
     rows = sum(map(len, contrast_of(results)))
     while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
         care = care[: max(i for i, line in enumerate(care) if line[0].text.strip())]
     panel, curves = _panel_lines(results), _specification_lines(results, width)
     left = room - len(found) - len(care) - len(panel)
-    subjects = min(len({v.subject.label for v in results.verdicts}), _MOST_SUBJECTS)
-    while len(curves) > 1 and left - sum(map(len, curves)) < subjects + _BESIDE_SUBJECTS:
+    while len(curves) > 1 and left - sum(map(len, curves)) < least:
         curves.pop()
     panel += [line for curve in curves for line in curve]
     table = _table(results, brief, width, room - len(found) - len(care) - len(panel), more)
@@ -244,7 +252,8 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
         return []
     contrast = contrast_of(results)
     if not verdicts or contrast or any(v.purpose == "contrast" for v in verdicts):
-        drawn = condition_table(brief, width + 1, room, more, contrast)
+        lines = tuple(line for line in brief.lines if line.estimand not in _OF_FAR_REPLIES)
+        drawn = condition_table(replace(brief, lines=lines), width + 1, room, more, contrast)
         return [[first._replace(text=first.text[1:]), *rest] for first, *rest in drawn]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     if len(verdicts) == 1:
@@ -255,7 +264,7 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
         bare = [[row[0], row[1].partition(" [")[0], *row[2:]] for row in rows]
         return _truncate(grid or grid_lines(bare, 2 * width) or [], room, more)
     if len(keys) > _MOST_KEYS:
-        return _largest(verdicts, subject_names(results), keys, width, more)
+        return _largest(verdicts, subject_names(results), keys, width, room, more)
     by_label = {v.subject.label: v for v in verdicts}
     labels = [v.subject.label for v in verdicts]
     rows = _rows_of_several(brief, by_label, labels, keys)
@@ -281,6 +290,7 @@ def _largest(
     names: Mapping[str, str],
     keys: Sequence[str],
     width: int,
+    room: int,
     more: str,
 ) -> Lines:
     """The requirements that come out worst, one row each, a column per subject."""
@@ -291,7 +301,7 @@ def _largest(
         rooms = [-r.slack for r in found if r.status == "fails" and math.isfinite(r.slack)]
         return min(rank[r.status] for r in found), min(rooms, default=0.0)
 
-    shown = sorted(keys, key=worst)[:_MOST_KEYS]
+    shown = sorted(keys, key=worst)[: max(1, min(_MOST_KEYS, room - 3))]
     heads = [names[v.subject.label] for v in verdicts]
     rows = [["Largest effects", *heads, "Needed"]]
     for key in shown:
@@ -390,7 +400,9 @@ def _subject_rows(
         cells = [number_text(r) if r else "-" for r in found]
         if any(cell != "-" for cell in cells):
             columns.append((next(r.label for r in found if r), cells))
-    for _, label, numbers in _further(brief, set(keys)):
+    judges = [v.subject.judge for v in verdicts]
+    hidden = _OF_FAR_REPLIES if len(set(judges)) < len(judges) else frozenset()
+    for _, label, numbers in _further(brief, {*keys, *hidden}):
         columns.append((label, [numbers.get(v.subject.label, "-") for v in verdicts]))
     last = ("Verdict", [_IN_TABLES[v.outcome] for v in verdicts])
     rows_of = [names.get(v.subject.label, _clean(v.subject.name)) for v in verdicts]
@@ -408,9 +420,18 @@ def _subject_rows(
         f"{r.label} {threshold_text(r)}"
         for r in asked if r and (r.kind == "required" or r.status != "not_measured")
     ]  # fmt: skip
-    said = wrap_words(f"Needed: {', '.join(needed)}", width) if needed else []
-    note = dim_lines(said)
-    return [*_truncate(grid, room - len(note), more), *note]
+    said = f"Needed: {', '.join(needed)}" if needed else ""
+    note = wrap_words(said, width) if said else []
+    if len(grid) + len(note) <= room:
+        return [*grid, *dim_lines(note)]
+    note = wrap_words(f"{len(grid)} more: {more} · {said}", width) if said else [""]
+    count = max(1, room - 1 - len(note))
+    worst = sorted(range(len(verdicts)), key=lambda i: (ORDER.index(verdicts[i].outcome), -i))
+    told = list({judges[i]: i for i in reversed(worst)}.values())
+    shown = shared_out(judges, count, told)
+    rest = f"{len(verdicts) - len(shown)} more" + (f": {more}" if more else "")
+    note = wrap_words(f"{rest} · {said}" if said else rest, width)
+    return [grid[0], *(grid[i + 1] for i in shown), *dim_lines(note)]
 
 
 def _names(brief: Summary) -> dict[str, str]:
@@ -497,11 +518,20 @@ def limit_text(verdict: Verdict) -> str:
         missed = r.direction != "within" and (r.estimate < r.threshold) == (r.direction == "min")
         word = "may still be" if missed else "may be"
 
+    return f"{r.label} {word} {limit_number(r)}, needs {threshold_text(r)}"
+
+
+def limit_number(r: Requirement, least: int = 2) -> str:
+    """The limit that decides, with as many digits as set it apart from the threshold."""
+    if r.limit in {r.threshold, r.top}:
+        return apa_number(r.limit, digits=least, bounded=r.bounded)
+
     def text(value: float, digits: int) -> str:
         return apa_number(value, digits=digits, bounded=r.bounded)
 
-    apart = (d for d in (2, 3, 4) if text(r.limit, d) not in {text(r.threshold, d), text(r.top, d)})
-    return f"{r.label} {word} {text(r.limit, next(apart, 4))}, needs {threshold_text(r)}"
+    ends = (r.threshold, r.top)
+    apart = (d for d in range(least, 6) if text(r.limit, d) not in {text(e, d) for e in ends})
+    return text(r.limit, next(apart, 6))
 
 
 def grid_lines(rows: Sequence[Sequence[str]], width: int) -> Lines | None:
@@ -603,9 +633,8 @@ def care_of(results: Results) -> list[tuple[str, str]]:
     for v in results.verdicts:
         step = next((s for s in v.next if s.key == v.deciding), (*v.next, None)[0])
         if step is not None and v.outcome == "CANNOT_TELL":
-            label = next(r.label for r in v.requirements if r.key == step.key)
             who = f"{called[v.subject.label]}: " if many else ""
-            steps.append(f"{who}{step_text(step, label)}")
+            steps.append(f"{who}{step_text(step, deciding_label(v, step.key))}")
     if len(steps) > 2:
         steps = [f"{steps[0]} {len(steps) - 1} more in the record."]
     out |= {said: ("major", said) for said in steps}
@@ -622,6 +651,14 @@ def care_of(results: Results) -> list[tuple[str, str]]:
     return sorted(out.values(), key=lambda pair: ranks.index(pair[0]))
 
 
+_LARGEST = "the largest difference"
+
+
+def deciding_label(verdict: Verdict, key: str) -> str:
+    """What more data decide: a requirement, or the largest difference of a contrast."""
+    return next((r.label for r in verdict.requirements if r.key == key), _LARGEST)
+
+
 def step_text(step: object, label: str) -> str:
     """What would decide, in one sentence."""
     unit, true, sure = (getattr(step, name) for name in ("unit", "if_true", "assured"))
@@ -632,7 +669,8 @@ def step_text(step: object, label: str) -> str:
         )
     if true is not None:
         return f"{true:,} more {unit} suffice if {label} equals its estimate."
-    return f"No practical number of {unit} decides: {label} is at the threshold."
+    where = "too small" if label == _LARGEST else "at the threshold"
+    return f"No practical number of {unit} decides: {label} is {where}."
 
 
 def care_text_lines(listed: Sequence[tuple[str, str]], width: int) -> Lines:

@@ -44,7 +44,7 @@ def test_strategies_of_the_claim_are_chosen_with_the_most_judgments() -> None:
     assert claimed.groups(conditions(("a",), "strategy", STRATEGIES[:-1])) == []
 
 
-def test_whole_groups_are_shown_and_never_the_first_rows() -> None:
+def test_each_group_has_a_share_of_the_rows_and_its_baseline() -> None:
     labels = [c.label for c in conditions(("a", "b"), "strategy", STRATEGIES)]
     groups = [[labels[6], labels[0], labels[3]], [labels[13], labels[7], labels[10]]]
     rows = plain_text(condition_table(summary(labels), 100, 9, "", groups)).splitlines()
@@ -53,7 +53,9 @@ def test_whole_groups_are_shown_and_never_the_first_rows() -> None:
     ] * 2  # fmt: skip
     assert rows[-1] == " and 8 more conditions"
     short = plain_text(condition_table(summary(labels), 100, 6, "", groups)).splitlines()
-    assert [row.split(",")[0].strip() for row in short[1:-1]] == ["a"] * 3
+    assert [row.split("strategy=")[1].split()[0] for row in short[1:-1]] == [
+        "vanilla", "aggregate@4",
+    ] * 2  # fmt: skip
 
 
 def test_pairs_without_room_stand_in_one_row_each() -> None:

@@ -134,17 +134,19 @@ def error_rates(
 
     Notes
     -----
-    Limits are Wilson's; over clusters (and weights) on the effective number of labels,
-    :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of labels,
-    with Student's critical value on Kish's effective number of clusters minus 1. Balanced accuracy,
-    kappa and Matthews' correlation: jackknife over clusters. All rates are of the labelled items
-    that have a verdict: unparsed items are in the table but in no rate. Repeats that tie count half
-    for either verdict in every rate. If ties counted as wrong, sensitivity and specificity of a
-    good judge could add up to less than 1.
+    Limits of sensitivity and specificity are Clopper and Pearson's, as verdicts use them; those of
+    other shares are Wilson's. Over clusters (and weights) they are on the effective number of
+    labels, :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of
+    labels, with Student's critical values. Balanced accuracy, kappa and Matthews' correlation:
+    jackknife over clusters. All rates are of the labelled items that have a verdict: unparsed items
+    are in the table but in no rate. Repeats that tie count half for either verdict in every rate.
+    If ties counted as wrong, sensitivity and specificity of a good judge could add up to less than
+    1.
 
     References
     ----------
-    Wilson (1927), JASA 22, 209-212. Korn & Graubard (1998), Survey Methodology 24, 193-201.
+    Wilson (1927), JASA 22, 209-212. Clopper & Pearson (1934), Biometrika 26, 404-413.
+    Korn & Graubard (1998), Survey Methodology 24, 193-201.
     Chicco & Jurman (2020), BMC Genomics 21, 6.
 
     Examples
@@ -153,7 +155,7 @@ def error_rates(
     >>> human = ["pass"] * 45 + ["fail"] * 30 + ["pass"] * 5
     >>> found = error_rates(judge, human, labels_drawn="random")
     >>> found.table["tp"], found.rates["sensitivity"].short(), found.rates["specificity"].short()
-    (45, '.90 [.79, .96]', '.83 [.66, .93]')
+    (45, '.90 [.78, .97]', '.83 [.65, .94]')
     """
     where = "error_rates"
     judged = inputs.labelled_items(
@@ -198,7 +200,7 @@ def error_rates(
     def share(name: str, label: str, success: Floats, trial: Floats, none: str) -> Estimate:
         found = inputs.share_over_clusters(
             success, trial, codes, clustered=items.clustered, level=inference["level"],
-            stratum=drawn_in_parts,
+            stratum=drawn_in_parts, exact=name in {"sensitivity", "specificity"},
         )  # fmt: skip
         return found.estimate(
             name=name,

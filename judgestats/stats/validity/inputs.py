@@ -588,6 +588,7 @@ def share_over_clusters(
     clustered: bool,
     level: float = 0.95,
     stratum: Ints | None = None,
+    exact: bool = False,
 ) -> Share:
     r"""The share :math:`\sum s / \sum t` with Wilson's limits on effective numbers.
 
@@ -602,6 +603,9 @@ def share_over_clusters(
     level : float
     stratum : ndarray of int, shape (n,), optional
         Parts drawn separately: the influence is centred within each.
+    exact : bool
+        Clopper and Pearson's limits at the effective number of Korn and Graubard, which decide
+        verdicts.
 
     Returns
     -------
@@ -625,6 +629,8 @@ def share_over_clusters(
     total = float(t.sum())
     p = float(s.sum()) / total
     weighted = bool(np.ptp(t) > 1e-12 * t.max())
+    if exact and not weighted and stratum is None:
+        return _exact_share(s / t, c if clustered else np.arange(n), level)
     if not clustered and not weighted and stratum is None:
         low, high = wilson_limits(p, n, level=level)
         return Share(
@@ -646,6 +652,12 @@ def share_over_clusters(
     low, high = wilson_limits(
         p, effective, level=level, inflation=(critical_value(level, df) / z) ** 2
     )
+    method = "Wilson"
+    if exact:
+        groups = np.unique(codes).size if clustered else n
+        shown = _korn_graubard(p, inside / effective, n, groups, level)
+        low, high = proportion_limits(p * shown, shown, level=level, method="clopper-pearson")
+        method = "Clopper-Pearson"
     of = "clusters" if clustered else "weighted labels"
     return Share(
         share=p,
@@ -654,6 +666,31 @@ def share_over_clusters(
         n=n,
         effective_n=effective,
         df=df,
-        method=f"Wilson on the effective number of labels ({of})",
+        method=f"{method} on the effective number of labels ({of})",
         level=level,
     )
+
+
+def _exact_share(values: Floats, codes: Ints, level: float) -> Share:
+    """The mean of equally weighted shares of items, with the limits that decide verdicts."""
+    n, groups = values.size, np.unique(codes).size
+    p = math.fsum(values) / n
+    binary = groups == n and bool(np.isin(values, (0.0, 1.0)).all())
+    variance = math.nan if binary else cluster_variance((values - p) / n, codes)
+    effective = _korn_graubard(p, variance, n, groups, level)
+    low, high = proportion_limits(p * effective, effective, level=level, method="clopper-pearson")
+    of = "" if binary else " on the effective number of labels (clusters)"
+    return Share(
+        share=p, low=low, high=high, n=n, effective_n=effective, df=max(groups - 1.0, 1.0),
+        method=f"Clopper-Pearson{of}", level=level,
+    )  # fmt: skip
+
+
+def _korn_graubard(p: float, variance: float, n: int, groups: int, level: float) -> float:
+    """Effective number of a share; 1 where one cluster has all values."""
+    if groups < 2 or not 0 < p < 1:
+        return float(groups)
+    if not variance > 0:
+        return float(n)
+    ratio = critical_value(level, n - 1) / critical_value(level, groups - 1)
+    return min(p * (1 - p) / variance * ratio**2, float(n))
