@@ -447,7 +447,7 @@ def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> lis
     keys = {m.key for m in results.measures}
     labelled = bool(keys & {"tpr", "tnr", "kappa", "kappa_weighted", "accuracy"})
     wide = not labelled and not arguments.labels
-    short = any(s.unit.startswith("label") for v in results.verdicts for s in v.next)
+    short = any(s.have and s.unit.startswith("label") for v in results.verdicts for s in v.next)
     if not (wide or short):
         return []
     counts = counts_of(judged.frame)

@@ -167,42 +167,42 @@ def contrast_verdicts(results: Results) -> tuple[Verdict, ...]:
     out = []
     for headline in first:
         name = headline.about.stratum or headline.about.judge or results.title
+        outcome = _outcome(headline, size_of(headline, results))
+        is_open = outcome == "CANNOT_TELL"
         out.append(
             Verdict(
-                outcome=_outcome(headline, size_of(headline, results)),
+                outcome=outcome,
                 subject=Subject(judge=headline.about.judge, label=name),
                 purpose="contrast",
                 purpose_from="experiment",
                 sentence=claim_sentence(headline, results),
                 deciding=headline.id,
-                next=_items_that_decide(headline, claims, results),
+                next=_items_that_decide(headline, claims, results) if is_open else (),
                 simulated=headline.about.judge in results.simulated_judges,
             )
         )
     return tuple(out)
 
 
-_MOST_ITEMS = 4000
+_MOST_ITEMS, _FEW_ITEMS = 4000, 60
 
 
 def _items_that_decide(
     headline: Headline, claims: Sequence[Headline], results: Results
 ) -> tuple[NextStep, ...]:
     """Items after which the largest difference is shown with power .80, if it is the truth."""
-    if headline.claim != "open":
-        return ()
-    own = [c for c in claims if c.claim == "open" and c.about.stratum == headline.about.stratum]
+    own = [c for c in claims if c.about.stratum == headline.about.stratum]
     sizes = [size_of(claim, results) for claim in (headline, *own)]
-    size = next((one for one in sizes if isinstance(one, Comparison) and one.interval), None)
+    size = next((one for one in sizes if one is not None and one.interval), None)
     if size is None or size.interval is None or not (size.sample and size.sample.n_items):
-        return ()
+        return (NextStep(key=headline.id, unit="items", have=0, if_true=_FEW_ITEMS),)
     ends, have = size.interval, size.sample.n_items
     shift = [ends.low, size.estimate, ends.high]
     if size.estimand in _LESS_IS_BETTER:
         shift = [math.log(value) if value > 0 else -math.inf for value in shift]
     wide = shift[2] - shift[0]
     if not math.isfinite(wide) or not wide > 0:
-        return ()
+        return (NextStep(key=headline.id, unit="items", have=0, if_true=_FEW_ITEMS),)
     from scipy.special import ndtri
 
     critical = -float(ndtri((1 - ends.level) / 2))

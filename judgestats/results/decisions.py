@@ -191,6 +191,12 @@ OF_PANEL = ("icc_a_1", "icc_2_1")
 """Quantities of them."""
 REPEATED = frozenset({"icc_1_1", "sem", "sdc", "kappa_repeat", "flip_rate"})
 """Quantities of repetition, which are not measured where sampling is off."""
+_UNMEASURED: Mapping[str, str] = {
+    **dict.fromkeys(REPEATED, "items with 2 repeats each"),
+    **dict.fromkeys(("tpr", "tnr"), "labels of each class"),
+    **dict.fromkeys(("kappa", "kappa_weighted", "accuracy"), "labels"),
+}
+"""What to add, 100 of it, where nothing was measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -612,6 +618,10 @@ def _decided(
         next_step(r, measured[r.key], verdict.levels)
         for r in verdict.requirements
         if r.status == "open" and r.key in measured
+    ] + [
+        NextStep(key=r.key, unit=_UNMEASURED[r.key], have=0, if_true=100)
+        for r in verdict.requirements
+        if r.status == "not_measured" and r.kind == "required" and r.key in _UNMEASURED
     ]
     return replace(
         verdict,

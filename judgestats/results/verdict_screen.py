@@ -29,7 +29,7 @@ from judgestats.results.screen import (
     shared_out,
     wrap_words,
 )
-from judgestats.results.verdict import ORDER, Outcome, Requirement, Verdict
+from judgestats.results.verdict import ORDER, NextStep, Outcome, Requirement, Verdict
 
 WORDS: Mapping[Outcome, str] = {
     "USE": "USE", "USE_WITH_CARE": "USE WITH CARE", "DO_NOT_USE": "DO NOT USE",
@@ -101,7 +101,9 @@ def verdict_screen(
     said = finding or finding_of(results)
     found: Lines = [[Span(line)] for line in wrap_words(said, width)] if said else []
     found = [[], *found] if found else found
-    care = care_text_lines(care_of(results), width)
+    listed = care_of(results)
+    care = care_text_lines(listed, width)
+    is_step = bool(listed) and listed[0][0] == "step"
     room = _MOST_LINES - closing - len(head)
     subjects = min(len({v.subject.label for v in results.verdicts}), _MOST_SUBJECTS)
     decided = decision_lines(results, width)
@@ -112,7 +114,10 @@ def verdict_screen(
     found = found or [[]]
     rows = sum(map(len, contrast_of(results)))
     while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
-        care = care[: max(i for i, line in enumerate(care) if line[0].text.strip())]
+        shorter = max(i for i, line in enumerate(care) if line[0].text.strip())
+        if is_step and not shorter and room - len(found) - len(care) >= 5:
+            break  # what would decide is worth some rows of a contrast
+        care = care[:shorter]
     panel, curves = _panel_lines(results), _specification_lines(results, width)
     left = room - len(found) - len(care) - len(panel)
     while len(curves) > 1 and left - sum(map(len, curves)) < least:
@@ -637,7 +642,7 @@ def care_of(results: Results) -> list[tuple[str, str]]:
             steps.append(f"{who}{step_text(step, deciding_label(v, step.key))}")
     if len(steps) > 2:
         steps = [f"{steps[0]} {len(steps) - 1} more in the record."]
-    out |= {said: ("major", said) for said in steps}
+    out |= {said: ("step", said) for said in steps}
     for note in results.limitations:
         said = str(note.values.get("short") or note.message)
         known = bool(codes & _CODES_OF_LIMITS.get(note.code, frozenset()))
@@ -647,7 +652,7 @@ def care_of(results: Results) -> list[tuple[str, str]]:
             if said.partition(" ")[0].isalpha():  # and no file name
                 said = said[0].upper() + said[1:]
             out.setdefault(said, ("grave" if grave else "minor", said))
-    ranks = ("blocker", "grave", "major", "minor")
+    ranks = ("blocker", "grave", "step", "major", "minor")
     return sorted(out.values(), key=lambda pair: ranks.index(pair[0]))
 
 
@@ -659,9 +664,11 @@ def deciding_label(verdict: Verdict, key: str) -> str:
     return next((r.label for r in verdict.requirements if r.key == key), _LARGEST)
 
 
-def step_text(step: object, label: str) -> str:
+def step_text(step: NextStep, label: str) -> str:
     """What would decide, in one sentence."""
-    unit, true, sure = (getattr(step, name) for name in ("unit", "if_true", "assured"))
+    unit, true, sure = step.unit, step.if_true, step.assured
+    if not step.have and true is not None:
+        return f"{label} needs about {true} {unit}."
     if sure is not None and true is not None and sure != true:
         return (
             f"{true:,} more {unit} suffice if {label} equals its estimate, {sure:,} with "

@@ -361,3 +361,23 @@ def test_a_kind_of_item_on_which_the_judge_errs_is_told(passes):
     )  # fmt: skip
     slices = named(js.audit(frame, n_resamples=19), "slices.category.")
     assert min(r.p_adjusted for r in slices.rows) < 0.001
+
+
+def test_labels_drawn_by_verdict_decide_as_they_are_printed(tmp_path):
+    rng = np.random.default_rng(7)
+    human = rng.random(600) < 0.6
+    judged = np.where(rng.random(600) < np.where(human, 0.9, 0.3), "pass", "fail")
+    items = pd.DataFrame({"item": range(600), "cluster": np.arange(600) // 3, "verdict": judged})
+    drawn = [np.flatnonzero(judged == word)[:120] for word in ("pass", "fail")]
+    labels = items[["item"]].assign(label=np.where(human, "pass", "fail"))
+    labels.loc[np.sort(np.concatenate(drawn))].to_csv(tmp_path / "labels.csv", index=False)
+    for how in ("random", "by-verdict"):
+        found = js.check(items, labels=tmp_path / "labels.csv", labels_drawn=how, for_="gate")
+        for required, name in zip(
+            found.verdicts[0].requirements, ("sensitivity", "specificity"), strict=False
+        ):
+            record = found.results.estimate(f"people.{name}.judge")
+            assert (required.low, required.high) == pytest.approx(
+                (record.interval.low, record.interval.high), abs=1e-12
+            )
+            assert required.estimate == pytest.approx(record.estimate, abs=1e-12)

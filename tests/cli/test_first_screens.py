@@ -64,6 +64,15 @@ def faults_of(screen: str) -> Iterator[str]:
         yield f"a finding of {len(NUMBER.findall(finding))} numbers: {finding!r}"
     if not any(line.startswith(("Next", "exit")) for line in lines):
         yield "nothing is next"
+    is_open = any(line.startswith("CANNOT TELL") for line in lines)
+    if is_open and not NO_ROOM.search(screen) and not DECIDES.search(screen):
+        yield "nothing would decide"
+
+
+DECIDES = re.compile(r"more .* suffice|No\s+practical\s+number|needs about \d+|[Rr]epeat \d+", re.S)
+"""What CANNOT TELL says of the data that would decide."""
+NO_ROOM = re.compile(r"^PASS|^Reliability, ", re.M)
+"""Claims of a study, and screens with a table of reliability."""
 
 
 def test_the_rules_find_what_breaks_them() -> None:

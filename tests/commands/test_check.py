@@ -281,3 +281,25 @@ def test_an_internal_error_is_no_verdict(gate_files, monkeypatch, capsys):
     printed = capsys.readouterr()
     assert "internal error" in printed.err
     assert printed.out == ""
+
+
+def test_a_gate_that_is_open_says_what_decides_and_shows_the_limit_apart(labelled_gate):
+    text = repr(labelled_gate)
+    assert ".89998 (lower)" in text  # .900 would meet .90
+    assert "more labelled fails suffice if TNR equals its estimate" in " ".join(text.split())
+    assert "TPR needs about 100 labels of each class." in repr(
+        js.check(pd.DataFrame({"item": range(40), "verdict": ["pass", "fail"] * 20}))
+    )
+
+
+@pytest.fixture
+def labelled_gate():
+    counts = {
+        ("pass", "pass"): 193,
+        ("fail", "pass"): 12,
+        ("pass", "fail"): 25,
+        ("fail", "fail"): 70,
+    }
+    rows = [pair for pair, n in counts.items() for _ in range(n)]
+    frame = pd.DataFrame(rows, columns=["verdict", "label"]).assign(item=range(len(rows)))
+    return js.check(frame, require="tpr=.9,tnr=.8")
