@@ -460,7 +460,7 @@ def finish(
         after = links.full() if links else ["Next:", *(f"  {part}" for part in following)]
         print_result(*(after if links or following else ()))
         return
-    parts = [*following[:1], *(links.short() if links else ()), *following[1:]]
+    parts = [*(links.short() if links else ()), *following]
     if links is not None and results is not None and results.all_simulated:
         parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
     if parts:
