@@ -520,7 +520,7 @@ def condition_table(
     room = max(1, most - 2)
     shown = shared_out(groups, room, told) if cut else range(len(names))
     if cut and flat:
-        shown = contrast_places(own, room, told)
+        shown = contrast_rows(own, room, told)
     for i in shown:
         spans = [Span(f" {names[i]:<{first}}")]
         for _, texts, wide in columns:
@@ -566,16 +566,16 @@ def _pair_table(
     return lines
 
 
-def contrast_places(
+def contrast_rows(
     groups: Sequence[Sequence[int]], most: int, told: Sequence[int] = ()
 ) -> list[int]:
     """At most `most` indices of groups, equally many each: its first, those told, then the next.
 
     Examples
     --------
-    >>> contrast_places([[6, 0, 3], [13, 7, 10]], 4, told=[10])
+    >>> contrast_rows([[6, 0, 3], [13, 7, 10]], 4, told=[10])
     [6, 0, 13, 10]
-    >>> contrast_places([[6, 0, 3], [13, 7, 10]], 7)
+    >>> contrast_rows([[6, 0, 3], [13, 7, 10]], 7)
     [6, 0, 3, 13, 7, 10]
     """
     used = [list(group) for group in groups][: max(1, most // 2)]
