@@ -119,8 +119,11 @@ def called(frame, event, arg):
     code = frame.f_code
     if code.co_filename == TRACED and code.co_firstlineno not in SEEN:
         SEEN.add(code.co_firstlineno)
-        with open(os.path.join(HERE, "called"), "a") as file:
-            file.write(f"{code.co_firstlineno}\\n")
+        try:
+            with open(os.path.join(HERE, "called"), "a") as file:
+                file.write(f"{code.co_firstlineno}\\n")
+        except OSError:
+            pass  # a test of a full disk: its function counts as called by the other tests
 if os.path.exists(os.path.join(HERE, "traced")):
     with open(os.path.join(HERE, "traced")) as file:
         TRACED = file.read()
