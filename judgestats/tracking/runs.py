@@ -30,14 +30,8 @@ from judgestats.results.metric_names import ALIASES, quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.screen import reliability_rows
-from judgestats.results.verdict import CODES, Subject, summary_of
-from judgestats.results.verdict_screen import (
-    WORDS,
-    care_of,
-    number_text,
-    status_text,
-    verdict_reason,
-)
+from judgestats.results.verdict import CODES, ORDER, Subject, summary_of
+from judgestats.results.verdict_screen import care_of, number_text, status_text, verdict_groups
 from judgestats.sinks import escape_note
 from judgestats.tracking.store import Store, open_store, redact_uri, store_faults
 
@@ -49,23 +43,35 @@ WHOLE_RUN = "whole run"
 """What `metrics_of` calls the run above its conditions."""
 
 
+_NOTE_LINES = 12
+
+
 def verdict_note(results: Results) -> str:
-    """The run's description from its verdicts: outcomes, requirements, care, and question."""
-    lines = [
-        f"**{WORDS[v.outcome]}** {escape_note(verdict_reason([v]))}" for v in results.verdicts[:3]
-    ]
-    lines += ["", "| | | estimate | needed | |", "|---|---|---|---|---|"]
-    for v in results.verdicts[:3]:
-        for r in v.requirements:
-            status = f"**{r.status}**" if r.status == "fails" else status_text(r)
-            cells = (v.subject.name, r.label, number_text(r))
-            texts = " | ".join(map(escape_note, cells))
-            lines.append(f"| {texts} | {threshold_text(r)} | {status} |")
-    care = [escape_note(text) for severity, text in care_of(results) if severity != "minor"][:2]
-    question = PURPOSES[results.verdicts[0].purpose].question
-    simulated = ["SIMULATED judges: no model was asked."] if results.all_simulated else []
-    lines += ["", *simulated, *(f"Care: {text}" for text in care), "", f"Question: {question}"]
-    return "\n".join(lines)
+    """The run's description from its verdicts, in `_NOTE_LINES` lines.
+
+    Every outcome with its reason, what decides (of one judge all requirements), care, and question.
+    """
+    said = [f"**{word}** {escape_note(text)}" for word, text, _ in verdict_groups(results)]
+    verdicts = sorted(results.verdicts, key=lambda v: ORDER.index(v.outcome))
+    deciding = [(v, v.decisive) for v in verdicts if v.decisive]
+    found = deciding if len(verdicts) > 1 else [(v, r) for v in verdicts for r in v.requirements]
+    shown = found[: _NOTE_LINES - 6 - len(said)]
+    table = ["| | | estimate | needed | |", "|---|---|---|---|---|"] if shown else []
+    for v, r in shown:
+        status = f"**{r.status}**" if r.status == "fails" else status_text(r)
+        texts = " | ".join(map(escape_note, (v.subject.name, r.label, number_text(r))))
+        table.append(f"| {texts} | {threshold_text(r)} | {status} |")
+    more = len(found) - len(shown)
+    parts = [
+        *(["SIMULATED judges: no model was asked."] if results.all_simulated else []),
+        *(f"Care: {escape_note(t)}" for severity, t in care_of(results) if severity != "minor"),
+    ][:3]
+    parts += [f"{more} more in verdict.json"] if more else []
+    closing = [" · ".join(parts)] if parts else []
+    closing.append(f"Question: {PURPOSES[results.verdicts[0].purpose].question}")
+    # Two spaces break a line of a paragraph.
+    blocks = ("  \n".join(said), "\n".join(table), "  \n".join(closing))
+    return "\n\n".join(block for block in blocks if block)
 
 
 SHARED = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,14 @@ from judgestats.results import QUANTITIES as DECLARED
 from judgestats.results import Condition, Demand, Measure, Results, Subject, decide
 from judgestats.results.purposes import QUANTITIES
 from judgestats.results.quantities import PUBLIC_NAMES
-from judgestats.tracking import MOST_CHILDREN, SHARED, declared_names, open_store, verdict_metrics
+from judgestats.tracking import (
+    MOST_CHILDREN,
+    SHARED,
+    RunWriter,
+    declared_names,
+    open_store,
+    verdict_metrics,
+)
 
 FORM = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.-]+)*(\.lo|\.hi)?")
 KNOWN = {*DECLARED, *PUBLIC_NAMES.values(), *QUANTITIES, "verdict", "n_items",
@@ -95,6 +103,26 @@ def several(*conditions: Condition) -> Results:
         experiment="x", question="?", results=(), conditions=conditions,
         measures=tuple(measures), verdicts=tuple(verdicts),
     )  # fmt: skip
+
+
+def test_the_description_has_every_outcome_in_twelve_lines(workplace) -> None:
+    found = several(*(Condition(label=f"j{k}", judge=f"j{k}") for k in range(9)))
+    store = open_store()
+    with RunWriter(store, name="r") as run:
+        run.answered(replace(found, verdicts=tuple(
+            decide(
+                [(Demand(key="icc_1_1", threshold=needed, direction="min"), made)],
+                subject=made.subject, purpose="score",
+            )
+            for made, needed in zip(found.measures, [0.3] * 7 + [0.6, 0.9], strict=True)
+        )))  # fmt: skip
+    note = store.client.get_run(run.run_id).data.tags["mlflow.note.content"]
+    assert len(note.splitlines()) <= 12
+    for outcome in ("USE", "CANNOT TELL", "DO NOT USE"):
+        assert f"**{outcome}** " in note
+    [row, *_] = [line for line in note.splitlines() if line.startswith("| j")]
+    assert row.startswith("| j8 |")
+    assert row.endswith("| **fails** |")
 
 
 def test_every_factor_that_varies_is_in_the_name() -> None:
