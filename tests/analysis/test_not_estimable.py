@@ -55,7 +55,7 @@ def test_the_estimate_stays_and_the_note_says_what_holds_the_scatter(results):
         known = (
             "One of 6 clusters carries",
             "Without one of the 6",
-            "Too few items vary (3 of 12)",
+            "Too few items vary (2 of 12)",
         )
         assert any(why in message for why in known)
 

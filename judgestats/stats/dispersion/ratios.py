@@ -419,7 +419,7 @@ class ExchangeRatio:
     power : int
         1 of sums of distances, 2 of sums of squares, whose ratio's root is reported.
     n_varying, n_items : int
-        Items that vary under either judge, and all.
+        Items that vary under the judge whose scores vary in fewer of them, and all.
     n_clusters : int
     reason : str
         Why there is no estimate.
@@ -545,7 +545,7 @@ def exchange_ratio(
     ratio = ExchangeRatio(
         estimate=math.nan, p_value=math.nan, smallest=math.nan,
         low_at=np.empty(0), high_at=np.empty(0), power=power,
-        n_varying=int(np.sum((x > 0) | (y > 0))), n_items=x.size, n_clusters=g,
+        n_varying=int(min(np.sum(x > 0), np.sum(y > 0))), n_items=x.size, n_clusters=g,
         reason=reason,
     )  # fmt: skip
     if not total_a + total_b > 0:

@@ -74,7 +74,13 @@ def test_order_of_items_and_of_judges_leave_the_comparison():
 def test_what_cannot_be_bounded_says_so_and_keeps_its_p():
     a, b = np.r_[np.ones(3), np.zeros(37)], np.r_[np.zeros(3), np.ones(3), np.zeros(34)]
     few = exchange_ratio(a, b, np.arange(40), power=1)
-    assert "too few items vary (6 of 40) to bound the ratio; p > .999 stands" in few.limits().reason
+    assert "too few items vary (3 of 40) to bound the ratio; p > .999 stands" in few.limits().reason
+    many = np.r_[np.zeros(7), np.ones(33)]
+    for pair in ((a, many), (many, a)):
+        assert (
+            "too few items vary (3 of 40)"
+            in exchange_ratio(*pair, np.arange(40), power=1).limits().reason
+        )
     five = exchange_ratio(np.ones(5), 2 * np.ones(5), np.arange(5), power=1)
     assert five.p_value == 1 / 16
     assert "5 items cannot reach p .05" in five.limits().reason
