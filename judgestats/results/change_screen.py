@@ -119,15 +119,17 @@ def _sentence(headline: Headline, results: Results) -> str:
         what, moved = what if what.endswith(" changed by") else f"{what} =", ""
     by = f"{moved} {number}".strip()
     test = results.get(headline.rests_on[0], Test)
+    narrow = test.details.get("target") == "these items"
+    on = f" on these {test.sample.n_items:,} items" if narrow else ""
     if headline.claim == "equivalent":
         margin = apa_number(float(test.details["margin"]), bounded=_bounded(row))
-        return f"{who}{what} {by}, within the margin of {margin}."
+        return f"{who}{what} {by}{on}, within the margin of {margin}."
     if headline.claim == "open":
         quantity = what.removesuffix(" =").removesuffix(" changed by")
         of = "result for" if what.endswith(" =") else "change of"
-        return f"{who}the {of} {quantity} is inconclusive, {number}."
+        return f"{who}the {of} {quantity}{on} is inconclusive, {number}."
     within = float(test.details.get("p_equivalent", math.nan)) <= 0.05
-    return f"{who}{what} {by}{', within the margin' if within else ''}."
+    return f"{who}{what} {by}{on}{', within the margin' if within else ''}."
 
 
 def _turned(record: Estimate | Comparison) -> Estimate | Comparison:
