@@ -119,8 +119,9 @@ def _sentence(headline: Headline, results: Results) -> str:
         what, moved = what if what.endswith(" changed by") else f"{what} =", ""
     by = f"{moved} {number}".strip()
     test = results.get(headline.rests_on[0], Test)
-    narrow = test.details.get("target") == "these items"
-    on = f" on these {test.sample.n_items:,} items" if narrow else ""
+    on = ""
+    if test.sample is not None and test.details.get("target") == "these items":
+        on = f" on these {test.sample.n_items:,} items"
     if headline.claim == "equivalent":
         margin = apa_number(float(test.details["margin"]), bounded=_bounded(row))
         return f"{who}{what} {by}{on}, within the margin of {margin}."
