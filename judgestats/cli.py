@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -20,6 +21,8 @@ from judgestats.terminal import as_typed, emit, own_streams
 
 _COMPLETE = "_JUDGESTATS_COMPLETE"
 """The variable by which a shell asks for completions (click's own rule for the name)."""
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+"""What stands for bytes that are not UTF-8."""
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """The disk is full, or a limit of the user is reached; a write says so without the file's name."""
 
@@ -64,7 +67,7 @@ def main(argv: Sequence[str] | None = None, *, program: str = "judgestats") -> i
         emit(f"\njudgestats: {printable(text)}\n", error=True)
         return stop_code()
     except Exception as error:  # the last resort: a traceback is for the log, not for the screen
-        if fault := _outside_fault(error):
+        if fault := _outside_fault(error, words):
             emit(f"judgestats: {printable(fault)}\n", error=True)
             return 2
         emit(f"judgestats: {_internal_error(error, words)}\n", error=True)
@@ -101,10 +104,11 @@ def _run(words: list[str], program: str) -> int:
         raise InputError(f"{error.format_message()} See judgestats --help.") from None
 
 
-def _outside_fault(error: Exception) -> str:
+def _outside_fault(error: Exception, words: Sequence[str]) -> str:
     """One sentence on a fault of the system, or of a word that was typed; empty for our own."""
-    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
-        return f"{printable(error.object, one_line=True)[:80]!r} is not UTF-8. Write it as UTF-8."
+    if isinstance(error, UnicodeEncodeError):  # what it quotes may be a password
+        typed = (word for word in words if _NO_TEXT.search(word))
+        return next((f"{word[:80]!r} is not UTF-8. Write it as UTF-8." for word in typed), "")
     if not isinstance(error, OSError) or not error.strerror:
         return ""
     if error.filename is None and error.errno in _FULL:

@@ -113,11 +113,13 @@ def _forms_of(value: str) -> Iterator[str]:
     import json
     from urllib.parse import quote, quote_plus
 
-    raw = value.encode("utf-8", "replace")
+    # A variable of the environment can hold bytes that are not UTF-8.
+    raw = re.sub("[\ud800-\udc7f\udd00-\udfff]", "?", value).encode("utf-8", "surrogateescape")
     yield value
-    yield quote(value, safe="")
-    yield quote_plus(value)
-    yield re.sub("%..", lambda m: m[0].lower(), quote(value, safe=""))
+    yield value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    yield quote(raw, safe="")
+    yield quote_plus(raw)
+    yield re.sub("%..", lambda m: m[0].lower(), quote(raw, safe=""))
     yield json.dumps(value)[1:-1]
     yield json.dumps(json.dumps(value)[1:-1])[1:-1]
     yield "".join(f"\\u{ord(c):04x}" for c in value)

@@ -183,7 +183,8 @@ def _parse_proxy(named: str, variable: str) -> Proxy:
     if parts.username is None:
         return Proxy(url=url)
     password = unquote(parts.password or "")
-    login = base64.b64encode(f"{unquote(parts.username)}:{password}".encode()).decode()
+    pair = f"{unquote(parts.username)}:{password}".encode(errors="surrogateescape")
+    login = base64.b64encode(pair).decode()
     return Proxy(
         url=url,
         authorization=Secret(f"Basic {login}"),

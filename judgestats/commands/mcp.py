@@ -176,7 +176,7 @@ class Tools:
                 for part in re.split("[,:=]", _plain(value)):
                     if "/" in part or os.path.lexists(self._roots[0] / part):
                         self._inside(part)
-            words += _option(f"--{name.replace('_', '-')}", value)
+            words.append(f"--{name.replace('_', '-')}={_plain(value)}")
         if not re.fullmatch(r"[a-z_]+", experiment):
             raise InputError("price: give the name of an experiment, such as temperature.")
         return await self._run("run", experiment, *words, "--dry-run=true")

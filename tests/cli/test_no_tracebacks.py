@@ -300,3 +300,16 @@ def test_a_working_folder_that_was_removed_is_named(folder, capsys, monkeypatch)
     monkeypatch.chdir(gone)
     gone.rmdir()
     refused(capsys, ["doctor", "good.csv"], "judgestats: .: No such file or directory")
+
+
+def test_only_a_typed_word_that_is_not_utf_8_is_quoted(workplace, monkeypatch, capsys):
+    def fail(*_):
+        return "a password\udcff".encode()
+
+    monkeypatch.setattr("judgestats.cli._run", fail)
+    assert main(["analyze", "x.csv"]) == 4
+    assert "password" not in capsys.readouterr().err
+    assert main(["analyze", "x\udcff.csv"]) == 2
+    err = capsys.readouterr().err
+    assert "is not UTF-8" in err
+    assert "password" not in err

@@ -137,3 +137,10 @@ def test_a_key_of_eight_characters_is_removed_and_a_shorter_one_is_a_placeholder
     keep_secret("Qz7-xw4Y")
     keep_secret("Rz7-xw4")
     assert scrubbed("a Qz7-xw4Y b Rz7-xw4 c") == "a *** b Rz7-xw4 c"
+
+
+@pytest.mark.parametrize("code", [0xDCFF, 0xD800])
+def test_a_key_that_is_not_utf_8_is_removed(code):
+    keep_secret(f"Hv3longpass{chr(code)}word")
+    for seen in (chr(code), "\ufffd", *(["%FF"] if code == 0xDCFF else [])):
+        assert "Hv3long" not in scrubbed(f"at Hv3longpass{seen}word: refused")
