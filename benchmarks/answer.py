@@ -24,7 +24,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from checkout import DOCS, PROJECT, environment, python, turns
+from checkout import DOCS, PROJECT, command_table, environment, python, turns
 
 IMPORTS = "import pandas, scipy.special"
 
@@ -120,16 +120,7 @@ def main() -> None:
             own = shlex.split(command.replace("FILE", str(folder / "verdicts.csv")))
             calls[label] = lambda own=own: subprocess.run(own, check=True, capture_output=True)
         took = turns(calls, given.repeats)
-    base = took[IMPORTS]["cpu"]
-    lines = [
-        "| command | wall s | CPU s | ratio of CPU to imports | peak MB |",
-        "|---|---|---|---|---|",
-    ]
-    for label, t in took.items():
-        peak = f"{memory[label]:.0f}" if label in memory else "-"
-        ratio = t["cpu"] / base
-        lines.append(f"| {label} | {t['wall']:.2f} | {t['cpu']:.2f} | {ratio:.2f} | {peak} |")
-    table = "\n".join(lines)
+    table = command_table(took, memory, base=IMPORTS)
     print(table)
     if given.write:
         page = PAGE.format(repeats=given.repeats, cores=os.cpu_count(), load=load, table=table)

@@ -165,3 +165,18 @@ def _cell(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+
+
+def command_table(
+    took: Mapping[str, Mapping[str, float]], memory: Mapping[str, float], *, base: str
+) -> str:
+    """Markdown table of commands: seconds, CPU as a multiple of one command's, peak memory."""
+    lines = [
+        "| command | wall s | CPU s | ratio of CPU to imports | peak MB |",
+        "|---|---|---|---|---|",
+    ]
+    for label, t in took.items():
+        peak = f"{memory[label]:.0f}" if label in memory else "-"
+        ratio = t["cpu"] / took[base]["cpu"]
+        lines.append(f"| {label} | {t['wall']:.2f} | {t['cpu']:.2f} | {ratio:.2f} | {peak} |")
+    return "\n".join(lines)

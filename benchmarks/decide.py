@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from answer import IMPORTS, peak_mb, written
-from checkout import DOCS, PROJECT, python, turns
+from checkout import DOCS, PROJECT, command_table, python, turns
 
 ROWS = 300_000
 PRICES = "j0=1,j1=2,j2=3,j3=4,j4=10,human=200"
@@ -119,16 +119,7 @@ def main() -> None:
             for label, words in asked.items()
         }
         took = turns(calls, given.repeats, warm=False)
-    base = took[IMPORTS]["cpu"]
-    lines = [
-        "| command | wall s | CPU s | ratio of CPU to imports | peak MB |",
-        "|---|---|---|---|---|",
-    ]
-    for label, t in took.items():
-        peak = f"{memory[label]:.0f}" if label in memory else "-"
-        ratio = t["cpu"] / base
-        lines.append(f"| {label} | {t['wall']:.2f} | {t['cpu']:.2f} | {ratio:.2f} | {peak} |")
-    table = "\n".join(lines)
+    table = command_table(took, memory, base=IMPORTS)
     print(table)
     if given.write:
         page = PAGE.format(repeats=given.repeats, cores=os.cpu_count(), load=load, table=table)

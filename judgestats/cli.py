@@ -112,7 +112,7 @@ def _outside_fault(error: Exception, words: Sequence[str]) -> str:
     if not isinstance(error, OSError) or not error.strerror:
         return ""
     if error.filename is None and error.errno in _FULL:
-        return f"not written ({error.strerror}). Make room, then run the same command again."
+        return f"not written ({error.strerror}). Free space, then run the same command again."
     file = error.filename or ("." if isinstance(error, FileNotFoundError) else None)
     if file is None:  # a removed work folder has no name
         return ""

@@ -147,7 +147,7 @@ def test_a_full_disk_is_named(workplace):
     words = ["analyze", "my.csv", "--report", "none", "--resamples", "99"]
     done = in_bash("ulimit -f 4; {command}", words)
     assert done.returncode == 2
-    assert b"judgestats: not written (File too large). Make room" in done.stderr
+    assert b"judgestats: not written (File too large). Free space" in done.stderr
     (workplace / "l.csv").write_text("item_id,annotator,label\nq1,a,pass\n")
     assert main(["labels", "export", "l.csv"]) == 0
     done = in_bash("ulimit -f 0; {command}", ["labels", "collect", "l.csv", "--out", "l.html"])

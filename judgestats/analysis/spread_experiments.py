@@ -421,8 +421,8 @@ class SpreadExperiment:
             self.experiment, parameters,
             families.Hypothesis(
                 "spread", f"Does the spread of repeated scores differ between {across}?",
-                "of two, GMD ratio; of more, blocked F test on the cell statistic; p by exchanging "
-                "cells within items",
+                "GMD ratio of two, blocked F test on the cell statistic of more, with p by "
+                "exchanging cells within items",
                 f"one test per {each}", "primary",
             ),
             families.Hypothesis(

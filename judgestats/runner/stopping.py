@@ -210,7 +210,7 @@ class SequentialRun:
     def _resume(self) -> bool:
         """Go on from the looks that the journal holds; whether it holds any.
 
-        Stops on the width never look at the answer: under other terms they begin anew.
+        A stop on the width does not depend on the answer: under other terms it starts again.
         """
         is_width = self.rule.stop == "width"
         text = self._journal.noted(self._keys[self.rule.stop])

@@ -68,7 +68,7 @@ def decisions_of(frame: pd.DataFrame, options: DecisionOptions) -> tuple[Decisio
 
 
 def _choice_gain(items: Sequence[ItemJudgments], options: DecisionOptions) -> Iterator[Decision]:
-    """What choosing items to label saves, with the judge that saves most, where it is worth it."""
+    """What choosing items to label saves with the judge that saves most, if the gain is large."""
     if options.labels_drawn not in {"", "random"} or options.looks > 1:
         return
     found: list[ChoiceGain] = []

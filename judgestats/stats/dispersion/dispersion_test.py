@@ -524,8 +524,8 @@ def spread_test(
 
     Notes
     -----
-    Of two conditions, the primary test is that of the GMD ratio, which the ratio's interval
-    inverts; of more, the F test.
+    Of two conditions, the primary test is that of the GMD ratio: the ratio's interval inverts it.
+    Of more, it is the F test.
 
     The F test, the rank tests and the trend take each cell's mean distance from its mean, of a
     table of variances their roots. With normal scores distances from the median, variances and

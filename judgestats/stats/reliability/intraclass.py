@@ -272,8 +272,8 @@ def icc(
     ICC(2,k) steps up the bounds of ICC(2,1), as ``psych::ICC``; ``irr::icc`` recomputes the degrees
     of freedom. ICC(3,k) is raw alpha.
 
-    ICC(A,1) of repeats: mean squares of the judges' means, and k W added to the denominator, W the
-    mean over cells of (1 - 1/R) times their variance. That is the agreement of one judgment.
+    ICC(A,1) of repeats takes mean squares of the judges' means and adds k W to the denominator. W
+    is the mean over cells of (1 - 1/R) times their variance. That is the agreement of one judgment.
 
     References
     ----------

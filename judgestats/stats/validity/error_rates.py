@@ -135,9 +135,9 @@ def error_rates(
     Notes
     -----
     Limits of sensitivity and specificity are Clopper and Pearson's, as verdicts use them; those of
-    other shares are Wilson's. Over clusters (and weights) they are on the effective number of
-    labels, :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of
-    labels, with Student's critical values. Balanced accuracy, kappa and Matthews' correlation:
+    other shares are Wilson's. Clusters and weights make labels an effective number,
+    :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of labels.
+    Critical values are then Student's. Balanced accuracy, kappa and Matthews' correlation:
     jackknife over clusters. All rates are of the labelled items that have a verdict: unparsed items
     are in the table but in no rate. Repeats that tie count half for either verdict in every rate.
     If ties counted as wrong, sensitivity and specificity of a good judge could add up to less than
