@@ -345,6 +345,8 @@ def _table(
         return []
     rows.insert(0, ["", "", "First", "Second", "Change", "Margin", "Status"])
     kept = [k for k in range(7) if any(row[k] not in {"", "-"} for row in rows[1:])]
+    if max(kept) < 2:  # named, without a number
+        return []
     while (
         grid := verdict_screen.grid_lines([[row[k] for k in kept] for row in rows], width)
     ) is None:

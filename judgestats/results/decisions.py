@@ -288,7 +288,7 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
     if panel and not repeated and not options.required and not options.purpose:
         joint = list(purposes.PURPOSES["panel"].demands)
     if joint:
-        subject = Subject(label=f"the {len(subjects)} judges")
+        subject = Subject(label=f"the {len(subjects)} judges" if len(subjects) > 1 else "the judge")
         made.insert(0, ("panel", subject, [(d, panel.get(d.key)) for d in joint]))
     origin: Origin = "user" if options.purpose else options.origin
     return tuple(

@@ -220,7 +220,7 @@ class Null(Part):
 
 NOT_ESTIMABLE = "not_estimable"
 """The code of the note of a number whose interval would say nothing."""
-LOST = "[not estimable]"
+LOST = "(no CI)"
 """Text that replaces the interval."""
 
 

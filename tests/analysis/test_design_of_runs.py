@@ -201,3 +201,6 @@ def test_judges_with_repeats_have_an_agreement_of_one_judgment():
     own = results.estimate("between_judges.all")
     assert (verdict.purpose, required.key, required.low) == ("panel", "icc_a_1", own.interval.low)
     assert 0.4 < own.estimate < 0.8
+    alone = read_judgments([row for row in rows if row["judge"] == "a"], scale=(1, 10))
+    [verdict] = check(alone, require="icc_a_1=.4", n_resamples=99).verdicts
+    assert (verdict.subject.label, verdict.outcome) == ("the judge", "CANNOT_TELL")

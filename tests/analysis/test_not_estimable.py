@@ -70,7 +70,7 @@ def test_streams_say_the_same(judged, results, tmp_path):
 
 def test_screen_csv_and_metrics_have_no_ends(results, tmp_path):
     text = plain_text(verdict_screen(results))
-    assert "not estimable" in text
+    assert "(no CI)" in text
     write_csv(tmp_path / "results.csv", results)
     with (tmp_path / "results.csv").open(encoding="utf-8") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}

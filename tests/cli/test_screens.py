@@ -97,6 +97,13 @@ def test_the_screen_of_runs_side_by_side(tmp_path):
     golden("compare", str(js.compare(*files, n_resamples=99)))
 
 
+def test_runs_in_which_nothing_varies_have_no_table(tmp_path):
+    files = [table(tmp_path / f"{name}.csv", 1, score="5") for name in ("may", "june")]
+    told = str(js.compare(*files, n_resamples=99))
+    assert told.startswith("NO CHANGE")
+    assert "GMD ratio" not in told
+
+
 @pytest.mark.parametrize(
     ("judges", "options"),
     [(1, {}), (13, {}), (2, {"repeats": 1}), (1, {"score": "7"})],
