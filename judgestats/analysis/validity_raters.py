@@ -24,7 +24,7 @@ from judgestats.stats.validity.annotators import AlternativeAnnotator
 from judgestats.stats.validity.corrected import CorrectedScore
 from judgestats.stats.validity.label_draws import LABELS_DRAWN, LabelsDrawn
 from judgestats.stats.validity.label_plan import gain_phrase
-from judgestats.stats.validity.panels import Panel
+from judgestats.stats.validity.panels import FOLDS, LEAST_LABELS, Panel
 from judgestats.stats.validity.poststratified import effective_passes
 from judgestats.stats.validity.scores import AccuracyByK
 
@@ -443,7 +443,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     Returns
     -------
     list of NamedResult
-        Empty where there is one condition, or too few labels.
+        Empty where there is one condition, or no label.
     """
     names = [str(c) for c in frame["condition"].unique()]
     if "label" not in frame or len(names) < 2:
@@ -541,7 +541,7 @@ def panel_of_ratings(
     Returns
     -------
     list of NamedResult
-        Empty where there is one condition, or too few labels.
+        Empty where there is one condition, or no label.
     """
     human = ratings.reindex(list(array.items)).to_numpy(float)
     order = np.argsort(np.asarray(array.items, dtype=str))
@@ -558,10 +558,22 @@ def _panel(
     clusters: Objects | None,
     *data: Any,
 ) -> list[NamedResult]:
-    """The panel, and what its plain rule gains over the best member; empty where it is refused."""
+    """The panel, and what its plain rule gains over the best member, or that labels are too few."""
     if not 2 <= len(names) <= _MOST:
         return []
+    about = About(conditions=tuple(names))
     cluster = None if clusters is None else shared_clusters(clusters)
+    labelled = np.array([not (pd.isna(v) or v == "") for v in data[-1]], bool)
+    n = int(labelled.sum())
+    groups = n if cluster is None else len(set(cluster[labelled]))
+    if 0 < n < LEAST_LABELS or 0 < groups < FOLDS:
+        gain = Estimate(
+            name="squared_error_gain" if function is stats.panel_of_scores else "accuracy_gain",
+            label="Panel minus its best member", estimate=math.nan, sample=Sample(n_items=n),
+            reason=f"{n} labels{'' if n < LEAST_LABELS else f' in {groups} clusters'} are too few",
+        )  # fmt: skip
+        title = "A panel of all minus its best member"
+        return [NamedResult(PANEL_GAIN, title, "secondary", gain, about=about)]
     try:
         panel = function(
             *data, names=names, cluster=cluster, level=declared.level, seed=declared.seed
@@ -570,7 +582,6 @@ def _panel(
         return []
     rule, gain = next(iter(panel.against_best.items()))
     title = f"A panel of all, by {rule}, minus its best member"
-    about = About(conditions=tuple(names))
     return [
         NamedResult("panel.all", "Several judges as one panel", "secondary", panel, about=about),
         NamedResult(PANEL_GAIN, title, "secondary", gain, about=about),

@@ -249,6 +249,20 @@ def test_several_judges_are_one_panel_of_verdicts_and_of_scores():
     assert panel.against_best["mean"].interval.high < 0
 
 
+def test_a_panel_of_few_labels_says_so():
+    rows = [
+        {"item": f"i{i}", "judge": j, "passed": i % 3 > 0, "label": "pass" if i % 2 else "fail"}
+        for j in "ab"
+        for i in range(15)
+    ]
+    [gain] = (r for r in js.audit(rows, n_resamples=19).analysis.results if "panel" in r.id)
+    assert (gain.id, gain.result.reason) == ("panel.gain", "15 labels are too few")
+    grouped = [{**row, "item": f"{row['item']}{k}", "cluster": row["item"][-1]}
+               for row in rows if row["item"] in {"i1", "i2", "i3"} for k in range(9)]  # fmt: skip
+    [gain] = (r for r in js.audit(grouped, n_resamples=19).analysis.results if "panel" in r.id)
+    assert gain.result.reason == "27 labels in 3 clusters are too few"
+
+
 def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask():
     rng = np.random.default_rng(6)
     rows = [
