@@ -506,12 +506,12 @@ class SpreadExperiment:
             ),
             limitations=tuple(common_limits(frame, cells, array)),
             metrics={f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}
-            | ({
-        f"spread/variance_ratio/{judge}": row.estimate
-        for judge, spread in questions[0].spreads.items()
-        for row in spread.ratios.rows
-        if {row.a, row.b} == {spread.conditions[0], spread.conditions[-1]}
-    } if heated else {}),
+            | {
+                f"spread/variance_ratio/{judge}": row.estimate
+                for judge, spread in (spreads if heated else {}).items()
+                for row in spread.ratios.rows
+                if {row.a, row.b} == {spread.conditions[0], spread.conditions[-1]}
+            },
             condition_metrics=described.metrics,
             curves=_curves(cells) if heated else {},
             arrays=arrays,

@@ -737,9 +737,8 @@ def _row(
     if out.interval is None:
         return none(out.estimate, out.reason or "the labels do not vary")
     t, df = out.estimate / out.std_error, float(out.details["df"])
-    half = (
-        inputs.critical_value(level, df) * out.std_error
-    )  # the interval of the test: one verdict a pair
+    # The interval of the test: one verdict a pair.
+    half = inputs.critical_value(level, df) * out.std_error
     interval = Interval(low=out.estimate - half, high=out.estimate + half, level=level, method="t")
     p = float(2 * distributions.t.sf(abs(t), df))
     return Comparison(

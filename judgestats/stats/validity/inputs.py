@@ -12,6 +12,7 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, mean_of_present
 from judgestats.errors import InputError, one_of
+from judgestats.results.verdict import Measure
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
@@ -688,9 +689,7 @@ def _exact_share(values: Floats, codes: Ints, level: float) -> Share:
 
 def _korn_graubard(p: float, variance: float, n: int, groups: int, level: float) -> float:
     """Effective number of a share; 1 where one cluster has all values."""
-    if groups < 2 or not 0 < p < 1:
+    if groups < 2:
         return float(groups)
-    if not variance > 0:
-        return float(n)
-    ratio = critical_value(level, n - 1) / critical_value(level, groups - 1)
-    return min(p * (1 - p) / variance * ratio**2, float(n))
+    share = Measure(key="", estimate=p, variance=variance, n=n, n_clusters=groups)
+    return share.n_effective((1 - level) / 2)
