@@ -13,8 +13,6 @@ import pandas as pd
 
 from judgestats import results
 from judgestats.files.text import format_number
-from judgestats.results import Comparison as ComparisonRecord
-from judgestats.results import Note as ResultsNote
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Role, plain
 from judgestats.stats.dispersion.dispersion_test import SpreadResult
@@ -317,11 +315,11 @@ def _comparison(
 ) -> list[results.Record]:
     key = row.estimate_name
     conditions = tuple(place.levels[x] for x in (row.a, row.b) if x in place.levels)
-    about = dataclasses.replace(place.about, conditions=conditions or place.about.conditions)
+    about = replace(place.about, conditions=conditions or place.about.conditions)
     common = place.part(name) | {"about": about}
     sample = result.sample
     if row.n is not None and sample is not None and row.n != sample.n_items:
-        sample = dataclasses.replace(sample, n_items=row.n)
+        sample = replace(sample, n_items=row.n)
     effects: list[results.Record] = []
     if row.effect_name and not math.isnan(row.effect):
         effect = row.effect_name
@@ -338,7 +336,7 @@ def _comparison(
         low, high = result.margin
         margin = results.Margin(low=float(low), high=float(high), estimand=key, alpha=result.alpha)
     interval, lost = _interval(row.interval, key, row.estimate)
-    compared = ComparisonRecord(
+    compared = results.Comparison(
         **common,
         a=row.a,
         b=row.b,
@@ -421,8 +419,8 @@ def _null(null: NullReference | None) -> results.Null | None:
     )
 
 
-def _notes(notes: Any) -> tuple[ResultsNote, ...]:
-    return tuple(ResultsNote(code=n.code, message=n.message) for n in notes)
+def _notes(notes: Any) -> tuple[results.Note, ...]:
+    return tuple(results.Note(code=n.code, message=n.message) for n in notes)
 
 
 def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
@@ -447,7 +445,7 @@ def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
     'q1'
     """
     distances = spread.gmd_ratios
-    return dataclasses.replace(
+    return replace(
         spread,
         ratios=ratios_with_items(spread.ratios, items),
         gmd_ratios=None if distances is None else ratios_with_items(distances, items),
@@ -457,11 +455,11 @@ def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
 def ratios_with_items(ratios: Comparisons, items: Sequence[str]) -> Comparisons:
     """The ratios with the item that holds most of a side by name."""
     rows = tuple(
-        dataclasses.replace(
+        replace(
             row, details={**row.details, "largest_item": items[row.details["largest_item"] - 1]}
         )
         if "largest_item" in row.details
         else row
         for row in ratios.rows
     )
-    return dataclasses.replace(ratios, rows=rows)
+    return replace(ratios, rows=rows)

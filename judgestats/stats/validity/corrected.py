@@ -28,7 +28,6 @@ from judgestats.stats.inference.result import (
     TestResult,
 )
 from judgestats.stats.validity import inputs, regression
-from judgestats.stats.validity.inputs import FEW_LABELS
 from judgestats.stats.validity.label_draws import LabelsDrawn
 from judgestats.stats.validity.label_plan import gain_phrase, labels_gained
 from judgestats.stats.validity.poststratified import (
@@ -374,8 +373,8 @@ def corrected_mean(
         corrected, others = _undefined_estimate(corrected, reason), {}
         if labels_drawn == "by-verdict":
             people = _undefined_estimate(people, reason)
-    elif items.n < FEW_LABELS or math.isnan(corrected.estimate):
-        why = corrected.reason or f"there are fewer than {FEW_LABELS} labels"
+    elif items.n < inputs.FEW_LABELS or math.isnan(corrected.estimate):
+        why = corrected.reason or f"there are fewer than {inputs.FEW_LABELS} labels"
         note = Note(code="people_only", message=f"The human labels alone are used: {why}.")
         notes.append(note)
         if not math.isnan(corrected.estimate):
