@@ -424,10 +424,11 @@ def with_read_notes(analysis: Analysis, notes: Sequence[str]) -> Analysis:
     -------
     Analysis
     """
+    shortened = {"far_scores", "labels_handpicked"}
     codes = ("far_scores" if ALL_OTHERS in n else getattr(n, "code", "") for n in notes)
     limits = tuple(
-        Limit(note, code=code, short=note.partition(". ")[0])
-        if code in {"far_scores", "labels_handpicked"}
+        Limit(note, code=code, short=note.partition(". ")[0] if code in shortened else "")
+        if code in {*shortened, "labels_equal_verdicts"}
         else str(note)
         for note, code in zip(notes, codes, strict=True)
     )

@@ -506,7 +506,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     from judgestats.analysis.scores import clip_to_scale
     from judgestats.analysis.text_checks import join_counted_copies
     from judgestats.data.large.dataset import labelled_judgments
-    from judgestats.data.large.reduce import reading_of_reduced, reduce_parquet
+    from judgestats.data.large.reduce import reading_of_reduced, reduce_parquet, without_labels
 
     if len(words["item"]) == 1:
         words = words | {"mapping": {**words["mapping"], "item_id": words["item"][0]}, "item": ()}
@@ -528,7 +528,9 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     }
     analysis = audit_reduced(reduced, **choices)
     labelled = labelled_judgments(path, reduced, labels=words["labels"], **read)
-    if labelled is not None:
+    if labelled is None:
+        reduced = without_labels(reduced)
+    else:
         analysis = with_labelled(
             analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
         )

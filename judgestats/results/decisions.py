@@ -196,7 +196,7 @@ _UNMEASURED: Mapping[str, str] = {
     **dict.fromkeys(("tpr", "tnr"), "labels of each class"),
     **dict.fromkeys(("kappa", "kappa_weighted", "accuracy"), "labels"),
 }
-"""What to add, 100 of it, where nothing was measured."""
+"""What to add to a quantity that is not measured: 100 of these."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,7 @@ _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "no_scale": frozenset({"scale_assumed"}),
 }
 """Caveats that say what a limitation says."""
-_GRAVE_NOTES = frozenset({"crosscheck", "incomplete", "other_parameters"})
+_GRAVE_NOTES = frozenset({"crosscheck", "incomplete", "labels_equal_verdicts", "other_parameters"})
 """Limitations of the data that are reported before major caveats, at any length."""
 
 

@@ -349,7 +349,7 @@ ELSEWHERE_HELD = {
     "The data have several splits": "tests/data/test_table_shapes.py",
     "is a remote path": "tests/data",
     "--joint tests the curve": "tests/analysis",
-    "which is no chance of being labelled": "tests/analysis/decisions",
+    "which is not a probability of being labelled": "tests/analysis/decisions",
     "more than": "limits of size, which test_reader_fuzz.py and test_table_shapes.py lower",
     "expands to more": "the same",
     "columns in its first row": "tests/files",

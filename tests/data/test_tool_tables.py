@@ -1,5 +1,6 @@
 """Tables that tools and people write: no column is taken for what it is not."""
 
+import json
 import re
 import shlex
 
@@ -34,6 +35,10 @@ def test_the_words_of_a_judges_own_0_and_1_are_no_human_labels(tmp_path):
     found = read_judgments(table)
     assert (counts(found)["judgments"], counts(found)["labels"]) == (N, 0)
     assert "no human labels" in reading_of(found)["sentence"] + " ".join(found.attrs["understood"])
+    # Where the verdicts of an item differ, so do their words.
+    repeats = pd.DataFrame({"id": ITEMS[: N // 2] * 2, "score": PASSES * 1, "label": words})
+    assert counts(read_judgments(repeats))["repeats"] == 2
+    assert reading_of(read_judgments(repeats))["unused"] == {"label": "repeats the verdict"}
     # One row that differs, a mapping, or labels of a part are labels.
     differs = table.assign(label=[words[1], *words[1:]] if words[0] != words[1] else words)
     differs.loc[0, "label"] = "incorrect" if PASSES[0] else "correct"
@@ -142,6 +147,10 @@ def test_one_pass_takes_no_own_verdict_and_no_answer_for_a_label(workplace, caps
         table.assign(**{column: cells}).to_parquet("rows.parquet", index=False)
         assert main(["analyze", "rows.parquet", *quiet]) == 0
         assert "Accuracy" not in capsys.readouterr().out
+        assert main(["analyze", "rows.parquet", *quiet, "--full"]) == 0
+        assert f"{column}: no human labels." in capsys.readouterr().out
+        assert main(["analyze", "rows.parquet", *quiet, "--json"]) == 0
+        assert "label" not in json.loads(capsys.readouterr().out)["reading"]["roles"]
     differs = words.copy()
     differs[0] = "incorrect" if PASSES[0] else "correct"
     table.assign(label=differs).to_parquet("rows.parquet", index=False)
@@ -172,3 +181,23 @@ def test_what_stops_every_reading_is_said(tmp_path):
     table.to_csv(tmp_path / "sheet.csv", index=False)
     with pytest.raises(InputError, match="the last row names 'Average'"):
         read_judgments(tmp_path / "sheet.csv")
+
+
+def test_labels_that_are_always_the_verdict_are_the_first_care(workplace, capsys):
+    words = np.where(PASSES, "pass", "fail")
+    pd.DataFrame({"id": ITEMS, "verdict": words, "human_label": words}).to_csv("a.csv", index=False)
+    assert main(["analyze", "a.csv", "--track", "none", "--report", "none"]) == 0
+    care = capsys.readouterr().out.partition("Care  ")[2]
+    assert " ".join(care.split()).startswith(
+        "The labels (human_label) and the verdicts are the same"
+    )
+    assert "Is the label the judge's own verdict?" in " ".join(care.split())
+
+
+def test_an_empty_column_of_scores_leaves_the_verdicts_to_another():
+    words = np.where(PASSES, "pass", "fail")
+    table = pd.DataFrame({"id": ITEMS[: N // 2] * 2, "verdict": words, "score": None})
+    found = read_judgments(table)
+    assert counts(found)["judgments"] == N
+    assert reading_of(found)["roles"]["verdict"] == ["verdict"]
+    assert list(reading_of(found)["unused"]) == ["score"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,27 @@ def reduce_parquet(
         f"{opened.path}: no judgment could be read: {' and '.join(roles)} hold no verdict. Name "
         "the right column with --map."
     )
+
+
+def without_labels(reduced: dataset.ReducedJudgments) -> dataset.ReducedJudgments:
+    """The judgments without a role for a column whose name is that of labels, but which has none.
+
+    Parameters
+    ----------
+    reduced : ReducedJudgments
+
+    Returns
+    -------
+    ReducedJudgments
+    """
+    columns = dict(reduced.columns_read)
+    if "label" not in columns:
+        return reduced
+    name = columns.pop("label")
+    understood = [
+        s.replace(label_note(name), f"{name}: no human labels") for s in reduced.understood
+    ]
+    return replace(reduced, columns_read=columns, understood=tuple(understood))
 
 
 def reading_of_reduced(

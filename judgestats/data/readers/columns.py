@@ -191,7 +191,8 @@ def resolve_columns(
     for ours, candidates in ALIASES.items():
         if ours in names or (ours in VERDICTS and has_verdict):
             continue
-        if ours == "verdict" and ("score" in names or "choice" in names):
+        others = [v for v in ("score", "choice") if ours == "verdict" and v in names]
+        if any(_holds(table, names[v]) for v in others):
             continue
         hits = [by_name.get(folded(c), "") for c in candidates]
         hits = [h for h in hits if h and h not in used]
@@ -201,8 +202,8 @@ def resolve_columns(
             hits = [h for h in hits if not _says_pass_or_fail(table[h])]
             hits = [h for h in hits if folded(h) != "llm" or not _are_numbers(table[h])]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
-        if hit:
-            names[ours] = hit
+        if hit and not (others and not _holds(table, hit)):
+            names = {k: v for k, v in names.items() if k not in others} | {ours: hit}
             used.add(hit)
     if "status" not in mapping and _is_verdict(table, names.get("status", "")):
         own = names.pop("status")
@@ -264,11 +265,11 @@ DONE = ("success", "succeeded", "completed", "done")
 _OF_REPLIES = {s.value for s in Status} | {*DONE, "error", "timeout"}
 """Words of the status of a reply."""
 _FEWEST_ALIKE = 10
-"""Rows from which a label that is always the verdict is no human's."""
+"""Rows from which a label that always equals the verdict is not a human label."""
 _OF_ANSWERS, _TOP = {"groundtruth", "gold", "goldlabel", "label", "ytrue", "expert"}, 100
 """Names of labels that are also those of reference answers, and the highest score of a scale."""
 _MANY = 0.1
-"""Share of labels beyond it from which they are answers; fewer are absurd labels."""
+"""Share of labels above that score from which labels are answers; fewer are absurd labels."""
 _MOST_LEVELS = 101
 _MOST_WORDS = 12
 
@@ -357,9 +358,9 @@ def repeats_verdict(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
 
 
 def holds_answers(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
-    """Whether a column such as ``ground_truth`` holds what a right answer says, and no verdict.
+    """Whether a column such as ``ground_truth`` holds reference answers rather than verdicts.
 
-    Texts are, and numbers of which a tenth lie beyond every scale on which the verdicts lie.
+    Texts are answers, and so are numbers of which a tenth exceed every scale of the verdicts.
 
     Examples
     --------
@@ -397,7 +398,7 @@ def may_hold_verdicts(column: pd.Series) -> bool:
 
 
 def _is_verdict(table: pd.DataFrame, column: str) -> bool:
-    """Whether a column named status says pass and fail, in words that are no status of a reply."""
+    """Whether a column named status says pass and fail, other than as the status of a reply."""
     if column not in table or not _says_pass_or_fail(table[column]):
         return False
     words = {str(v).strip().casefold() for v in pd.unique(table[column].dropna())}

@@ -242,9 +242,10 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     )
     if "status" in names and "status" not in mapping and _says_done(table[names["status"]]):
         del names["status"]
+    own_words: list[str] = []
     if "label" not in mapping and repeats_verdict(table[~humans], names):
-        shapes += [f"{names['label']} says the same as the verdict in every row: no human labels"]
-        del names["label"]
+        own_words = [names.pop("label")]
+        shapes += [f"{own_words[0]} says the same as the verdict in every row: no human labels"]
     elif "label" not in mapping and holds_answers(table[~humans], names):
         shapes += [f"{names['label']} holds reference answers: no human labels"]
         del names["label"]
@@ -278,7 +279,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     places = row_checks.list_positions(table, options)
     understanding = understand(
         source,
-        table.drop(columns=[*people]),
+        table.drop(columns=[*people, *own_words]),
         names,
         item=tuple(known_column(source, table, c, "item_id") for c in options.item),
         factors=tuple(known_column(source, table, c, "factor") for c in options.factors),
@@ -330,7 +331,10 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     held = [c for c in (*systems, *sides, *lengths) if c in dict(understanding.unused)]
     understanding = replace(
         understanding,
-        unused=tuple((c, why) for c, why in understanding.unused if c not in held),
+        unused=(
+            *((c, why) for c, why in understanding.unused if c not in held),
+            *((c, "repeats the verdict") for c in own_words),
+        ),
     )
     for role, columns in (("systems", (*systems, *sides)), ("lengths", lengths)):
         if own := [c for c in columns if c in held]:
@@ -633,7 +637,7 @@ def _with_label_chances(source: Path | str, out: pd.DataFrame, name: str) -> pd.
         row = int(bad.to_numpy().argmax())
         raise InputError(
             f"{source}: column {name!r} holds {str(out['chance'].iloc[row])[:40]!r} in row {row}, "
-            "which is no chance of being labelled (above 0, at most 1). If it is the "
+            "which is not a probability of being labelled (above 0, at most 1). If it is the "
             f"judge's confidence: --map confidence={shlex.quote(name)}; else --ignore "
             f"{shlex.quote(name)}."
         )

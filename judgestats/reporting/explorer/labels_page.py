@@ -86,7 +86,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: Any) -> None:
-        """A browser that leaves in the middle is no fault; anything else is one line."""
+        """Report an error in one line, unless the browser closed the connection."""
         error = sys.exc_info()[1]
         if not isinstance(error, (ConnectionError, TimeoutError)):
             emit(f"judgestats: labels collect: a request failed ({error!r:.200}).\n", error=True)

@@ -344,7 +344,7 @@ def grouped_table(
 def number_in(row: Mapping[str, Any], key: str) -> Measured:
     """A number of a row with the ends of its interval, which stand next to it.
 
-    ``at`` of the row, if any, is its table and its place there.
+    ``at`` of the row, if any, is its table and its index in that table.
     """
     ends = (key, f"{key}_low", f"{key}_high")
     value, low, high = (number_of(row.get(end)) for end in ends)
