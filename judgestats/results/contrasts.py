@@ -29,8 +29,10 @@ FINDINGS: Mapping[str, str] = {
     "those of {b}{runs}.",
     "variance_ratio": "{a} has {number} times the within-item variance of {b}{runs}.",
     "mean_difference": "{a} scores {side} than {b} on the same items{runs}: {number} points.",
+    "compare.people": "Agreement of {a} with human labels is {side} than that of {b}{runs}: "
+    "{number}.",
 }
-"""What a comparison of two conditions says, by its estimand, and in which runs."""
+"""What a comparison of two conditions says, by its estimand or id, and in which runs."""
 
 
 ASKED: Mapping[tuple[str, str], tuple[str, str]] = {
@@ -248,7 +250,9 @@ def claim_sentence(headline: Headline, results: Results) -> str:
         size = None  # the test of all shows a difference, and no pair does
     if headline.claim != "open" and size is not None and math.isfinite(size.estimate):
         number = record_text(size)
-        if isinstance(size, Comparison) and (template := FINDINGS.get(size.estimand)):
+        tested = {size.estimand, *headline.rests_on[:1]}
+        template = next((text for key, text in FINDINGS.items() if key in tested), "")
+        if isinstance(size, Comparison) and template:
             a, b = (names.get(level, level) for level in (size.a, size.b))
             above = size.estimate > 0
             if headline.claim == "equivalent":

@@ -275,6 +275,8 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
         if options.tail == "strict":
             own = {key: _with_tail(results, m) for key, m in own.items()}
         purpose = _purpose_for(kind, options, subject)
+        if not (options.purpose or stated) and purpose == "score" and "separability" in own:
+            purpose = "rank"  # scores of three systems or more
         asked = stated
         if "cutoff_exists" in stated or purpose == "cutoff":  # rates of the cut-off
             asked = {k: d for k, d in stated.items() if kind != "scores" or k not in {"tpr", "tnr"}}

@@ -272,10 +272,13 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
         return _largest(verdicts, subject_names(results), keys, width, room, more)
     by_label = {v.subject.label: v for v in verdicts}
     labels = [v.subject.label for v in verdicts]
-    rows = _rows_of_several(brief, by_label, labels, keys)
-    grid = grid_lines(rows, width)
+    grid = grid_lines(_rows_of_several(brief, by_label, labels, keys), width)
+    if grid is not None and len(grid) <= room:
+        return grid
+    keys.sort(key=lambda key: all(v.deciding != key for v in verdicts))  # what decides is kept
     if grid is not None and len(grid) <= room + 6:
-        return _keep_last(grid, room)
+        grid = grid_lines(_rows_of_several(brief, by_label, labels, keys), width) or grid
+        return [*grid[: max(1, room - 1)], grid[-1]]
     return _subject_rows(brief, verdicts, keys, width, room, more)
 
 
@@ -562,13 +565,6 @@ def _truncate(grid: Lines, room: int, more: str) -> Lines:
     if len(grid) <= room:
         return grid
     return [*grid[: room - 1], *rest_lines(len(grid) - room + 1, more)]
-
-
-def _keep_last(grid: Lines, room: int) -> Lines:
-    """The rows that fit, and the row of verdicts."""
-    if len(grid) <= room:
-        return grid
-    return [*grid[: room - 1], grid[-1]]
 
 
 def finding_of(results: Results) -> str:

@@ -115,6 +115,25 @@ def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
     assert plain_text(verdict_screen(found)).startswith(("USE", "DO NOT USE", "CANNOT TELL"))
 
 
+def test_the_number_that_decides_stands_on_a_crowded_screen(tmp_path, capsys):
+    rng = np.random.default_rng(5)
+    rates = {"alpha": (0.96, 0.93), "beta": (0.9, 0.72), "gamma": (0.94, 0.9)}
+    rows = []
+    for i in range(150):
+        good = bool(rng.random() < 0.6)
+        for judge, (tpr, tnr) in rates.items():
+            for k in range(3):
+                passes = rng.random() < (tpr if good else 1 - tnr)
+                rows.append({"item": i, "judge": judge, "repeat": k, "verdict": int(passes),
+                             "label": int(good)})  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "judges.csv", index=False)
+    main(["analyze", str(tmp_path / "judges.csv"), "--track", "none", "--report", "none"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "CANNOT TELL  alpha, as a gate: Flip rate .12 is too close to .10."
+    assert any(line.startswith("Flip rate") for line in lines)
+    assert any(line.startswith("Agreement of beta with human labels is lower") for line in lines)
+
+
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
     found = measured_results(audited(table(tmp_path / "two.csv", 2)), None)
     with console.use_output(console.OutputOptions(form="screen", required=("reliability>=.9",))):

@@ -136,7 +136,9 @@ def test_systems_are_separated_and_the_smallest_difference_is_that_of_the_design
     assert found["separability"].estimate == 1.0
     ranked = decided(rows, for_="rank")
     assert ranked.requirements[0].status == "holds"
-    assert ranked.purpose == "rank"
+    assert ranked.purpose == decided(rows).purpose == "rank"
+    assert decided(rows, require={"icc_1_1": 0.5}).purpose == "score"  # as stated
+    assert decided(scores(30, repeats=2, systems=2)).purpose == "score"
 
 
 def test_a_comparison_of_scores_needs_the_difference_that_matters() -> None:

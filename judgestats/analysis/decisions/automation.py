@@ -422,7 +422,8 @@ def automation_certificate(
     useless = auroc.low <= 0.5
     if useless:
         base = replace(base, reason=(
-            f"confidence does not separate correct from wrong verdicts (AUROC {_auroc_text(auroc)})"
+            "confidence is not shown to separate correct from wrong verdicts "
+            f"(AUROC {_auroc_text(auroc)})"
         ))  # fmt: skip
     delta = 1 - level
     if apart:
