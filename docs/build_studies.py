@@ -207,8 +207,8 @@ _BOTH = [
         "`-P wording=both` sends every arm as the study wrote it, and as a paraphrase. Experiments that score single answers "
         "send all eight bundled wordings. The table *Does the claim survive rewording?* has a row per contrast and wording. It "
         "gives the contrast under both wordings, and their ratio or difference with a 95% CI over items. The verdict is *same "
-        "direction and equivalent within the margin*, *same direction*, *opposite*, or *not estimable*. The margins are declared "
-        "in `experiments/`: 1/1.5 to 1.5 for ratios of variances, .05 for shares. MLflow has the counts as `rewording/...`."
+        "direction and equivalent within the margin*, *same direction*, *opposite* (a significant difference), or *not "
+        "estimable*. The margins are declared in `experiments/`: 1/1.5 to 1.5 for ratios of variances, .05 for shares. MLflow has the counts as `rewording/...`."
     ),
     "",
 ]

@@ -2,7 +2,7 @@
 
 All judges see the same options in the same order, drawn once for every question and kept in all
 replications, so that what changes between replications is the judge. The paper's omega is next to
-the answer under the study's presets only: it answers another question.
+the answer, with its null: it answers another question.
 """
 
 from __future__ import annotations

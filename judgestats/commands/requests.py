@@ -21,7 +21,7 @@ from judgestats.data.schema import read_artifact
 from judgestats.errors import InputError, printable
 from judgestats.files.text import command_word
 from judgestats.items.readers import read_items
-from judgestats.protocols.base import Scale
+from judgestats.protocols.base import Scale, Status
 from judgestats.protocols.replies import READER_VERSION
 from judgestats.reporting.runs import load_run
 from judgestats.results.numbers import count_noun
@@ -160,17 +160,15 @@ _SHOWN = 20
 
 
 def _judgments(folder: Path) -> pd.DataFrame:
-    """The judgments with the replies of raw.parquet, whatever became of the scores since."""
+    """The replies of raw.parquet with their verdicts, whatever became of the scores since."""
     frame = read_artifact(folder, "judgments", is_checked=False)
-    if (folder / "data" / "raw.parquet").is_file():
-        raw = read_artifact(folder, "raw")
-        keys = [*KEY_COLUMNS]
-        texts = raw.set_index(keys)["raw_text"].to_dict()
-        frame["raw_text"] = [
-            texts.get(key) for key in frame[keys].itertuples(index=False, name=None)
-        ]
-        frame = frame[frame["raw_text"].notna()]
-    return frame
+    if not (folder / "data" / "raw.parquet").is_file():
+        return frame
+    raw, keys = read_artifact(folder, "raw"), [*KEY_COLUMNS]
+    read = [c for c in frame if c not in raw]
+    whole = raw.merge(frame.drop_duplicates(keys)[[*keys, *read]], on=keys, how="left")
+    lost = {"status": Status.MISSING.value, "verdict_kind": frame["verdict_kind"].iloc[0]}
+    return whole.fillna({name: lost.get(name, "") for name in read if name != "score"})
 
 
 def reparse_command(arguments: Args) -> int:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -418,21 +418,36 @@ def read_artifact(run: Path, name: str, *, is_checked: bool = True) -> pd.DataFr
         row whose score is not that of its reply.
     """
     path = run / "data" / f"{name}.parquet"
-    manifest = run / MANIFEST
-    noted: dict[str, Any] = {}
-    if is_checked and manifest.is_file():
-        noted = dict(decode_json(manifest.read_text("utf-8")))
+    if is_checked:
+        refuse_edited(path)
     if name == "judgments":
-        frame = read_frame(path)
-    else:
-        frame = validate_raw(parquet_table(path, _OWN), what=str(path))
-    known = dict(noted.get("sha256") or {}).get(path.name)
+        return read_frame(path)
+    return validate_raw(parquet_table(path, _OWN), what=str(path))
+
+
+def refuse_edited(path: Path) -> None:
+    """Refuse a frame of a run that is not as the run wrote it; other files pass.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    InputError
+        The digest is not that of the run's manifest.
+    """
+    manifest = path.resolve().parent.parent / MANIFEST
+    if path.suffix != ".parquet" or not (path.is_file() and manifest.is_file()):
+        return
+    noted = decode_json(manifest.read_text("utf-8"))
+    digests = noted.get("sha256") if isinstance(noted, dict) else None
+    known = digests.get(path.name) if isinstance(digests, dict) else None
     if known and hashlib.sha256(path.read_bytes()).hexdigest() != known:
         why = "is not the file that the run wrote"
-        if "score" in frame and noted.get("scale"):
-            why = _edited_score(frame, noted["scale"]) or why
+        if path.stem == "judgments" and noted.get("scale"):
+            why = _edited_score(read_frame(path), noted["scale"]) or why
         raise InputError(f"{path.name} {why}. Run judgestats reparse RUN.")
-    return frame
 
 
 def _edited_score(frame: pd.DataFrame, scale: Sequence[float]) -> str:

@@ -571,17 +571,22 @@ def contrast_rows(
 ) -> list[int]:
     """At most `most` indices of groups, equally many each: its first, those told, then the next.
 
+    What small groups leave goes to those before them.
+
     Examples
     --------
     >>> contrast_rows([[6, 0, 3], [13, 7, 10]], 4, told=[10])
     [6, 0, 13, 10]
     >>> contrast_rows([[6, 0, 3], [13, 7, 10]], 7)
     [6, 0, 3, 13, 7, 10]
+    >>> contrast_rows([[6, 0, 3, 1], [13, 7]], 6)
+    [6, 0, 3, 1, 13, 7]
     """
     used = [list(group) for group in groups][: max(1, most // 2)]
     kept: list[int] = []
     for k, group in enumerate(used):
-        room = max(2, (most - len(kept)) // (len(used) - k))
+        room = most - len(kept)
+        room = max(2, room // (len(used) - k), room - sum(map(len, used[k + 1 :])))
         others = sorted(group[1:], key=lambda i: told.index(i) if i in told else len(told))
         chosen = {*group[:1], *others[: room - 1]}
         kept += [i for i in group if i in chosen]
@@ -802,9 +807,13 @@ class ReliabilityRow(NamedTuple):
 
     Attributes
     ----------
-    key : {"omega_total", "alpha", "vote_share_reliability", "omega_published"}
+    key : str
+        ``omega_total``, ``alpha``, ``vote_share_reliability`` (of one choice), ``vote_share_all``
+        (of the shares of all repeats) or ``omega_published``.
     label : str
     condition : str
+    part : str
+        The benchmark of ``omega_published``; else empty.
     estimate, low, high : float
         With the ends of its 95% interval; NaN where there is none.
     null : float
@@ -814,6 +823,7 @@ class ReliabilityRow(NamedTuple):
     key: str
     label: str
     condition: str
+    part: str
     estimate: float
     low: float
     high: float
@@ -845,7 +855,8 @@ def _reliability_rows(results: Results, label: str) -> Iterator[ReliabilityRow]:
             for m in _MODELS
         ),
         ("alpha", f"Right choices: {_PARALLEL}", "repetition.omega"),
-        ("vote_share_reliability", "Vote-share reliability", "reliability.one"),
+        ("vote_share_reliability", "Vote-share reliability, one choice", "reliability.one"),
+        ("vote_share_all", "Vote-share reliability, all repeats", "reliability.all"),
     ]
     has_omega = any(results.estimate(f"reliability.omega_{m}.{label}") for m in _MODELS)
     for key, name, begun in wanted:
@@ -854,19 +865,21 @@ def _reliability_rows(results: Results, label: str) -> Iterator[ReliabilityRow]:
             continue
         is_both = begun == "reliability.alpha" and not has_omega
         yield _row(key, f"{name} ({_PARALLEL})" if is_both else name, label, found)
-    begun = f"published.omega.{label}."
-    for record in results.select(Estimate, condition=label):
-        if record.id.startswith(begun):
-            where = record.id.removeprefix(begun)
-            yield _row("omega_published", f"Omega as published, {where}", label, record)
+    begun = "published.omega."
+    for record in results.select(Estimate, role="replicated", top=True):
+        where = record.id.removeprefix(begun).removesuffix(f".{label}")
+        is_own = record.id == f"{begun}{where}.{label}"
+        if is_own and not math.isnan(record.estimate):
+            yield _row("omega_published", f"Omega as published, {where}", label, record, where)
 
 
-def _row(key: str, name: str, condition: str, found: Estimate) -> ReliabilityRow:
+def _row(key: str, name: str, condition: str, found: Estimate, part: str = "") -> ReliabilityRow:
     ends, null = found.interval, found.null
     return ReliabilityRow(
         key=key,
         label=name,
         condition=condition,
+        part=part,
         estimate=found.estimate,
         low=ends.low if ends else math.nan,
         high=ends.high if ends else math.nan,
@@ -899,7 +912,8 @@ def reliability_lines(results: Results) -> Lines:
     chosen = min(heated, key=lambda c: abs(_heat(c) - 0.5)).label
     shown = [row for row in rows if row.condition == chosen]
     wide = max(len(row.label) for row in shown) + 2
-    lines: Lines = [[], [Span(f"Reliability, {chosen}", "bold")]]
+    basis = "omega and alpha: mean of all repeats"
+    lines: Lines = [[], [Span(f"Reliability, {chosen}", "bold"), Span(f" ({basis})", "dim")]]
     for row in shown:
         point, interval = estimate_parts(row.estimate, row.low, row.high, digits=3, bounded=True)
         null = f"Null 95th percentile {apa_number(row.null, bounded=True)}"

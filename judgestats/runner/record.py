@@ -389,12 +389,7 @@ def about(
             "clusters": len({u.cluster for u in next(iter(prepared.units.values()))}),
             "item_source": source_name(p.items),
             "wording": prepared.wording_statement,
-            "contrast": [
-                labels
-                for contrast in prepared.design.contrasts[:1]
-                if contrast.base
-                for labels in contrast.groups(prepared.conditions)
-            ],
+            "contrast": _compared(prepared),
             "scale": [p.scale.low, p.scale.high],
             "choices_per_request": p.samples_per_request,
             "facets": plain(declared),
@@ -410,6 +405,17 @@ def about(
         "judge_notes": list(collected.notes),
         "command": command,
     }
+
+
+def _compared(prepared: Prepared) -> list[list[str]]:
+    """Labels of what the study's claim compares, baseline first; not of levels run less often."""
+    contrasts = prepared.design.contrasts
+    found = []
+    for contrast in contrasts:
+        if contrast.base and contrast.vary == contrasts[0].vary:
+            groups = contrast.groups(prepared.conditions)
+            found += [group for group in groups if len(group) == max(map(len, groups))]
+    return found
 
 
 def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:

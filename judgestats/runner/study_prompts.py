@@ -56,10 +56,13 @@ class StudyWording:
         Empty where a run replicates no study, or asks with prompts of the user's own.
     texts : StudyTexts or None
         What the original requests are read from.
+    conflict : str
+        Where the study's paper and code differ, and what the run sends.
     """
 
     kind: str = ""
     texts: StudyTexts | None = None
+    conflict: str = ""
 
     @property
     def reply(self) -> str:
@@ -76,17 +79,23 @@ class StudyWording:
     @property
     def notices(self) -> tuple[str, ...]:
         """What a reader of an original run has to know of the study's own requests."""
-        study = self.texts.study if self.texts else ""
+        conflict = (self.conflict,) if self.conflict else ()
         if self.kind == "paraphrase":
             short = "prompts are paraphrases, not the study's text"
-            return (Limit(_PARAPHRASE, code="wording", short=short),)
-        return (_NOTICES[study],) if study in _NOTICES else ()
+            return (Limit(_PARAPHRASE, code="wording", short=short), *conflict)
+        study = self.texts.study if self.texts else ""
+        return (_NOTICES[study], *conflict) if study in _NOTICES else conflict
 
 
 _NOTICES = {
     "llmasjudge": "Choices of one request (n) share one call, as in the study.",
     "llm_reliability": "The study shows five systems in one order, so position and system are "
-    "confounded: omega cannot distinguish a preferred letter from a preferred system.",
+    "confounded: omega cannot distinguish a preferred letter from a preferred system. Its code "
+    "sends T = 2.22e-16 instead of 0.",
+}
+_CONFLICTS = {
+    "cce": "The study's public code asks gpt-4o at T = 0.1, and names no temperature without a "
+    "crowd. The preset's temperature is ours.",
 }
 
 
@@ -131,7 +140,7 @@ def study_wording(
     fetched = Path("data") / study
     found = files or (str(fetched) if (fetched / _FIRST_FILES[study]).is_file() else "")
     if wanted == "paraphrase" or (not wanted and not found):
-        return StudyWording(kind="paraphrase")
+        return StudyWording(kind="paraphrase", conflict=_CONFLICTS.get(study, ""))
     if not found:
         raise InputError(
             f"wording={wanted}: the study's texts are not bundled. Run judgestats items fetch "
@@ -141,7 +150,11 @@ def study_wording(
         raise InputError(
             f"reply: wording={wanted or 'original'} replies as the study asked. Leave reply out."
         )
-    return StudyWording(kind=wanted or "original", texts=read_study(study, found))
+    return StudyWording(
+        kind=wanted or "original",
+        texts=read_study(study, found),
+        conflict=_CONFLICTS.get(study, ""),
+    )
 
 
 class _ProtocolWrapper:

@@ -17,6 +17,7 @@ _QUESTION = re.compile(
 )
 _REFERENCE = re.compile(r"\[Reference answer\][ \t]*\n(.*?)(?=\n{1,2}\[|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"\[The Start of ([^\]\n]{1,60})\]\n.*?\n\[The End of \1\]", re.DOTALL)
+_MARK = re.compile(r"\[([^\]\n]{1,60}) (begin|end)s\]")
 _NO_ANSWER = re.compile(
     r"reference|context|example|judg|evaluation|comparison|crowd|critique|plan|criteri|guideline",
     re.IGNORECASE,
@@ -115,7 +116,8 @@ def read_request(request: Mapping[str, Any], *, schema: bool = True) -> Requeste
     ('score', 1, 5, ('42',))
     """
     contents = _contents(request.get("messages"))
-    prompt = "\n\n".join(contents)
+    marks = {"begin": r"[The Start of \1]", "end": r"[The End of \1]"}
+    prompt = _MARK.sub(lambda m: m.expand(marks[m.group(2)]), "\n\n".join(contents))
     wording = contents[0] if len(contents) > 1 else ""
     blocks = answers_in(prompt)
     answers = tuple(text for name, text in blocks if not _NO_ANSWER.search(name))

@@ -231,8 +231,8 @@ def centred_distances(array: ScoreArray) -> Iterator[NamedResult]:
     yield from _table("centred", "Scores centred by item", source, rows, text)
 
 
-def omega_results(frame: pd.DataFrame) -> list[NamedResult]:
-    """Tables 1, 2 and 4 of arXiv 2412.12509 on a run's choices of the best of five answers.
+def omega_results(frame: pd.DataFrame, *, with_tables: bool) -> list[NamedResult]:
+    """Omega as arXiv 2412.12509 computes it, and its Tables 1 and 4, on a run's choices.
 
     Letters are coded by their position, and unparsed replies are a category, as in the paper.
 
@@ -240,6 +240,8 @@ def omega_results(frame: pd.DataFrame) -> list[NamedResult]:
     ----------
     frame : DataFrame
         The parsed judgments.
+    with_tables : bool
+        Whether the run has the study's design, so that its tables can be compared.
 
     Returns
     -------
@@ -252,7 +254,8 @@ def omega_results(frame: pd.DataFrame) -> list[NamedResult]:
     letter = place.map(lambda p: "" if math.isnan(p) else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[int(p) - 1])
     unread = asked["status"].map(lambda s: "multiple" if s == "ambiguous" else "no_answer")
     coded = asked.assign(letter=letter.where(asked["status"].eq("ok"), unread))
-    return [*_omegas(coded), *_agreement(coded), *_right_answers(asked)]
+    tables = (*_agreement(coded), *_right_answers(asked)) if with_tables else ()
+    return [*_omegas(coded), *tables]
 
 
 def _wide(own: pd.DataFrame) -> pd.DataFrame:
@@ -265,7 +268,7 @@ def _omegas(rows: pd.DataFrame) -> Iterator[NamedResult]:
         if min(letters.shape) >= _FEWEST:
             omega = published_omega_2412_12509(letters, n_permutations=_SHUFFLINGS, seed=0)
             title = f"Omega as the study computed it, {condition}, {benchmark}"
-            yield _replicated(f"omega.{condition}.{benchmark}", title, omega)
+            yield _replicated(f"omega.{benchmark}.{condition}", title, omega)
 
 
 def _agreement(frame: pd.DataFrame) -> Iterator[NamedResult]:
@@ -454,8 +457,8 @@ def with_published(
         rewording = rewording_results(name, contrasts, analysis.conditions, frame, extras or {})
         results += rewording
         metrics = {**metrics, **rewording_metrics(rewording)}
-    if name == "omega" and preset in {"paper", "same_answers"}:
-        results += omega_results(frame)
+    if name == "omega":
+        results += omega_results(frame, with_tables=bool(preset))
     if name == "grade_score":
         results += grade_score_results(analysis.conditions, frame)
     if name == "temperature" and preset == "distribution":

@@ -314,18 +314,22 @@ def rewording_verdict(original: Bounded, reworded: Bounded, narrow: Bounded, mar
     -------
     str
         One of `VERDICTS`. Two contrasts that are equivalent count as of one direction: a
-        difference within the margin decides none.
+        difference within the margin decides none. Opposite are two that differ significantly.
 
     Examples
     --------
     >>> one, two = Bounded(0.1, 0.05, 0.15), Bounded(-0.1, -0.15, -0.05)
     >>> rewording_verdict(one, two, Bounded(-0.2, -0.25, -0.15), 0.05)
     'opposite'
+    >>> one, two = Bounded(0.1, -0.1, 0.3), Bounded(-0.1, -0.3, 0.1)
+    >>> rewording_verdict(one, two, Bounded(-0.2, -0.45, 0.05), 0.05)
+    'not estimable'
     """
     if not all(map(math.isfinite, (original.estimate, reworded.estimate, *narrow[1:]))):
         return VERDICTS[3]
     nothing, least = (1.0, 1 / margin) if margin > 1 else (0.0, -margin)
     if narrow.low > least and narrow.high < margin:
         return EQUIVALENT
-    same = (original.estimate > nothing) == (reworded.estimate > nothing)
-    return VERDICTS[1] if same else VERDICTS[2]
+    if (original.estimate > nothing) == (reworded.estimate > nothing):
+        return VERDICTS[1]
+    return VERDICTS[3] if narrow.low <= nothing <= narrow.high else VERDICTS[2]

@@ -171,23 +171,22 @@ def verdict_metrics(results: Results) -> dict[str, float]:
         out["n_judgments"] = float(n)
         out["unparsed_share"] = math.fsum(m.estimate * m.n for m in parsed) / n
     places = _coordinates(judged)
-    found = [(m.key, m.subject.label, m.estimate, m.low, m.high) for m in results.measures
-             if m.key in SHARED]  # fmt: skip
+    none = math.nan
+    found = [(m.key, m.subject.label, "", m.estimate, m.low, m.high, none)
+             for m in results.measures if m.key in SHARED]  # fmt: skip
     for label in places:
         record = results.estimate(f"people.corrected.{label}")
         if record is not None:
             ends = record.interval
             low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
-            found.append(("pass_rate_corrected", label, record.estimate, low, high))
-    rows = {(r.key, r.condition): r for r in reversed(reliability_rows(results))}
-    found += [(r.key, r.condition, r.estimate, r.low, r.high) for r in rows.values()]
-    for key_, label, estimate, low, high in found:
+            found.append(("pass_rate_corrected", label, "", record.estimate, low, high, none))
+    rows = {(r.key, r.condition, r.part): r for r in reversed(reliability_rows(results))}
+    found += [(*at, r.estimate, r.low, r.high, r.null) for at, r in rows.items()]
+    for key_, label, part, estimate, low, high, null in found:
         if label not in places or math.isnan(estimate):
             continue
-        name = f"{key_}{places[label]}"
-        numbers = {name: estimate, f"{name}.lo": low, f"{name}.hi": high}
-        if row := rows.get((key_, label)):
-            numbers[f"{name}.null95"] = row.null
+        name = f"{key_}{places[label]}{part and f'/{slug(part)}'}"
+        numbers = {name: estimate, f"{name}.lo": low, f"{name}.hi": high, f"{name}.null95": null}
         out |= {n: value for n, value in numbers.items() if not math.isnan(value)}
     return out
 

@@ -41,6 +41,7 @@ def test_an_edited_score_is_refused_by_file_and_row(
     for command in (
         ["report", str(run), "--to", "md"],
         ["report", str(run), "--to", "tex"],
+        ["analyze", str(run / "data" / "judgments.parquet")],
     ):
         capsys.readouterr()
         assert main(command) == 2
@@ -59,3 +60,11 @@ def test_a_plausible_edit_is_refused_too(run: Path, capsys: pytest.CaptureFixtur
     edit(run, score=said, judge="another")
     assert main(["report", str(run), "--to", "md"]) == 2
     assert "is not the file that the run wrote" in capsys.readouterr().err
+
+
+def test_reparse_starts_from_the_replies(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edit(run, replicate=7)
+    assert main(["reparse", str(run)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("16 judgments")  # 4 items x 2 temperatures x 2 repeats
+    assert "missing -> " in said

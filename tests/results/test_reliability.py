@@ -59,9 +59,27 @@ def test_alpha_is_never_logged_as_omega(
     assert main(["run", "omega", *few, *more]) == 0
     said = capsys.readouterr().out
     assert "Reliability, sim-typical, T=0.5" in said  # never T=0
-    assert "Vote-share reliability" in said
+    assert "Vote-share reliability, one choice" in said
+    assert "Vote-share reliability, all repeats" in said
     assert "omega = alpha under the parallel model" in said
     with sqlite3.connect(workplace / "mlflow.db") as store:
         keys = {key for (key,) in store.execute("select key from latest_metrics").fetchall()}
     assert not any(key.startswith("omega_total") for key in keys)
     assert any(key.startswith("vote_share_reliability") for key in keys)
+
+
+def test_omega_as_published_is_next_to_its_null(
+    workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judgestats.studies.published._SHUFFLINGS", 9)
+    few = ["--limit", "9", "--repeats", "20", "--resamples", "99", "--report", "none"]
+    more = ["--temperatures", "0,1", "--judges", "sim-coarse", "--crosscheck", "no"]
+    assert main(["run", "omega", *few, *more, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["reliability"]
+    published = [row for row in rows if row["key"] == "omega_published"]
+    assert [(r["condition"], r["part"]) for r in published][-1] == ("sim-coarse, T=1", "bank")
+    assert published[-1]["null"] > 0
+    with sqlite3.connect(workplace / "mlflow.db") as store:
+        metrics = dict(store.execute("select key, value from latest_metrics").fetchall())
+    assert metrics["omega_published/bank"] == published[-1]["estimate"]
+    assert metrics["omega_published/bank.null95"] == published[-1]["null"]

@@ -337,3 +337,28 @@ def option_rows(n: int) -> list[dict[str, object]]:
          "responses": [{"turns": [f"option {k} of {i}"], "author": str(k)} for k in range(3)]}
         for i in range(n)
     ]  # fmt: skip
+
+
+def test_a_simulated_judge_ignores_wording(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    items = [
+        {"id": f"s{i}", "question": f"Question {i}?", "response": f"Answer {i} {'of words ' * i}"}
+        for i in range(40)
+    ]
+    Path("items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    monkeypatch.setattr("judgestats.runner.study_prompts.bundled_prompts", lambda: ())
+    arguments = ["--preset", "paper", "--wording", "both", "--items", "items.jsonl", "--json"]
+    arguments += ["--study-files", str(STANDINS / "llmasjudge"), "--judges", "sim-null"]
+    arguments += ["--temperatures", "1", "--reasoning", "none,before", "--repeats", "50"]
+    arguments += ["--report", "none", "--crosscheck", "no", "--resamples", "99"]
+    assert main(["run", "reasoning", *arguments]) == 0
+    assert "same direction and equivalent within the margin in 1." in capsys.readouterr().out
+
+
+def test_where_paper_and_code_differ_is_said() -> None:
+    [_, conflict] = [n for n in prepared("crowd", items="bank").notices if "preset" not in n[:9]][
+        :2
+    ]
+    assert "gpt-4o at T = 0.1" in conflict

@@ -24,7 +24,7 @@ from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.data.readers.roles import UndecidedError, has_nested_values
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table
-from judgestats.data.schema import validate_parsed
+from judgestats.data.schema import refuse_edited, validate_parsed
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file
@@ -198,6 +198,7 @@ def read_judgments(
         path = local_file(path)
         if not _there(path):
             raise InputError(f"there is no file {str(path)!r} (looked in {Path.cwd()}).")
+        refuse_edited(path)
         reader, frame = _read_path(path, reader, options)
         what, source = str(path), path.name
     else:
