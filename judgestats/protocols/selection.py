@@ -200,7 +200,7 @@ class Selection:
             ]
         return tuple(units)
 
-    def schema(self, count: int) -> ReplySchema:
+    def schema(self, count: int = 2) -> ReplySchema:
         """The reply's JSON schema, also the parameters of the tool ``submit_choice``."""
         choice: dict[str, Any] = {
             "type": "string",

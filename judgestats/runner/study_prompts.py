@@ -270,7 +270,22 @@ class OwnProtocol(_ProtocolWrapper):
         prompted = self._asked(unit.item).prompt(unit, mode)
         if not self.own_schema or prompted.schema is None:
             return prompted
-        return replace(prompted, schema=replace(prompted.schema, schema=self.own_schema))
+        said = prompted.instruction
+        for between in (" and ", ", "):
+            usual, own = (
+                between.join(f'"{name}"' for name in schema["properties"])
+                for schema in (prompted.schema.schema, self.own_schema)
+            )
+            said = said.replace(usual, own)
+        return replace(
+            prompted,
+            schema=replace(prompted.schema, schema=self.own_schema),
+            instruction=said,
+            messages=tuple(
+                {**m, "content": m["content"].replace(prompted.instruction, said)}
+                for m in prompted.messages
+            ),
+        )
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The verdict, as the protocol of the unit's kind reads it."""
@@ -320,13 +335,29 @@ def _own_schema(parameters: CommonParameters, inner: JudgingProtocol) -> Mapping
         raise InputError(f"reply_schema: there is no file {str(path)!r}.")
     with opened(path, Limits()) as stream:
         schema: Any = json_value(decoded(stream.read(), path.name), path.name)
-    needed = set(usual().schema["properties"]) - {"explanation"}
+    needed = {k: v for k, v in usual().schema["properties"].items() if k != "explanation"}
     fields = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(fields, dict) or schema.get("type") != "object" or needed - set(fields):
+    if not isinstance(fields, dict) or schema.get("type") != "object" or set(needed) - set(fields):
         raise InputError(
             f"reply_schema: {path.name} must be an object schema with the property "
             f"{', '.join(sorted(needed))}."
         )
+    for name, known in needed.items():
+        asked = fields[name] if isinstance(fields[name], dict) else {}
+        for word in ("minimum", "maximum"):
+            if asked.get(word, known.get(word)) != known.get(word):
+                raise InputError(
+                    f"reply_schema: {path.name}: {name} has the {word} {asked[word]}, the scale "
+                    f"has {known[word]}. Give the schema's scale by --scale."
+                )
+        words = asked.get("enum", known.get("enum"))
+        if "enum" in known and not (
+            isinstance(words, list) and any(word in known["enum"] for word in words)
+        ):
+            raise InputError(
+                f"reply_schema: {path.name}: the enum of {name} must be a list with one of "
+                f"{', '.join(known['enum'])}."
+            )
     own: Mapping[str, Any] = schema
     return own
 

@@ -211,3 +211,26 @@ def test_a_reply_schema_of_ones_own_is_sent_in_its_order(tmp_path, workplace):
         asked("temperature", **given | {"reply_schema": bare})
     with pytest.raises(InputError, match="there is no file"):
         asked("temperature", **given | {"reply_schema": "missing.json"})
+
+
+@pytest.mark.parametrize(
+    ("experiment", "field", "message"),
+    [
+        ("omega", {"choice": {"enum": ["A", "B", "C"]}, "why": {}}, ""),
+        ("omega", {"choice": {"enum": ["first"]}}, "must be a list with one of A, B"),
+        ("omega", {"choice": {"enum": 3}}, "must be a list with one of A, B"),
+        ("grade_score", {"choice": {"enum": ["A"]}}, "must be a list with one of Option 1"),
+        ("temperature", {"score": {"maximum": 5}}, "the scale has 10"),
+    ],
+)
+def test_a_reply_schema_must_hold_verdicts_that_are_read(
+    tmp_path, workplace, experiment, field, message
+):
+    path = text_file(tmp_path, "mine.json", json.dumps({"type": "object", "properties": field}))
+    given = {"judges": "sim-typical", "reply_schema": path, "reply": "json_schema", "limit": "3"}
+    if message:
+        with pytest.raises(InputError, match=message):
+            asked(experiment, **given)
+        return
+    [one] = asked(experiment, **given)
+    assert 'with "choice", "why"' in one.prompted.messages[-1]["content"]  # as the schema has them
