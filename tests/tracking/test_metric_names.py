@@ -25,7 +25,8 @@ from judgestats.tracking import (
 
 FORM = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.-]+)*(\.lo|\.hi)?")
 KNOWN = {*DECLARED, *PUBLIC_NAMES.values(), *QUANTITIES, "verdict", "n_items",
-         "pass_rate_corrected", "curve", "null_p95", "omega_published", "vote_share_all"}  # fmt: skip
+         "pass_rate_corrected", "curve", "null_p95", "omega_published",
+         "vote_share_all"}  # fmt: skip
 SIMULATED = ["--judges", "sim-typical", "--limit", "6", "--report", "none", "--resamples", "99",
              "--crosscheck", "no"]  # fmt: skip
 
