@@ -21,7 +21,14 @@ from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity.annotators import AlternativeAnnotator, alternative_annotator_test
 from judgestats.studies import claims
-from judgestats.studies.claims import bounded, format_percent, hundredths, listed, shifted
+from judgestats.studies.claims import (
+    Claim,
+    bounded,
+    format_percent,
+    hundredths,
+    listed,
+    shifted,
+)
 
 _FIELDS = ("id", "model_a", "model_b", "human_winner", "judge_pick")
 _CREDIT = {"win": 1.0, "tie": 0.5, "loss": 0.0}
@@ -197,20 +204,20 @@ ARENA_PAIRS = claims.Study(
     question="Does a judge's win rate equal the human win rate, and do a few labels correct it?",
     read=read_pairs,
     claims=(
-        claims.Claim("same", "A judge's win rate equals the human win rate.",
+        Claim("same", "A judge's win rate equals the human win rate.",
             published="a judge's win rate instead of a leaderboard's",
             test_then="win rates side by side",
             test_now="difference on the same pairs, Bonferroni over files", evaluate=_same),
-        claims.Claim("ranking", "A judge that errs still ranks the systems as human raters do.",
+        Claim("ranking", "A judge that errs still ranks the systems as human raters do.",
             published="agreement on who wins, file by file", test_then="none",
             test_now="side of .5 of both win rates; accuracy pair by pair",
             evaluate=_ranking),
-        claims.Claim("mended", f"{_LABELS} labels drawn at random correct the judge's win rate.",
+        Claim("mended", f"{_LABELS} labels drawn at random correct the judge's win rate.",
             published="prediction-powered corrections promise it",
             test_then="the judge's win rate with its interval",
             test_now="share of draws whose corrected interval holds the human win rate",
             evaluate=_mended),
-        claims.Claim("first", "Random positions keep position bias out of the win rate.",
+        Claim("first", "Random positions keep position bias out of the win rate.",
             published="one order per pair, positions drawn", test_then="none",
             test_now="share of picks for the first position, and its difference from the human "
                 "share on the same pairs", evaluate=_first),
@@ -414,18 +421,18 @@ PANDALM = claims.Study(
     question="How well do two judges agree with the annotators of PandaLM's test set?",
     read=read_labels,
     claims=(
-        claims.Claim("ratio", "PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
+        Claim("ratio", "PandaLM-7B reaches 93.75% of GPT-3.5's evaluation ability.",
             published="93.75% of GPT-3.5's F1",
             test_then="ratio of macro F1 over tie, 1 and 2, against the annotators' majority",
             test_now="the same ratio, with unparsed replies counted both ways", evaluate=_ratio),
-        claims.Claim("below", "PandaLM-7B is slightly less accurate than GPT-3.5.",
+        Claim("below", "PandaLM-7B is slightly less accurate than GPT-3.5.",
             published="F1 .5456 against .5820", test_then="none: two numbers side by side",
             test_now="difference of accuracies on the same pairs, instructions as clusters",
             evaluate=_pandalm_shift),
-        claims.Claim("people", "The test set is reliable: its three annotators agree.",
+        Claim("people", "The test set is reliable: its three annotators agree.",
             published="Cohen's kappa of every two annotators near .85", test_then="Cohen's kappa",
             test_now="the same, with intervals over instructions", evaluate=_people),
-        claims.Claim("replaces", "PandaLM can replace human annotators in comparisons of models.",
+        Claim("replaces", "PandaLM can replace human annotators in comparisons of models.",
             published="reliable and aligned with human preference; no test", test_then="none",
             test_now="alternative annotator test against all three, instructions as clusters",
             evaluate=_replaces),
