@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -155,6 +156,18 @@ def _earlier(item: Item, answers: tuple[str, ...]) -> str:
 
 
 _CORRECTNESS_OFFERED = (*BARE, "question", "response", "reference", "context", "reply")
+
+
+def correct_as_counted(text: object) -> float:
+    """1 where a text holds correct and not incorrect, as arXiv 2412.12509 counts; NaN if empty.
+
+    Examples
+    --------
+    >>> [correct_as_counted(t) for t in (" correct", "It is incorrect.", "")]
+    [1.0, 0.0, nan]
+    """
+    words = text.lower() if isinstance(text, str) else ""
+    return float("correct" in words and "incorrect" not in words) if words.strip() else math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

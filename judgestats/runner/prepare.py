@@ -346,7 +346,7 @@ def prepare(design: Design[Any], given: Mapping[str, str]) -> Prepared:
         environ=environ,
     )
     parameters = parameters.changed(judges=tuple(judges))
-    wording = study_prompts.study_wording(design.study, given, parameters)
+    wording = study_prompts.study_wording(design.name, design.study, given, parameters)
     parameters = parameters.changed(wording=wording.kind)
     if wording.texts is not None:
         parameters = parameters.changed(reply=wording.reply, wire=wording.wire)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from judgestats.protocols.base import (
     Unit,
     Verdict,
 )
+from judgestats.protocols.pointwise import correct_as_counted
 from judgestats.protocols.strategies.base import PairStrategy, Wording
 from judgestats.protocols.template import PromptTemplate, bundled_prompts
 from judgestats.runner.common_parameters import kinds_of, templates_of
@@ -56,13 +59,13 @@ class StudyWording:
         Empty where a run replicates no study, or asks with prompts of the user's own.
     texts : StudyTexts or None
         What the original requests are read from.
-    conflict : str
-        Where the study's paper and code differ, and what the run sends.
+    notes : tuple of str
+        What a reader has to know of the study's own requests.
     """
 
     kind: str = ""
     texts: StudyTexts | None = None
-    conflict: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def reply(self) -> str:
@@ -78,34 +81,39 @@ class StudyWording:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a reader of an original run has to know of the study's own requests."""
-        conflict = (self.conflict,) if self.conflict else ()
-        if self.kind == "paraphrase":
-            short = "prompts are paraphrases, not the study's text"
-            return (Limit(_PARAPHRASE, code="wording", short=short), *conflict)
-        study = self.texts.study if self.texts else ""
-        return (_NOTICES[study], *conflict) if study in _NOTICES else conflict
+        """Whose words the prompts are, and what a reader has to know of the study's requests."""
+        if self.kind != "paraphrase":
+            return self.notes
+        short = "prompts are paraphrases, not the study's text"
+        return (Limit(_PARAPHRASE, code="wording", short=short), *self.notes)
 
 
-_NOTICES = {
-    "llmasjudge": "Choices of one request (n) share one call, as in the study.",
-    "llm_reliability": "The study shows five systems in one order, so position and system are "
-    "confounded: omega cannot distinguish a preferred letter from a preferred system. Its code "
-    "sends T = 2.22e-16 instead of 0.",
+_ORIGINAL_NOTES = {
+    **dict.fromkeys(_SCORED, "Choices of one request (n) share one call, as in the study."),
+    "alignment": "Choices of one request (n) share one call, as in the study. The study counts a "
+    "failed comparison as a tie; here it has no verdict.",
+    "omega": "The study shows five systems in one order, so position and system are confounded: "
+    "omega cannot distinguish a preferred letter from a preferred system. Its code sends "
+    "T = 2.22e-16 instead of 0.",
+    "head_to_tail": "The study counts a reply as correct where it says correct and not incorrect, "
+    "all others as incorrect. Its script passes judge and answering model in swapped places.",
 }
-_CONFLICTS = {
-    "cce": "The study's public code asks gpt-4o at T = 0.1, and names no temperature without a "
+"""What runs with a study's own requests say, by experiment."""
+_NOTES = {
+    "crowd": "The study's public code asks gpt-4o at T = 0.1, and names no temperature without a "
     "crowd. The preset's temperature is ours.",
 }
+"""What runs of a study's design say under any wording, by experiment."""
 
 
 def study_wording(
-    study: str, given: Mapping[str, str], parameters: CommonParameters
+    experiment: str, study: str, given: Mapping[str, str], parameters: CommonParameters
 ) -> StudyWording:
     """Whose words a run's prompts are, by ``wording=``, ``study_files=`` and what was fetched.
 
     Parameters
     ----------
+    experiment : str
     study : str
         The study whose texts the design's prompts have; empty where none is read.
     given : mapping of parameter to text
@@ -137,10 +145,11 @@ def study_wording(
         if wanted in {"original", "both"}:
             raise InputError(f"wording={wanted}: no text of this study is public. Leave it out.")
         return StudyWording(kind="paraphrase")
+    notes = (_NOTES[experiment],) if experiment in _NOTES else ()
     fetched = Path("data") / study
     found = files or (str(fetched) if (fetched / _FIRST_FILES[study]).is_file() else "")
     if wanted == "paraphrase" or (not wanted and not found):
-        return StudyWording(kind="paraphrase", conflict=_CONFLICTS.get(study, ""))
+        return StudyWording(kind="paraphrase", notes=notes)
     if not found:
         raise InputError(
             f"wording={wanted}: the study's texts are not bundled. Run judgestats items fetch "
@@ -150,11 +159,9 @@ def study_wording(
         raise InputError(
             f"reply: wording={wanted or 'original'} replies as the study asked. Leave reply out."
         )
-    return StudyWording(
-        kind=wanted or "original",
-        texts=read_study(study, found),
-        conflict=_CONFLICTS.get(study, ""),
-    )
+    if experiment in _ORIGINAL_NOTES:
+        notes = (_ORIGINAL_NOTES[experiment], *notes)
+    return StudyWording(kind=wanted or "original", texts=read_study(study, found), notes=notes)
 
 
 class _ProtocolWrapper:
@@ -217,11 +224,16 @@ class OriginalProtocol(_ProtocolWrapper):
         return prompted_as(self.request(unit), mode)
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The verdict; the sum of sub-scores where the study adds five numbers itself."""
+        """The verdict as the study's program reads it: a sum of sub-scores, a word of a text."""
         if self.factors.get("guideline") == "subscores":
             return _sum_of_parts(self.request(unit), text)
+        if isinstance(self.inner, Correctness):
+            counted = correct_as_counted(text)
+            if math.isnan(counted):
+                return Verdict(status=Status.UNPARSEABLE, reason="empty")
+            return Verdict(status=Status.OK, choice="correct" if counted else "incorrect")
         if isinstance(self.inner, Pairwise) and mode is not ReplyMode.TEXT:
-            text = text.replace('"model_a"', '"A"').replace('"model_b"', '"B"')
+            text = _with_our_names(self.request(unit), text)
         return self.inner.read(unit, mode, text, finish_reason=finish_reason)
 
 
@@ -426,6 +438,14 @@ def _prompt_of(item: Item, kind: str) -> Any:
     if kind == "squad":
         return f"Context: {item.context}\n Question: {item.question}\n Answer:"
     return list(item.turns) if kind == "mtb" else item.question
+
+
+def _with_our_names(request: StudyRequest, text: str) -> str:
+    """A reply on a pair with the field and the words of our schema instead of the study's."""
+    parts = request.tool[0]["parameters"]["properties"] if request.tool else {}
+    for name in (name for name, part in parts.items() if "enum" in part):
+        text = re.sub(rf'"{re.escape(name)}"(\s*:)', r'"choice"\1', text, count=1)
+    return text.replace('"model_a"', '"A"').replace('"model_b"', '"B"')
 
 
 def _sum_of_parts(request: StudyRequest, text: str) -> Verdict:

@@ -294,6 +294,9 @@ def _from_text(frame: str, common: dict[str, Any]) -> Requested:
         return Requested(kind="choice", labels=labels, form="Selection: {}", **common)
     if re.search(r"Best Response:\s*\[\[", frame):
         return Requested(kind="choice", labels=letters, form="Best Response: [[{}]]", **common)
+    words = ("correct", "incorrect")
+    if not _RANGE.search(frame) and all(re.search(rf"\b{word}\b", frame) for word in words):
+        return Requested(kind="choice", labels=words, form="{}", **common)
     low, high = _scale_in(frame)
     named = re.search(r"\b(Score|Rating|Grade):\s*(\[\[)?", frame)
     form = "Score: [[{}]]"

@@ -16,6 +16,7 @@ import pandas as pd
 from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.items import holds_target, read_source
+from judgestats.protocols.pointwise import correct_as_counted
 from judgestats.protocols.selection import best_response_letters
 from judgestats.stats.agreement.raw_agreement import mean_share, vote_share_reliability
 from judgestats.stats.inference.result import Estimate, Sample
@@ -221,19 +222,7 @@ def _application_texts(path: Path) -> tuple[str, Floats]:
     if len(given) != len(document) or len({len(texts) for texts in given}) != 1:
         raise InputError(f"replicate: {path.name}: expected a list of texts for each question.")
     name = path.name.removeprefix("judge_full_").partition("_by_")[0]
-    return name, np.array([[parse_application(text) for text in texts] for texts in given])
-
-
-def parse_application(text: object) -> float:
-    """1 where a text holds correct and not incorrect; NaN where it is empty.
-
-    Examples
-    --------
-    >>> [parse_application(t) for t in (" correct", "It is incorrect.", "")]
-    [1.0, 0.0, nan]
-    """
-    words = text.lower() if isinstance(text, str) else ""
-    return float("correct" in words and "incorrect" not in words) if words.strip() else math.nan
+    return name, np.array([[correct_as_counted(text) for text in texts] for texts in given])
 
 
 SQUAD, BBH = "SQuAD", "BBH"

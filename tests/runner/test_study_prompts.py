@@ -362,3 +362,37 @@ def test_where_paper_and_code_differ_is_said() -> None:
         :2
     ]
     assert "gpt-4o at T = 0.1" in conflict
+
+
+@pytest.mark.parametrize("method", ["pairwise", "pairwise-before"])
+def test_a_comparison_is_read_from_the_fields_of_the_study(tmp_path: Path, method: str) -> None:
+    pairs = [
+        {"question": f"Q{i}?", "response_a": "x", "response_b": "y", "author_a": "m",
+         "author_b": "k", "winner": "a"}
+        for i in range(4)
+    ]  # fmt: skip
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
+    run = original("alignment", items=str(file), item_options="", methods=f"{method},pointwise")
+    condition = next(c for c in run.conditions if c.factors["method"] == method)
+    protocol, unit = run.protocols[condition], run.units[condition][0]
+    tool = EXPECTED[f"pairwise/{'before' if 'before' in method else 'none'}", "p1"]["tool"]
+    [name] = [k for k, v in tool[0]["parameters"]["properties"].items() if "enum" in v]
+    words = {"model_a": "first", "model_b": "second", "tie": "tie"}
+    for word, position in words.items():
+        reply = json.dumps({"explanation": f'The "{name}": none', name: word})
+        verdict = protocol.read(unit, ReplyMode.FUNCTION, reply)
+        assert (verdict.status, verdict.extra["position"]) == (Status.OK, position)
+
+
+def test_a_raw_verdict_is_read_as_the_study_counts() -> None:
+    run = original("head_to_tail", items=str(head_to_tail_file()), map="")
+    [condition] = run.conditions
+    protocol, unit = run.protocols[condition], run.units[condition][0]
+    read = {
+        text: protocol.read(unit, ReplyMode.TEXT, text).choice
+        for text in ("correct\nQuestion: Two?", "It is incorrect.", "I do not know", " ")
+    }
+    assert list(read.values()) == ["correct", "incorrect", "incorrect", None]
+    assert any("correct and not incorrect" in note for note in run.notices)
+    assert not any("five systems" in note for note in run.notices)
