@@ -92,6 +92,8 @@ _ORIGINAL_NOTES = {
     **dict.fromkeys(_SCORED, "Choices of one request (n) share one call, as in the study."),
     "alignment": "Choices of one request (n) share one call, as in the study. The study counts a "
     "failed comparison as a tie; here it has no verdict.",
+    "grade_score": "A reply is read as the study reads it: the first Option after the first "
+    "Selection.",
     "omega": "The study shows five systems in one order, so position and system are confounded: "
     "omega cannot distinguish a preferred letter from a preferred system. Its code sends "
     "T = 2.22e-16 instead of 0.",
@@ -232,6 +234,9 @@ class OriginalProtocol(_ProtocolWrapper):
             if math.isnan(counted):
                 return Verdict(status=Status.UNPARSEABLE, reason="empty")
             return Verdict(status=Status.OK, choice="correct" if counted else "incorrect")
+        if self.texts.study == "gradelab":
+            found = re.search(r"Option\s+(\d+)", text.partition("Selection")[2] or text)
+            text = f"Selection: Option {found.group(1)}" if found else ""
         if isinstance(self.inner, Pairwise) and mode is not ReplyMode.TEXT:
             text = _with_our_names(self.request(unit), text)
         return self.inner.read(unit, mode, text, finish_reason=finish_reason)

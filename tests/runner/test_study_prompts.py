@@ -396,3 +396,22 @@ def test_a_raw_verdict_is_read_as_the_study_counts() -> None:
     assert list(read.values()) == ["correct", "incorrect", "incorrect", None]
     assert any("correct and not incorrect" in note for note in run.notices)
     assert not any("five systems" in note for note in run.notices)
+
+
+def test_a_selection_is_read_as_the_study_reads_it(tmp_path: Path) -> None:
+    items = [{"question": f"Q{i}?", "responses": ["x", "y", "z"]} for i in range(2)]
+    file = tmp_path / "options.jsonl"
+    file.write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    run = original("grade_score", items=str(file), prompts="1", distractor="no")
+    protocol, unit = run.protocols[run.conditions[0]], run.units[run.conditions[0]][0]
+    read = {
+        text: protocol.read(unit, ReplyMode.TEXT, text).extra.get("position", "")
+        for text in (
+            "Option 3 is nice. Selection: I choose Option 2, not Option 1",
+            "I think Option 2",
+            "Selection: Option 0",
+            "Selection: Option 9",
+            "Selection: none",
+        )
+    }
+    assert list(read.values()) == ["2", "2", "", "", ""]
