@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
@@ -90,7 +91,7 @@ def clip_or_drop_interval(
     if interval is None or math.isnan(estimate):
         return interval, ()
     kept = clip_interval(interval, ends, estimate)
-    if ratio and is_too_wide(estimate, kept.low, kept.high, degree=2, compared=True):
+    if ratio and is_too_wide(estimate, kept.low, kept.high):
         return None, (not_estimable("An end would be over 25 times the estimate."),)
     if not math.isfinite(sum(ends)) or not covers_all(kept.low, kept.high, ends):
         return kept, ()
@@ -205,7 +206,7 @@ def _estimate(
         estimator=result.estimator,
         sample=result.sample,
         notes=_notes((*result.notes, *lost)),
-        reason=result.reason,
+        reason=_reason(result.reason, interval, (*result.notes, *lost)),
         details=plain(result.details if details is None else details),
     )
 
@@ -357,7 +358,7 @@ def _comparison(
         effects=tuple(e.id for e in effects),
         sample=sample,
         notes=_notes((*row.notes, *lost)),
-        reason=row.reason,
+        reason=_reason(row.reason, interval, (*row.notes, *lost)),
         details=plain(row.details),
     )
     return [compared, *effects]
@@ -400,6 +401,18 @@ def _interval(
     if kept is None:
         return None, lost
     return replace(kept, low=float(kept.low), high=float(kept.high)), lost
+
+
+_NO_INTERVAL = re.compile(r"No interval(?: for .*?)?: (?:not estimable at this size\. )?(.+?)\.?")
+
+
+def _reason(reason: str, interval: Interval | None, notes: Sequence[Note]) -> str:
+    """Why there is no number, else why it has no interval."""
+    if reason or not math.isnan(sum(results.bounds_of(interval))):
+        return reason
+    found = (_NO_INTERVAL.fullmatch(note.message) for note in notes)
+    why = next((match[1] for match in found if match), "")
+    return why if why[:2].isupper() else f"{why[:1].lower()}{why[1:]}"
 
 
 def _null(null: NullReference | None) -> results.Null | None:

@@ -614,7 +614,7 @@ def _of_labels(own: pd.DataFrame, subject: Subject, results: Results) -> Iterato
         items = human.index[human == value]
         right = passed.loc[items] if value else 1 - passed.loc[items]
         record = results.estimate(f"people.{name}.{subject.label}")
-        if record is not None and (record.reason or "weighted" in record.estimator):
+        if record is not None and (math.isnan(record.estimate) or "weighted" in record.estimator):
             # Labels drawn with unequal chances: the weighted rate at its effective sample size.
             n = float(record.details.get("effective_n") or len(items))
             made = decisions.measure_of(key, record, subject, "share")

@@ -21,11 +21,11 @@ from judgestats.errors import InputError
 from judgestats.results import About, plain, quantity_of
 from judgestats.results.numbers import AVERAGED, TARGETS
 from judgestats.stats import comparisons_with_best, repeat_pairs, replications_needed
-from judgestats.stats.inference.bootstrap import cluster_note, is_too_wide, not_estimable
+from judgestats.stats.inference.bootstrap import not_estimable
 from judgestats.stats.inference.result import Estimate, Limits, Note, Sample
 from judgestats.stats.inference.runs import COVERAGE, SHOWN, RunComponent, run_columns
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio
-from judgestats.stats.reliability.repeat_error import ONE_SIDED, RepeatPairs
+from judgestats.stats.reliability.repeat_error import ONE_SIDED, RepeatPairs, far_distance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,9 +274,6 @@ def sem_by_design(
         details = {**value.details, "target": THESE_RUNS}
         return value.replace(notes=(*value.notes, note), details=details)
     both = ratio.sem_limits(level)
-    if is_too_wide(both.estimate, both.low, both.high, degree=1, compared=False):
-        why = "An end would be over 5 times the estimate. Judge more items"
-        both = replace(both, reason=f"{cluster_note(ratio.inside)} {why}")
     found = _limited(value, both, "Graybill-Wang of runs and residual")
     return _of_complete_items(found.replace(estimate=both.estimate), ratio)
 
@@ -465,7 +462,8 @@ def _repeat_statistics(sem: Estimate, own: RepeatPairs, level: float) -> Iterato
 
     Where an ICC is refused, the flip rate too.
     """
-    tail, far = own.sem_tail(level), own.far_share(level)
+    tail = own.sem_tail(level, least=sem.interval.high if sem.interval else 0.0)
+    far = own.far_share(level)
     base = sem.replace(notes=(), details={}, interval=None, reason="")
     counted = "Clopper-Pearson on the effective number of pairs"
     flips = [("flip_rate", own.flip_rate(level), counted)] if own.icc_refusal else []
@@ -482,10 +480,10 @@ def _repeat_statistics(sem: Estimate, own: RepeatPairs, level: float) -> Iterato
         if key == "icc_tail" and own.icc_refusal:
             made = made.replace(interval=None, notes=(not_estimable(f"{own.icc_refusal}."),))
         if key == "sem_tail":
-            high = max(limits.high, sem.interval.high if sem.interval else limits.high)
-            estimate = high
-            if made.interval is not None:
-                made = made.replace(interval=replace(made.interval, high=high))
+            estimate = limits.high
+        if key == "far_share":
+            counts = {"far_items": int((own.n_far > 0).sum()), "distance": far_distance(own.scale)}
+            made = made.replace(details={**made.details, **counts})
         reason = limits.reason if math.isnan(estimate) else ""
         yield made.replace(estimate=estimate, reason=reason, notes=() if reason else made.notes)
 

@@ -19,7 +19,12 @@ from judgestats.analysis.coefficients import (
     described,
     named_result,
 )
-from judgestats.analysis.conversion import Ends, clip_or_drop_interval, possible
+from judgestats.analysis.conversion import (
+    Ends,
+    clip_interval,
+    clip_or_drop_interval,
+    possible,
+)
 from judgestats.analysis.families import INTERLEAVED, AnalysisPlan, request_order
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.data.parse import ScoreArray, lost_shares, score_array
@@ -79,7 +84,7 @@ def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     -------
     Analysis
         Estimates, the table of conditions, and the metrics, clipped to the same limits. A note
-        ``not_estimable`` replaces an interval that would span nearly all possible values.
+        ``not_estimable`` replaces the interval of a mean that would span nearly the whole scale.
     """
     scales = run_scales(analysis.conditions, scale)
     cut: dict[tuple[str, str], Ends] = {}
@@ -92,7 +97,11 @@ def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
         ends = possible(value.name, own)
         if ends == possible(value.name):
             return result
-        kept, lost = clip_or_drop_interval(value.interval, ends, value.estimate)
+        interval = clip_interval(value.interval, ends, value.estimate)
+        is_mean = value.name == "mean"
+        kept, lost = (
+            clip_or_drop_interval(interval, ends, value.estimate) if is_mean else (interval, ())
+        )
         cut[about[0], value.name] = bounds_of(kept)
         return replace(result, result=value.replace(interval=kept, notes=(*value.notes, *lost)))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from judgestats.analysis.audit import audit
 from judgestats.analysis.measures import with_measures
+from judgestats.analysis.supplements import supplemented
 from judgestats.commands.arguments import Args
 from judgestats.data.demo import demo_file, demo_judgments
 from judgestats.errors import InputError
@@ -33,7 +34,9 @@ def demo_command(arguments: Args) -> int:
     with console.use_output(console.parse_output_options(arguments)):
         frame = demo_judgments()
         with announce_progress("Analysing the recorded judgments"):
-            findings = with_measures(audit(frame, n_resamples=99), frame)
+            scale = frame.attrs["scale"]
+            audited = supplemented(audit(frame, n_resamples=99), frame, level=0.95, scale=scale)
+            findings = with_measures(audited, frame)
         results = findings.records(
             {
                 "kind": "audit",
@@ -42,7 +45,7 @@ def demo_command(arguments: Args) -> int:
                     "items": int(frame["item_id"].nunique()),
                     "clusters": int(frame["cluster"].nunique()),
                     "replicates": int(frame["replicate"].nunique()),
-                    "scale": list(frame.attrs["scale"]),
+                    "scale": list(scale),
                 },
             }
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import shutil
@@ -19,6 +20,8 @@ from judgestats.results import Results, Table, print_of, quantity_of, to_plain, 
 from judgestats.results.card import SCHEMA, card_svg, judge_card
 from judgestats.results.change_screen import change_outcome, change_sentences
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
+from judgestats.results.screen import in_these_runs
+from judgestats.results.screen import record_text as number_text
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
 from judgestats.runner.design import project_folder
@@ -42,7 +45,8 @@ def show_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``run``, ``result`` (words of an id), ``all``, ``json`` and ``require``.
+        ``run``, ``result`` (words of an id, or a key that conditions have), ``all``, ``json`` and
+        ``require``.
 
     Returns
     -------
@@ -66,13 +70,16 @@ def show_command(arguments: Args) -> int:
             show(results, more=f"{again} --all", following=following)
             finish(results, following=following)
             return 0
-        record = _record(results, " ".join(arguments.result))
+        name = " ".join(arguments.result)
+        own = [r for r in results.results if r.id.startswith(f"condition.{name}.")]
+        records = own or [_record(results, name)]
         if arguments.out:
-            _write_table(record, Path(arguments.out))
+            _write_table(records[0], Path(arguments.out))
         if arguments.json:
-            write_json({"record": plain(record)})
+            listed = [plain(record) for record in records]
+            write_json({"records": listed} if own else {"record": listed[0]})
         else:
-            console.print_result(record_text(record, results))
+            console.print_result("\n\n".join(record_text(r, results) for r in records))
     return 0
 
 
@@ -177,11 +184,17 @@ def record_text(record: Record, results: Results) -> str:
     lines = [record.title, f"id: {record.id}  ({type(record).__name__.lower()}, {record.role})"]
     if isinstance(record, (Estimate, Comparison)):
         entry = quantity_of(record.estimand)
-        unit = f", in {entry.unit}" if entry.unit not in {"number", "coefficient"} else ""
+        unit = (
+            f", in {entry.unit}"
+            if entry.unit not in {"number", "coefficient", "probability"}
+            else ""
+        )
         lines.append(f"{entry.heading}: {entry.glossary}{unit}")
         if entry.function:
             lines.append(f"computed by judgestats.stats.{entry.function.rpartition(':')[2]}")
     lines += _subject(record)
+    if isinstance(record, Estimate) and (sentence := error_sentence(record, results)):
+        lines += ["", sentence]
     lines += ["", print_of(record, results)]
     told = isinstance(record, Estimate)  # its print says all that its words do, to more digits
     if not told and (words := str(words_of(record, results))):
@@ -189,6 +202,30 @@ def record_text(record: Record, results: Results) -> str:
     if numbers := list(_details(record)):
         lines += ["", "details:", *numbers]
     return "\n".join(lines)
+
+
+def error_sentence(record: Estimate, results: Results) -> str:
+    """The SEM with its tail bound, or the far share, in one sentence; else empty.
+
+    Parameters
+    ----------
+    record : Estimate
+    results : Results
+        Holds the tail bound.
+    """
+    interval, label = record.interval, "; ".join(record.about.conditions)
+    if record.estimand == "sem":
+        tail = results.estimate(f"condition.sem_tail.{label}")
+        said = f"SEM{in_these_runs(record)} {number_text(record)} points"
+        if tail is None or math.isnan(tail.estimate):
+            return said
+        return f"{said}; at most {number_text(tail).partition(' ')[0]} with unseen far replies"
+    if record.estimand == "far_share" and interval is not None and record.sample is not None:
+        seen, distance = record.details["far_items"], record.details["distance"]
+        items = f"{seen} of {record.sample.n_items} items"
+        most = f"at most {100 * interval.high:.1f}% of pairs"
+        return f"repeats {distance:g}+ points apart: {items} ({most})"
+    return ""
 
 
 def _subject(record: Record) -> Iterator[str]:
@@ -205,7 +242,7 @@ def _details(record: Record) -> Iterator[str]:
     for name, value in record.details.items():
         if isinstance(value, float):
             yield f"  {name}: {format_number(value)}"
-        elif isinstance(value, (int, str, bool)):
+        elif isinstance(value, (int, str, bool)) and value != "":
             yield f"  {name}: {value}"
 
 

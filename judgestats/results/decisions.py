@@ -440,7 +440,8 @@ def measure_of(key: str, record: Estimate | Comparison, subject: Subject, shape:
         See `Measure`.
     """
     interval, sample = record.interval, record.sample
-    refused = record.reason or str(record.details.get("refused", ""))
+    undefined = record.reason if math.isnan(record.estimate) else ""
+    refused = undefined or str(record.details.get("refused", ""))
     df = record.details.get("df", degrees_of_freedom(interval.method if interval else ""))
     return Measure(
         key=key, subject=subject, estimate=record.estimate, shape=shape,

@@ -22,7 +22,6 @@ from judgestats.results.records import (
     LOST,
     Comparison,
     Estimate,
-    Interval,
     Record,
     ResultSet,
     Table,
@@ -398,11 +397,12 @@ def print_of(record: Record, results: Results) -> str:
 
     Examples
     --------
+    >>> from judgestats.results import Interval
     >>> e = Estimate(id="e", hypothesis="h", role="primary", title="T", estimand="icc_1_1",
     ...              estimate=0.5, interval=Interval(low=0.25, high=0.75, method="F"))
     >>> print(print_of(e, Results(experiment="", question="", results=(e,))))
     ICC(1,1) = 0.5
-    95 percent confidence interval: [0.25, 0.75] (F)
+    95 percent confidence interval: [0.2500, 0.7500] (F)
     """
     lines: list[str] = []
     match record:
@@ -417,7 +417,7 @@ def print_of(record: Record, results: Results) -> str:
             lines += _columns([head, *([_cell(v) for v in row] for row in record.rows)])
         case _:
             lines += _rows([record])
-    if record.reason:
+    if record.reason and math.isnan(getattr(record, "estimate", math.nan)):
         lines.append(f"undefined: {record.reason}")
     if record.sample is not None:
         lines.append(f"({record.sample})")
@@ -455,7 +455,7 @@ def _prints_estimate(record: Estimate) -> Iterator[str]:
     if record.interval is not None:
         method = f" ({record.interval.method})" if record.interval.method else ""
         percent = percent_of(record.interval)
-        yield f"{percent} percent confidence interval: {_bounds(record.interval)}{method}"
+        yield f"{percent} percent confidence interval: {record.interval}{method}"
     if record.null is not None:
         null = record.null
         if null.reason:
@@ -468,12 +468,6 @@ def _prints_estimate(record: Estimate) -> Iterator[str]:
             )
 
 
-def _bounds(interval: Interval | None) -> str:
-    if interval is None:
-        return ""
-    return f"[{format_number(interval.low)}, {format_number(interval.high)}]"
-
-
 def _rows(records: tuple[Record, ...] | list[Record]) -> list[str]:
     """Members as a table: pairs with p and adjusted p, estimates with their intervals."""
     pairs = [r for r in records if isinstance(r, Comparison)]
@@ -482,13 +476,15 @@ def _rows(records: tuple[Record, ...] | list[Record]) -> list[str]:
         for r in pairs:
             p = (printed_p(r.p, smallest=r.p_floor), _adjusted(r))
             shown = [format_number(r.statistic.value), *(text.removeprefix("= ") for text in p)]
-            rows.append([f"{r.a} - {r.b}", format_number(r.estimate), _bounds(r.interval), *shown])
+            rows.append(
+                [f"{r.a} - {r.b}", format_number(r.estimate), str(r.interval or ""), *shown]
+            )
     else:
         rows = [["estimate of", "estimate", "interval"]]
         for record in records:
             if isinstance(record, Estimate):
                 name = record.label or name_of(record.estimand)
-                rows.append([name, format_number(record.estimate), _bounds(record.interval)])
+                rows.append([name, format_number(record.estimate), str(record.interval or "")])
     return _columns(rows)
 
 

@@ -51,7 +51,7 @@ _LONGEST = 160
 """Characters of a text on a screen."""
 _BOUNDS = frozenset({"sem_tail"})
 """Quantities that are limits themselves."""
-_OF_FAR_REPLIES = frozenset({"sem_tail", "far_share"})
+_NOT_OF_CONDITIONS = frozenset({"far_share"})
 """Quantities that tables of conditions leave to the command that shows everything."""
 _BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",)}
 """Rows that directly follow the row of a requirement."""
@@ -257,7 +257,7 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
         return []
     contrast = contrast_of(results)
     if not verdicts or contrast or any(v.purpose == "contrast" for v in verdicts):
-        lines = tuple(line for line in brief.lines if line.estimand not in _OF_FAR_REPLIES)
+        lines = tuple(line for line in brief.lines if line.estimand not in _NOT_OF_CONDITIONS)
         drawn = condition_table(replace(brief, lines=lines), width + 1, room, more, contrast)
         return [[first._replace(text=first.text[1:]), *rest] for first, *rest in drawn]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
@@ -409,8 +409,8 @@ def _subject_rows(
         if any(cell != "-" for cell in cells):
             columns.append((next(r.label for r in found if r), cells))
     judges = [v.subject.judge for v in verdicts]
-    hidden = _OF_FAR_REPLIES if len(set(judges)) < len(judges) else frozenset()
-    for _, label, numbers in _further(brief, {*keys, *hidden}):
+    hidden = _NOT_OF_CONDITIONS if len(set(judges)) < len(judges) else frozenset()
+    for _, label, numbers in _further(brief, {*keys, *hidden}, short=True):
         columns.append((label, [numbers.get(v.subject.label, "-") for v in verdicts]))
     last = ("Verdict", [_IN_TABLES[v.outcome] for v in verdicts])
     rows_of = [names.get(v.subject.label, _clean(v.subject.name)) for v in verdicts]
@@ -450,8 +450,13 @@ def _requirement(verdict: Verdict, key: str) -> Requirement | None:
     return next((r for r in verdict.requirements if r.key == key), None)
 
 
-def _further(brief: Summary, seen: set[str]) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-    """Rows of the analysis that no requirement shows: key, label, and number by condition."""
+def _further(
+    brief: Summary, seen: set[str], *, short: bool = False
+) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    """Rows of the analysis that no requirement shows: key, label, and number by condition.
+
+    The labels of bounds may be `short`.
+    """
     for line in brief.lines:
         estimand = PUBLIC_NAMES.get(line.estimand, line.estimand)
         if estimand in seen:
@@ -463,7 +468,7 @@ def _further(brief: Summary, seen: set[str]) -> Iterator[tuple[str, str, Mapping
             for cell in line.cells if cell.number != NOTHING
         }  # fmt: skip
         if numbers:
-            yield line.key, f"{line.ask}{unit}", numbers
+            yield line.key, line.short if short and bare else f"{line.ask}{unit}", numbers
 
 
 def _cell(r: Requirement | None) -> str:

@@ -17,13 +17,17 @@ from judgestats.results.numbers import format_p
 from judgestats.results.records import NOT_ESTIMABLE
 from judgestats.stats.designs.cells import Cells, cell_statistics, check_scores
 from judgestats.stats.inference import RunComponent, permutations_needed, result
-from judgestats.stats.inference.bootstrap import cluster_codes, not_estimable
+from judgestats.stats.inference.bootstrap import (
+    BEYOND,
+    cluster_codes,
+    is_too_wide,
+    not_estimable,
+)
 from judgestats.stats.inference.jackknife import (
     LogRatio,
     cluster_sums,
     log_jackknife,
     log_ratio_of_sums,
-    useful_ratio,
 )
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
 from judgestats.stats.inference.multiplicity import holm_levels, p_bounds, with_adjusted
@@ -233,7 +237,12 @@ def notes_of_ratio(
     ratio: LogRatio, *, level: float, names: str = ""
 ) -> tuple[result.Interval | None, tuple[result.Note, ...], list[result.Note]]:
     """The interval of a comparison, the note of the row that lost it, and those of the family."""
-    interval, limits = useful_ratio(ratio, ratio.interval(level), ratio.notes, compared=True)
+    interval, limits = ratio.interval(level), ratio.notes
+    if interval is None:
+        limits = ratio.lost()
+    elif is_too_wide(math.exp(ratio.log), interval.low, interval.high):
+        why = f"{ratio.held} An end would be over {BEYOND**2:.0f} times the estimate."
+        interval, limits = None, (not_estimable(f"{why} Judge more items."),)
     lost = tuple(note for note in limits if note.code == NOT_ESTIMABLE)
     if lost or ratio.reason:
         return interval, lost, []
@@ -283,7 +292,7 @@ def pooled_of_column(cells: Cells, column: int, level: float) -> result.Estimate
         parts = np.column_stack([values * degrees, degrees, np.ones(values.size)])
         ratio = log_jackknife(*cluster_sums(parts, cells.cluster[present]).T)
     value = math.exp(ratio.log)
-    interval, notes = useful_ratio(ratio, ratio.interval(level), ratio.notes, of=name)
+    interval = ratio.interval(level)
     return result.Estimate(
         name="pooled_within_variance",
         label=f"Pooled within-cell variance of {name}",
@@ -291,7 +300,7 @@ def pooled_of_column(cells: Cells, column: int, level: float) -> result.Estimate
         estimate=value,
         interval=interval,
         sample=cells.sample(present, reason="fewer than 2 scores"),
-        notes=notes,
+        notes=ratio.notes if interval else ratio.lost(of=name),
         reason=reason,
         details={"condition": name, "log_std_error": ratio.std_error, "df": ratio.df},
     )

@@ -541,25 +541,15 @@ def covers_all(low: float, high: float, ends: tuple[float, float]) -> bool:
     return min(high, most) - max(low, least) >= NEARLY_ALL * (most - least)
 
 
-def is_too_wide(value: float, low: float, high: float, *, degree: int, compared: bool) -> bool:
-    """Whether an interval on the scale of ratios spans more than is of use.
-
-    Parameters
-    ----------
-    value, low, high : float
-    degree : int
-        1 for points of the scale, 2 for their squares.
-    compared : bool
-        Whether 1 means no difference: an interval that excludes it is informative, however wide.
+def is_too_wide(value: float, low: float, high: float) -> bool:
+    """Whether the interval of a ratio of variances holds 1 and spans more than is of use.
 
     Examples
     --------
-    >>> [is_too_wide(0.62, low, 113702.0, degree=2, compared=True) for low in (0.0, 1.4)]
+    >>> [is_too_wide(0.62, low, 113702.0) for low in (0.0, 1.4)]
     [True, False]
     """
-    if compared and not low <= 1 <= high:
-        return False
-    return high > BEYOND**degree * value or value > BEYOND**degree * low
+    return low <= 1 <= high and (high > BEYOND**2 * value or value > BEYOND**2 * low)
 
 
 def not_estimable(why: str, *, of: str = "") -> Note:

@@ -161,6 +161,20 @@ class LogRatio:
             method="jackknife over clusters on the log scale, t with effective df",
         )
 
+    def lost(self, *, of: str = "") -> tuple[Note, ...]:
+        """Why there is no interval.
+
+        Parameters
+        ----------
+        of : str
+            Whose it is.
+        """
+        if self.lacks_clusters:
+            return (bootstrap.not_estimable(f"{self.held} Judge more items.", of=of),)
+        named = f" for {of}" if of else ""
+        note = Note(code="no_interval", message=f"No interval{named}: {self.reason}.")
+        return (note,) if self.reason else ()
+
     def p_value(self) -> float:
         """Two-sided p of the ratio being 1."""
         return t_test(self.log, self.std_error, self.df)[1]
@@ -168,48 +182,6 @@ class LogRatio:
     def statistic(self) -> float:
         """Student's t of the log ratio."""
         return t_test(self.log, self.std_error, self.df)[0]
-
-
-def useful_ratio(
-    ratio: LogRatio,
-    interval: Interval | None,
-    notes: tuple[Note, ...],
-    *,
-    compared: bool = False,
-    of: str = "",
-) -> tuple[Interval | None, tuple[Note, ...]]:
-    """The interval of a ratio of sums, or the note that it is not estimable.
-
-    Parameters
-    ----------
-    ratio : LogRatio
-    interval : Interval or None
-        Of the ratio itself.
-    notes : tuple of Note
-        That go with it.
-    compared : bool
-        Whether 1 means no difference: an interval that excludes it is informative, however wide.
-    of : str
-        Whose it is.
-
-    Returns
-    -------
-    interval : Interval or None
-        None where an end is more than 25 times the estimate, and where one cluster
-        cannot be left out.
-    notes : tuple of Note
-    """
-    if interval is None:
-        if ratio.lacks_clusters:
-            return None, (bootstrap.not_estimable(f"{ratio.held} Judge more items.", of=of),)
-        named = f" for {of}" if of else ""
-        note = Note(code="no_interval", message=f"No interval{named}: {ratio.reason}.")
-        return None, (note,) if ratio.reason else ()
-    value, low, high = math.exp(ratio.log), interval.low, interval.high
-    if not bootstrap.is_too_wide(value, low, high, degree=2, compared=compared):
-        return interval, notes
-    why = f"{ratio.held} An end would be over {bootstrap.BEYOND**2:.0f} times the estimate."
-    return None, (bootstrap.not_estimable(f"{why} Judge more items.", of=of),)
 
 
 def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:

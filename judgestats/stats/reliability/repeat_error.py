@@ -216,18 +216,25 @@ class RepeatPairs:
         return Limits(estimate=p, low=low, high=high, level=level, df=effective)
 
     @property
+    def n_far(self) -> Floats:
+        """Number of far pairs of each item."""
+        return np.asarray(self.n * (self.n - 1) / 2 - self.n_core)
+
+    @property
     def jump2(self) -> float:
         """Mean squared distance of a far reply: as seen, or as a canned reply would be."""
-        n_far = float(np.sum(self.n * (self.n - 1) / 2 - self.n_core))
+        n_far = float(self.n_far.sum())
         seen = float(self.far.sum()) / n_far if n_far else 0.0
         return max(seen, float(self.jump.mean()))
 
-    def sem_tail(self, level: float = 0.95) -> Limits:
+    def sem_tail(self, level: float = 0.95, *, least: float = 0.0) -> Limits:
         """SEM with an upper limit that allows for far replies not seen, in points.
 
         Parameters
         ----------
         level : float
+        least : float
+            Upper limit of the SEM in other runs, where runs are random.
 
         Returns
         -------
@@ -238,7 +245,7 @@ class RepeatPairs:
         if reason := plain.reason or core.reason or far.reason:
             return Limits(estimate=plain.estimate, level=level, reason=reason)
         unseen = core.high**2 * (1 - far.high) + far.high * self.jump2 / 2
-        high = min(max(plain.high, math.sqrt(unseen)), self._half)
+        high = min(max(plain.high, least, math.sqrt(unseen)), self._half)
         return Limits(estimate=plain.estimate, low=plain.low, high=high, level=level, df=plain.df)
 
     @property

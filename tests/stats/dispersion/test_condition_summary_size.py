@@ -1,20 +1,32 @@
-"""An interval of a deviation that no scale holds is not given."""
+"""The interval of a deviation is given, on however few items it rests."""
 
 import numpy as np
 
 from judgestats import stats
 
 
-def test_a_deviation_that_one_of_few_items_carries_has_no_interval_but_a_reason():
+def test_a_deviation_that_one_of_few_items_carries_has_its_plain_interval():
     x = np.full((12, 1, 3), 8.0)
     x[0, 0] = [1, 5, 10]
     x[1, 0] = [8, 8, 9]
     [row] = stats.condition_summary(x, conditions=["T=1"]).rows
+    plain = stats.repeat_pairs(x[:, 0], scale=(1, 10)).sem()
+    assert row.sem.estimate > 1
+    assert np.isclose(row.sem.estimate, plain.estimate, rtol=1e-12)
+    assert row.sem.interval.low == np.sqrt(row.variance.interval.low)
+    assert np.isclose(row.sem.interval.low, plain.low, rtol=1e-9)
+    assert row.sem.interval.high > plain.high == 4.5
+    assert row.sem.notes == ()
+
+
+def test_a_deviation_of_one_item_has_a_reason():
+    x = np.full((12, 1, 3), 8.0)
+    x[0, 0] = [1, 5, 10]
+    [row] = stats.condition_summary(x, conditions=["T=1"]).rows
     assert row.sem.estimate > 1
     assert row.sem.interval is None
-    assert row.variance.interval is None
-    [note] = [n for n in row.sem.notes if n.code == "not_estimable"]
-    assert "not estimable at this size" in note.message
+    [note] = row.sem.notes
+    assert "One of 12 clusters carries 100% of the variance" in note.message
 
 
 def test_an_interval_that_the_data_carry_stays():
