@@ -316,7 +316,7 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
             "ICC(1) and Cronbach's alpha with intervals, each next to its null", role="primary",
         ),
         Hypothesis(
-            "spread", "Does the spread of repeated scores differ between conditions?",
+            "spread", "Does the mean difference of repeats differ between conditions?",
             "GMD ratios (of the mean differences of two repeats), cells exchanged within clusters, "
             "Holm; secondary: blocked F test and ranks of spread",
             "pairs of conditions, and the claims on spread, means and agreement with human labels",

@@ -21,7 +21,7 @@ from judgestats.stats.inference.result import Comparisons, Estimate, Result, Tes
 from judgestats.stats.robustness.source_dif import NOISY, farthest_source
 
 _COMPARED = {
-    "gmd.all": ("gmd_ratio", (), "the conditions differ in within-item variance"),
+    "gmd.all": ("gmd_ratio", (), "the conditions differ in the mean difference of repeats"),
     "shift.all": ("mean_difference", (), "the conditions differ in mean score"),
     "compare.people": (
         "rate_difference", ("compare.people.pairs",),

@@ -198,7 +198,7 @@ ASPECTS: Mapping[str, Aspect] = {
     aspect.id: aspect
     for aspect in (
         Aspect("shift", "mean score", "change_of_scores", "Shift of the mean score", "score"),
-        Aspect("spread", "spread of repeated scores", "gmd_ratio", "Spread of repeated scores"),
+        Aspect("spread", "mean difference of repeats", "gmd_ratio", "Mean difference of repeats"),
         Aspect("pass_rate", "pass rate", "change_of_pass_rate", "Change of the pass rate", "rate"),
         Aspect("win_rate", "win rate", "change_of_win_rate", "Change of the win rate", "rate"),
         Aspect("order", "order consistency", "change_of_order_consistency",

@@ -293,12 +293,13 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     Yields
     ------
     Measure
-        ``_runs``: p of the test, with a `reason` where results hold for these runs only.
+        ``_runs``: p of the test, with a `reason` where results hold for these runs only. One judge
+        with one run has none.
     """
     own = frame[frame["condition"].isin(labels)]
     values = own.assign(value=item_values(own)).dropna(subset=["value"])
     most = values["replicate"].nunique()
-    if len(values["order"].unique()) > 1 or most < 2:
+    if len(values["order"].unique()) > 1 or (most < 2 and values["condition"].nunique() < 2):
         return
     wide = values.pivot_table(
         index="item_id", columns=["condition", "replicate"], values="value", sort=False
@@ -312,7 +313,7 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     found = run_component(
         scores, cluster=clusters.to_numpy(object), interleaved=request_order(own) != ""
     )
-    if found.df > 0 and not found.interleaved:
+    if (found.df > 0 or most < 2) and not found.interleaved:
         target = max(pair.target for pair in found.pairs)
         yield Measure(key="_runs", estimate=found.p_value, reason=target)
 

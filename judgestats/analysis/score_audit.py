@@ -395,6 +395,7 @@ def _compare(
 
 MOST_CELLS = 100_000
 """Cells up to which rank tests and permutations of cells are computed; about half a minute."""
+_DEVIATIONS = "Deviations of repeats, all conditions"
 
 
 def compared_conditions(
@@ -438,15 +439,17 @@ def compared_conditions(
             )
             found, shifts = with_items(found, items), found.shifts
             listed += [
-                ("spread.all", "Spread of all conditions", found.blocked_f),
-                ("ranks.all", "Ranks of spread", found.rank_test),
+                ("spread.all", _DEVIATIONS, found.blocked_f),
+                ("ranks.all", "Ranks of deviations of repeats", found.rank_test),
                 *((f"posthoc.{f.name}", "Which conditions", f) for f in found.post_hoc),
             ]
             ratios = found.gmd_ratios
         else:
             ratios = ratios_with_items(gmd_ratio(sampled, seed=declared.seed, **how), items)
             shifts = mean_shift(sampled, runs=runs, level=declared.level)
-            listed.append(("spread.all", "Spread of all conditions", _blocked(sampled, declared)))
+            listed.append(
+                ("spread.all", "Deviations of repeats, all conditions", _blocked(sampled, declared))
+            )
             left_out.append(
                 f"rank tests of spread and permutations of cells: {sampled.mean.size:,} cells are "
                 f"more than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F "

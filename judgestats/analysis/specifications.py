@@ -391,7 +391,7 @@ class _Specified:
                 turned.append(replace(default, choices=(choice,), p=other.p_adjusted))
         if not turned:
             return headline
-        what = {MEANS: "mean score", DISPERSION: "within-item variance",
+        what = {MEANS: "mean score", DISPERSION: "the mean difference of repeats",
                 PEOPLE: "agreement with human labels"}[claim]  # fmt: skip
         says = (
             f"whether the conditions differ in {what} depends on: {changes_text(default, turned)}"

@@ -37,7 +37,7 @@ _UNKNOWN = Limit(
 )
 MOST_LOOKED_AT = 5_000_000
 """Judgments of a stream among which copies are looked for: about half a minute."""
-_SHOWN = 3
+_SHOWN, _LONGEST_ID = 3, 20
 _GAPS = re.compile(r"\s+")
 
 
@@ -69,10 +69,13 @@ class Copies:
     @property
     def description(self) -> str:
         """The items as text, the first pairs named."""
-        pairs = [f"{group[0]} = {other}" for group in self.groups for other in group[1:]]
-        more = ", ..." if len(pairs) > _SHOWN else ""
+        return self._describe(_SHOWN)
+
+    def _describe(self, shown: int, longest: int | None = None) -> str:
+        pairs = [f"{g[0][:longest]} = {other[:longest]}" for g in self.groups for other in g[1:]]
+        more = ", ..." if len(pairs) > shown else ""
         repeat = count_noun(self.n_copies, "item repeats", "items repeat")
-        return f"{repeat} another item's {self.by} ({', '.join(pairs[:_SHOWN])}{more})"
+        return f"{repeat} another item's {self.by} ({', '.join(pairs[:shown])}{more})"
 
     @property
     def limits(self) -> list[Limit]:
@@ -84,7 +87,7 @@ class Copies:
             "drop": "left out",
             "keep": "counted as separate items, so intervals are too narrow",
         }[self.policy]
-        short = f"{self.description.partition(' (')[0]}: {done}"
+        short = f"{self._describe(1, _LONGEST_ID)}: {done}"
         return [Limit(f"{self.description}: {done}.", code=DUPLICATES, short=short)]
 
 

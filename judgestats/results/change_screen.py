@@ -303,21 +303,23 @@ def _different(runs: Sequence[Mapping[str, object]], width: int) -> list[str]:
 def _finding(tested: Mapping[str, Results]) -> str:
     """Which change of the leading quantity the design finds."""
     found = [
-        (float(test.details["smallest_change"]), headline.estimand)
+        (float(test.details["smallest_change"]), headline.estimand, test)
         for results in tested.values()
         for headline in results.headlines if headline.hypothesis in PRIMARY and headline.rests_on
         for test in [results.get(headline.rests_on[0], Test)] if "smallest_change" in test.details
     ]  # fmt: skip
     if not found:
         return ""
-    reach, estimand = max(found)
+    reach, estimand, test = max(found, key=lambda one: one[0])
     quantity = quantity_of(estimand)
     what = {"change_of_scores": "the mean", "change_of_pass_rate": "the pass rate"}
     unit = " points" if quantity.unit == "points" else ""
-    return (
+    price = [note.message for note in test.notes if note.code == "wider_claim"]
+    finds = (
         f"This design finds a change of {apa_number(reach, bounded=quantity.bounded)}{unit} in "
         f"{what.get(estimand, 'the win rate')} with probability .80."
     )
+    return " ".join([finds, *price])
 
 
 def _table(

@@ -53,7 +53,7 @@ _BOUNDS = frozenset({"sem_tail"})
 """Quantities that are limits themselves."""
 _NOT_OF_CONDITIONS = frozenset({"far_share"})
 """Quantities that tables of conditions leave to the command that shows everything."""
-_BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",)}
+_BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",), "sem": ("sem_tail",)}
 """Rows that directly follow the row of a requirement."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
 _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
@@ -66,7 +66,9 @@ _CODES_OF_LIMITS: Mapping[str, frozenset[str]] = {
     "no_scale": frozenset({"scale_assumed"}),
 }
 """Caveats that say what a limitation says."""
-_GRAVE_NOTES = frozenset({"crosscheck", "incomplete", "labels_equal_verdicts", "other_parameters"})
+_GRAVE_NOTES = frozenset(
+    {"crosscheck", "duplicate_items", "incomplete", "labels_equal_verdicts", "other_parameters"}
+)
 """Limitations of the data that are reported before major caveats, at any length."""
 
 

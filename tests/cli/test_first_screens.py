@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,11 +65,18 @@ def faults_of(screen: str) -> Iterator[str]:
         yield f"a finding of {len(NUMBER.findall(finding))} numbers: {finding!r}"
     if not any(line.startswith(("Next", "exit")) for line in lines):
         yield "nothing is next"
+    if STATED.search(screen):
+        for line, below in itertools.pairwise(lines):
+            row = SEM.match(line) and not below.startswith("SEM tail bound")
+            if row or (SEM.search(line, 1) and "SEM tail" not in line):
+                yield f"an SEM without its tail bound: {line!r}"
     is_open = any(line.startswith("CANNOT TELL") for line in lines)
     if is_open and not NO_ROOM.search(screen) and not DECIDES.search(screen):
         yield "nothing would decide"
 
 
+STATED = re.compile(r"scale \d+–\d+(?! \(assumed)")
+SEM = re.compile(r"(?:^|  )SEM(?! tail)\b")
 DECIDES = re.compile(r"more .* suffice|No\s+practical\s+number|needs about \d+|[Rr]epeat \d+", re.S)
 """What CANNOT TELL says of the data that would decide."""
 NO_ROOM = re.compile(r"^PASS|^Reliability, ", re.M)
@@ -108,6 +116,8 @@ def make_files() -> None:
     write("scores.csv", "item,judge,repeat,score", [
         f"q{i},{j},{r},{score(i, sd)}" for j, sd in noises.items() for i in range(40)
         for r in range(3)])  # fmt: skip
+    write("steady.csv", "item,judge,repeat,score", [
+        f"q{i},j,{r},{score(i, 0.4)}" for i in range(40) for r in range(3)])  # fmt: skip
     write("once.csv", "item,judge,score", [f"q{i},one,{score(i, 0.5)}" for i in range(40)])
     write("many.csv", "item,judge,repeat,score", [
         f"q{i},judge-{j},{r},{score(i, 0.5 + j / 9)}" for j in range(13) for i in range(12)
@@ -132,7 +142,9 @@ QUIET = ("--report", "none", "--track", "none", "--resamples", "99")
 SIMULATED = ("--limit", "12", "--resamples", "99", "--report", "none")
 ANALYZED = {
     "scores": ("scores.csv",),
-    "a required SEM": ("scores.csv", "--require", "sem=.5"),
+    "a stated scale": ("scores.csv", "--scale", "1-10"),
+    "a required SEM": ("scores.csv", "--scale", "1-10", "--require", "icc_1_1=.7,sem=.5"),
+    "a judge": ("steady.csv", "--scale", "1-10", "--require", "sem=.5,icc_1_1=.7"),
     "scores, judged once": ("once.csv",),
     "thirteen judges": ("many.csv",),
     "wide": ("wide.csv", "--wide", "gpt*,claude*,llama*", "--scale", "1-10"),
@@ -173,7 +185,54 @@ def test_the_screen_of_a_gate_keeps_the_rules(name, code, word, tmp_path, monkey
 
 def test_the_screen_of_the_demo_keeps_the_rules(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "RewardBench 2" in screen_of(capsys, "demo")
+    monkeypatch.setenv("COLUMNS", "100")
+    screen = screen_of(capsys, "demo")
+    assert "RewardBench 2" in screen
+    assert re.search(r"^SEM tail bound \(points\) +0\.59 +0\.71 +1\.34 ", screen, re.M)
+
+
+def test_one_run_per_judge_holds_in_these_runs(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_files()
+    assert "\nIn these runs " in screen_of(capsys, "analyze", *ANALYZED["wide"], *QUIET)
+    assert "\nIn these runs " not in screen_of(capsys, "analyze", "once.csv", *QUIET)
+
+
+def test_copied_items_are_named(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_files()
+    frame = pd.read_csv("scores.csv")
+    copies = frame[frame["item"].isin(["q3", "q4", "q5"])].assign(
+        item=lambda f: "a-copy-with-a-long-name-of-" + f["item"]
+    )
+    pd.concat([frame, copies]).to_csv("twice.csv", index=False)
+    said = " ".join(screen_of(capsys, "analyze", "twice.csv", *QUIET).split())
+    named = "(q3 = a-copy-with-a-long-n, ...): counted once as clusters"
+    assert f"Care 3 items repeat another item's replies {named}" in said
+
+
+def test_a_change_says_what_the_claim_on_new_items_costs(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_files()
+    frame = pd.read_csv("steady.csv")
+    rng = np.random.default_rng(1)
+    moved = (rng.random(40) < 0.5).repeat(3) * 2 + (rng.random(120) < 0.3)
+    frame.to_csv("first.csv", index=False)
+    later = frame.assign(score=(frame["score"] + moved).clip(upper=10))
+    later.to_csv("later.csv", index=False)
+    words = ("drift", "first.csv", "later.csv", "--resamples", "99", "--scale", "1-10")
+
+    def width(*further: str) -> tuple[str, float]:
+        monkeypatch.setenv("COLUMNS", "100")
+        screen = screen_of(capsys, *words, *further)
+        low, high = re.search(r"^Mean .*?\[(\S+), (\S+)\]", screen, re.M).groups()
+        return screen, float(high) - float(low)
+
+    screen, wide = width()
+    [share] = re.findall(r"interval for these\s+items alone would be (\d+)% narrower", screen)
+    alone, narrow = width("--target", "these-items")
+    assert abs(float(share) - 100 * (1 - narrow / wide)) < 2
+    assert "narrower" not in alone
 
 
 @pytest.mark.parametrize("command", ["drift", "compare"])

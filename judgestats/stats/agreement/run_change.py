@@ -75,7 +75,9 @@ def run_change(
     TestResult
         ``effects``: the change with its interval. ``details``: ``n_matched`` and ``n_dropped``
         items, ``between`` and ``within`` disagreement (verdicts), ``ruled_out_above`` (changes
-        above it are ruled out at the level), ``target``, and with a margin ``p_equivalent``.
+        above it are ruled out at the level), ``target``, ``narrower_for_these_items`` (the share
+        by which the wider claim widens the interval of scores), and with a margin
+        ``p_equivalent``.
 
     Raises
     ------
@@ -166,15 +168,25 @@ def run_change(
             return result.replace(reason="no item has a change in the baseline too")
     details["target"] = target
     m = mean_over_clusters(change[present], codes[present])
+    level = inference["level"]
     if target == "these items":
         m = _fixed_items_error(pooled[present], split, m.mean)
+    elif kind == "scores" and baseline is None:
+        now = m.interval(level)
+        fixed = _fixed_items_error(pooled[present], split, m.mean).interval(level)
+        if now is not None and fixed is not None:
+            saved = 1 - (fixed.high - fixed.low) / (now.high - now.low)
+            much = f"{100 * saved:.0f}%" if saved >= 0.005 else "no"
+            text = f"An interval for these items alone would be {much} narrower."
+            details["narrower_for_these_items"] = max(saved, 0.0)
+            notes = (*notes, Note(code="wider_claim", message=text))
     p = m.p_value()
     if math.isnan(p) and not math.isnan(m.df) and abs(m.mean) > 1e-12:
         # The same change in every cluster has no error: the sign test of the clusters remains.
         p = 2.0 ** (1 - np.unique(codes[present]).size)
     if kind == "verdicts" and m.mean < 0:
         p = 1.0
-    interval = m.interval(inference["level"])
+    interval = m.interval(level)
     if interval is not None:
         ends = (interval.high,) if kind == "verdicts" else (abs(interval.low), abs(interval.high))
         details["ruled_out_above"] = max(ends)
