@@ -11,7 +11,7 @@ import judgestats as js
 from judgestats.analysis import audit_reduced
 from judgestats.data import reduce_parquet
 from judgestats.pytest_plugin import held_judge
-from judgestats.results import plain_text, write_csv
+from judgestats.results import plain_text, print_of, write_csv
 from judgestats.results.verdict_screen import verdict_screen
 
 LOST = ("reliability.icc1.a", "reliability.alpha.a", "sd.all/b:a", "gmd.all/b:a")
@@ -59,6 +59,8 @@ def test_the_estimate_stays_and_the_note_says_what_holds_the_scatter(results):
         assert any(why in message for why in known)
         assert record.reason, name
         assert record.reason[1:] in message
+    assert results["gmd.all/b:a"].reason.startswith("too few items vary (2 of 12) to bound the ")
+    assert "undefined" not in print_of(results["gmd.all/b:a"], results)
 
 
 def test_the_sem_has_its_interval_up_to_half_the_range_and_its_tail_bound(judged):

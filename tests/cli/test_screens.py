@@ -240,3 +240,26 @@ def test_files_are_compared_as_runs_are(workplace, capsys, tmp_path):
     assert main(["drift", *map(str, files), "--out", "report.html"]) == 2
     assert "`judgestats report FOLDER --out FILE` makes its report" in capsys.readouterr().err
     assert not Path("report.html").exists()
+
+
+def test_a_key_of_conditions_says_the_number_and_its_bound_of_each(workplace, capsys, tmp_path):
+    file = table(tmp_path / "two.csv", 2, repeats=6)
+    words = ["analyze", str(file), "--scale", "1-10", "--report", "none", "--resamples", "99"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    [run] = [line.split()[3] for line in said.splitlines() if "judgestats show" in line]
+    [row] = re.findall(r"^SEM \(points\) +(\d.*?)  +(\d.*?)  ", said, re.M)
+    [bounds] = re.findall(r"^SEM tail bound \(points\) +(\S+) +(\S+)", said, re.M)
+    assert main(["show", run, "sem"]) == 0
+    shown = capsys.readouterr().out
+    for number, bound in zip(row, bounds, strict=True):
+        assert f"\nSEM {number} points; at most {bound} with unseen far replies\n" in shown
+    assert main(["show", run, "far_share"]) == 0
+    shown = capsys.readouterr().out
+    told = re.findall(r"^repeats 3\+ points apart: (\d+) of 15 items \(at most .*% of", shown, re.M)
+    scores = pd.read_csv(file).groupby(["judge", "item_id"])["score"]
+    far = (scores.max() - scores.min() >= 3).groupby("judge").sum()
+    assert [int(n) for n in told] == far.tolist()
+    assert main(["show", run, "sem", "--json"]) == 0
+    records = json.loads(capsys.readouterr().out)["records"]
+    assert [r["id"] for r in records] == ["condition.sem.judge-0", "condition.sem.judge-1"]

@@ -89,6 +89,20 @@ def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome
     assert {h["id"] for h in plan["hypotheses"]} <= {r.hypothesis for r in results.results}
 
 
+def test_requests_are_interleaved_over_items_and_repeats_and_recorded(outcome, workplace):
+    folder = artifacts(workplace, outcome.run_id)
+    frame = pd.read_parquet(folder / "data" / "judgments.parquet")
+    assert set(frame["request_order"]) == {"interleaved"}
+    design = read_results(folder / "results.json").facts["design"]
+    assert design["facets"]["request_order"] == "interleaved"
+    assert design["line"].endswith("8 repeats per condition (interleaved)")
+    items = frame["item_id"].astype("category").cat.codes
+    for judge, own in frame.assign(item=items).groupby("judge"):
+        asked = pd.to_datetime(own["asked_at"]).rank()
+        for name in ("item", "replicate", "temperature"):
+            assert abs(asked.corr(own[name].astype(float))) < 4 / len(own) ** 0.5, (judge, name)
+
+
 def test_the_same_command_again_asks_nothing_and_finds_the_same(workplace):
     given = {**SMALL, "judges": "sim-typical", "temperatures": "0.5,1", "repeats": "2"}
     first = run_experiment(load_design("temperature"), given)

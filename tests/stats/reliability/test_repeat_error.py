@@ -99,7 +99,7 @@ def test_permuted_repeats_and_another_origin_of_the_scale_change_nothing(declare
     scores = declared.cube("wild40x3")[0][:, 0]
     moved = np.random.default_rng(1).permuted(scores, axis=1) + 1
     one, other = repeat_pairs(scores, scale=(1, 10)), repeat_pairs(moved[::-1], scale=(2, 11))
-    for name in ("sem", "core_sem", "far_share", "sem_tail", "icc"):
+    for name in ("sem", "gmd", "core_sem", "far_share", "sem_tail", "icc"):
         a, b = getattr(one, name)(), getattr(other, name)()
         numbers = [[v.estimate, v.low, v.high] for v in (a, b)]
         assert numbers[0] == pytest.approx(numbers[1], rel=1e-10), name
@@ -107,7 +107,7 @@ def test_permuted_repeats_and_another_origin_of_the_scale_change_nothing(declare
 
 def test_what_cannot_be_known_has_a_reason():
     once = repeat_pairs(np.arange(1.0, 9)[:, None], scale=SCALE)
-    for found in (once.sem(), once.far_share(), once.sem_tail()):
+    for found in (once.sem(), once.gmd(), once.far_share(), once.sem_tail()):
         assert np.isnan([found.low, found.high]).all()
         assert "no item has two scores" in found.reason
     constant = repeat_pairs(np.repeat(np.arange(1.0, 9)[:, None], 3, axis=1), scale=SCALE)
