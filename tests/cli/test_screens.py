@@ -115,7 +115,8 @@ def test_audits_of_other_kinds_keep_to_a_screen(tmp_path, judges, options):
     assert plain_text(verdict_screen(found)).startswith(("USE", "DO NOT USE", "CANNOT TELL"))
 
 
-def test_the_number_that_decides_stands_on_a_crowded_screen(tmp_path, capsys):
+def test_the_number_that_decides_stands_on_a_crowded_screen(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
     rng = np.random.default_rng(5)
     rates = {"alpha": (0.96, 0.93), "beta": (0.9, 0.72), "gamma": (0.94, 0.9)}
     rows = []
