@@ -17,7 +17,7 @@ from judgestats.analysis.records import Analysis, NamedResult, named_results, re
 from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.scores import omega_declared
 from judgestats.data.columns import Condition, heat
-from judgestats.results import About, Headline, apa_number
+from judgestats.results import About, Headline, apa_number, quantity_of
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Result, TestResult
 
@@ -429,8 +429,8 @@ def omega_of_hits(
         scores = wide.to_numpy(float)
         model = str(declared.options.get("omega_model", "parallel"))
         what = f"Omega of choosing the {kind} answer"
-        parallel = stats.omega_total(scores, null=True, **common)
-        omegas: list[tuple[str, str, Result]] = [("repetition.omega", what, parallel)]
+        alpha = coefficients.computed(quantity_of("alpha"), scores, **common)  # if parallel
+        omegas: list[tuple[str, str, Result]] = [("repetition.omega", what, alpha)]
         omegas += [
             (f"repetition.omega_{model}", f"{what} under the {model} model", value)
             for value in omega_declared(scores, model, **common)

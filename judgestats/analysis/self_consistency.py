@@ -20,9 +20,9 @@ from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import scores_of
 from judgestats.items.records import Item
-from judgestats.results import About, Headline
+from judgestats.results import About, Headline, quantity_of
 from judgestats.results.records import Role
-from judgestats.stats import icc, omega_total
+from judgestats.stats import icc
 from judgestats.stats.designs.score_matrix import AGGREGATES, aggregate_replications
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
 from judgestats.stats.inference.result import Comparisons
@@ -304,7 +304,7 @@ def _aggregated(
     if grouped.shape[1] > 1:
         reliability = icc(grouped, form="ICC(1,1)", missing="listwise", **common)
     elif scores is not None and scores.shape[1] > 1:
-        reliability = omega_total(scores, model="parallel", null=True, **common)
+        reliability = coefficients.computed(quantity_of("alpha"), scores, **common)
     results += selections.entered(
         row, name,
         ("reliability", "descriptive", "reliability", "Reliability", reliability),

@@ -22,7 +22,6 @@ __all__ = [
     "Replication",
     "Study",
     "load_study",
-    "not_examined",
     "study_names",
 ]
 

@@ -178,6 +178,7 @@ def test_an_omega_of_hits_stands_beside_the_choices():
     k, covariance = 5, np.cov(hits, rowvar=False)
     alpha = k / (k - 1) * (1 - np.trace(covariance) / covariance.sum())
     assert parallel.result.estimate == pytest.approx(alpha)
+    assert parallel.result.name == "alpha"  # never under the key of omega
     assert parallel.result.null is not None
     assert other.id == "repetition.omega_tau-equivalent.j"
     assert omega_of_hits("j", asked.drop(columns="preferred"), declared) == []
