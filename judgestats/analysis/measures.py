@@ -293,8 +293,8 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     Yields
     ------
     Measure
-        ``_runs``: p of the test, with a `reason` where results hold for these runs only. One judge
-        with one run has none.
+        ``_runs``: p of the test, with the shift of a run that cannot be excluded as `reason` where
+        results hold for these runs only. One judge with one run has none.
     """
     own = frame[frame["condition"].isin(labels)]
     values = own.assign(value=item_values(own)).dropna(subset=["value"])
@@ -314,8 +314,8 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
         scores, cluster=clusters.to_numpy(object), interleaved=request_order(own) != ""
     )
     if (found.df > 0 or most < 2) and not found.interleaved:
-        target = max(pair.target for pair in found.pairs)
-        yield Measure(key="_runs", estimate=found.p_value, reason=target)
+        known = max(found.pairs, key=lambda pair: (pair.target, pair.is_random, pair.nu))
+        yield Measure(key="_runs", estimate=found.p_value, reason=known.text * bool(known.target))
 
 
 def _replies_are_copies(own: pd.DataFrame) -> bool:

@@ -279,9 +279,9 @@ def _repeat_caveats(
             text="Runs differ from one another by more than noise.",
             action="Interleave repeats, or make 5 runs.",
         )  # fmt: skip
-    elif runs.reason:
+    if runs.reason:
         yield Caveat(
             code="these_runs", severity="minor", about="runs",
-            text="The result holds for these runs only.",
+            text=f"The result holds for these runs only: {runs.reason}.",
             action="Interleave repeats or make 5 runs.",
         )  # fmt: skip

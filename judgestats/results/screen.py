@@ -716,6 +716,10 @@ _MOST_NAMED = 3
 _WIDTH = 96
 
 
+_CLAIM_NOTES = frozenset({"runs", "more_runs", "wider_claim"})
+"""Notes that say what a claim covers, and what that costs."""
+
+
 def full_text(results: Results) -> str:
     """The rows of every condition, then every result, each test explained once.
 
@@ -768,6 +772,9 @@ def full_text(results: Results) -> str:
         if worded.why:
             mark = f" [{why.setdefault(worded.why, len(why) + 1)}]"
         lines += [f"{record.title}:", *_full_text_wrapped(worded.numbers + mark, indent="  ")]
+        within = results.members(record) if isinstance(record, ResultSet) else ()
+        said = (n.message for r in (record, *within) for n in r.notes if n.code in _CLAIM_NOTES)
+        lines += [t for text in said for t in _full_text_wrapped(text, indent="  ")]
     if why:
         lines += ["", *(t for k, n in why.items() for t in _full_text_wrapped(f"[{n}] {k}"))]
     for one in results.decisions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -94,7 +95,9 @@ def test_claims_of_two_runs_say_that_they_hold_in_these_runs():
     assert "on the same items in these runs: " in plain_text(verdict_screen(results))
     assert by_id["instrument.leniency.a"].details["target"] == "these runs"
     caveats = {c.code: c.text for v in results.verdicts for c in v.caveats}
-    assert "for these runs only" in caveats["these_runs"]
+    upper = results.members(by_id["shift.all"])[0].details["run_sd_upper"]
+    told = f"for these runs only: a run shift of SD up to {upper:.2f} cannot be excluded."
+    assert told in caveats["these_runs"]
     lines = plain_text(verdict_screen(results)).splitlines()
     [head] = [line for line in lines if line.startswith("In these runs")]
     assert head.split()[-1] == "Needed"
@@ -127,6 +130,21 @@ def test_where_one_score_dominates_the_flip_rate_replaces_the_icc():
     assert verdict.outcome == "CANNOT_TELL"
     assert icc.details["refused"] in verdict.sentence
     assert any(row.key == "flips" for row in results.rows)
+
+
+def test_all_results_say_what_runs_add_and_what_more_of_them_would_save(tmp_path, capsys):
+    path = tmp_path / "judged.csv"
+    words = ["analyze", str(path), "--all", "--track", "none", "--report", "none"]
+    told = []
+    for runs, shift in ((4, 0.5), (7, 0.0)):
+        frame = judged({"a": shift, "b": shift}, runs=runs)
+        frame[["judge", "item_id", "replicate", "score"]].to_csv(path, index=False)
+        assert main([*words, "--resamples", "99"]) == 0
+        told.append(" ".join(capsys.readouterr().out.split()))
+    assert re.search(r"\. Runs differ by SD 0\.\d\d \(included\)\.", told[0])
+    assert re.search(r" 5 runs per judge would narrow this interval by \d+%\.", told[0])
+    assert re.search(r"\. No run effect found \(SD at most 0\.\d\d\)\.", told[1])
+    assert "would narrow" not in told[1]
 
 
 def test_runs_with_many_missing_replies_hold_in_these_runs():

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes
-from judgestats.files.text import format_number
-from judgestats.results.numbers import count_noun
+from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.jackknife import MeanOverClusters
@@ -248,12 +247,12 @@ class RunComponent:
         """The finding on runs, as a line of the design says it."""
         if self.interleaved:
             return "repeats interleaved: no run effect within this collection"
-        upper = format_number(self.sd_upper())
+        upper = apa_number(self.sd_upper())
         if not self.is_identified:
             size = f" of SD up to {upper}" if self.df else ""
             return f"a run shift{size} cannot be excluded"
         if self.is_random and self.variance > 0:
-            return f"runs differ by SD {format_number(self.sd)} (included)"
+            return f"runs differ by SD {apa_number(self.sd)} (included)"
         return f"no run effect found (SD at most {upper})"
 
     @property
