@@ -33,7 +33,7 @@ from judgestats.results.numbers import count_noun
 from judgestats.stats import gmd_ratio, mean_shift, spread_test
 from judgestats.stats.comparison.blocked_f import blocked_f_test
 from judgestats.stats.designs.cells import Cells, cell_statistics
-from judgestats.stats.inference import Comparisons, Estimate, Result, RunComponent, TestResult
+from judgestats.stats.inference import Comparisons, Estimate, RunComponent, TestResult
 from judgestats.stats.validity.scores import AccuracyByK
 
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
@@ -426,7 +426,7 @@ def compared_conditions(
         The results, and what was left out of them.
     """
     everything, places = range(len(warm)), [i for i, w in enumerate(warm) if w]
-    listed: list[tuple[str, str, Result]] = []
+    listed: list[tuple[str, str, TestResult | Comparisons]] = []
     left_out: list[str] = []
     shifts: Comparisons | None = None
     sampled = cells_of(places) if 2 <= len(places) <= MOST_COMPARED else None
@@ -455,6 +455,11 @@ def compared_conditions(
                 f"more than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F "
                 "test is that of the F distribution, to which the permutation distribution tends."
             )
+        target = max((two.target_of_dispersion for two in runs.pairs), default="") if runs else ""
+        listed = [
+            (name, title, test.replace(details={**test.details, "target": target}))
+            for name, title, test in listed
+        ]
         listed += [] if ratios is None else [("gmd.all", "GMD ratios", ratios)]
         sd_ratios = ratios_with_items(gmd_ratio(sampled, statistic="sd", **how), items)
         listed.append(("sd.all", "SD ratios", sd_ratios))

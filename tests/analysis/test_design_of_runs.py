@@ -132,6 +132,16 @@ def test_where_one_score_dominates_the_flip_rate_replaces_the_icc():
     assert any(row.key == "flips" for row in results.rows)
 
 
+def test_every_claim_of_two_runs_names_these_runs():
+    frame = judged({"a": 0.0, "b": 0.0}, runs=2, scale=(1, 10))
+    moved = frame["score"] + np.random.default_rng(1).choice([0, 1, 3], len(frame))
+    frame.loc[frame["judge"].eq("b"), "score"] = moved.clip(1, 10)
+    _, results = records(frame)
+    claims = [r for r in results.results if getattr(r, "p", math.nan) <= 0.05]
+    assert {"spread.all", "ranks.all", "gmd.all/b:a", "shift.all/b:a"} <= {r.id for r in claims}
+    assert {r.details.get("target") for r in claims} == {"these runs"}
+
+
 def test_all_results_say_what_runs_add_and_what_more_of_them_would_save(tmp_path, capsys):
     path = tmp_path / "judged.csv"
     words = ["analyze", str(path), "--all", "--track", "none", "--report", "none"]

@@ -249,7 +249,7 @@ class RunComponent:
             return "repeats interleaved: no run effect within this collection"
         upper = apa_number(self.sd_upper())
         if not self.is_identified:
-            size = f" of SD up to {upper}" if self.df else ""
+            size = f" of SD up to {upper}" if self.sd_upper() >= 0.005 else ""
             return f"a run shift{size} cannot be excluded"
         if self.is_random and self.variance > 0:
             return f"runs differ by SD {apa_number(self.sd)} (included)"
