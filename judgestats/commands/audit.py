@@ -333,6 +333,8 @@ CHECKED_ROWS = 500_000
 """Judgments up to which other packages recompute numbers without being asked: some 15 seconds."""
 STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
+STREAM_BYTES = 256 << 20
+"""The same of CSV, by its size: some 5 million rows."""
 
 
 LARGE_BYTES = 64 << 20
@@ -346,17 +348,20 @@ def _is_large(path: Path) -> bool:
 
 def _streams(arguments: Args, path: Path) -> bool:
     """Whether the judgments are counted in one pass rather than held in memory."""
-    from judgestats.data.large.dataset import is_parquet, rows_of
+    from judgestats.data.large.dataset import SEPARATORS, is_parquet, rows_of
 
     if arguments.stream == "no" or not path.exists():
         return False
-    parquet = is_parquet(path)
+    parquet, separated = is_parquet(path), path.suffix.lower() in SEPARATORS
     if arguments.stream == "yes":
-        if not parquet:
+        if not (parquet or separated):
             raise InputError(
-                f"analyze: --stream reads Parquet (a file, or a folder of files), but {path} is "
-                "not Parquet. Convert it, or leave --stream out."
+                f"analyze: --stream reads Parquet (a file, or a folder of files) and CSV, but "
+                f"{path} is neither. Convert it, or leave --stream out."
             )
+    elif separated:
+        if path.stat().st_size < STREAM_BYTES:
+            return False
     elif not parquet or (not path.is_dir() and rows_of(path) < STREAM_ROWS):
         return False
     if arguments.reader not in {"auto", "table"}:

@@ -54,7 +54,7 @@ _ANALYZE = Command(
             metavar="NAME"),
         Option("--track", "Advanced", "Where results are kept; none writes reports to "
             "judgestats-reports/", default="mlflow", choices=("mlflow", "none")),
-        Option("--stream", "Advanced", "One pass over Parquet instead of loading it; "
+        Option("--stream", "Advanced", "One pass over Parquet or CSV instead of loading it; "
             "auto does so for folders and large files", default="auto",
             choices=("auto", "yes", "no"), alone="yes"),
     ),

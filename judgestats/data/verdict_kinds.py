@@ -158,6 +158,9 @@ _SHOWN = 12
 _SENTENCES = re.compile(r"[.!] +\S|\S.*\[\[.+\]\]")
 """What replies hold, and the words of a verdict do not."""
 _MOSTLY = 0.8
+_MOST_UNCLEAR = 2
+"""Unknown words that may be a pass and a fail; more are categories."""
+_LEVELS = "If all are levels of one scale or categories: --kind category."
 
 
 class RepliesError(InputError):
@@ -536,8 +539,7 @@ def _undeclared(
             "(--parse pointwise, --parse pairwise, --parse 'REGEX with one group').",
         )
     if binary.is_binary:
-        levels = "If all are levels of one scale or categories: --kind category."
-        raise not_understood(column, binary.unknown, otherwise=levels)
+        raise not_understood(column, binary.unknown, otherwise=_LEVELS)
     if (name in _SCORED or role == "score") and words:
         raise InputError(
             f"no entry of the column {column!r} is a number (the first is "
@@ -552,6 +554,8 @@ def _undeclared(
         found = {w: n for w, n in counts.items() if w in denied or normalised(w) in lost}
         raise not_understood(column, found)
     one_letter = all(len(w) == 1 and "a" <= w <= "z" for w in words)
+    if words and len(words) <= _MOST_UNCLEAR and not one_letter:
+        raise not_understood(column, {w: counts[w] for w in words}, otherwise=_LEVELS)
     return _words(words, column, "choice" if one_letter and picked else "category")
 
 
@@ -678,7 +682,6 @@ def _words(words: list[str], column: str, kind: str) -> Kind:
     if not words:
         return Kind(name=kind, description="no verdict in any row")
     article = "a choice" if kind == "choice" else "a category"
-    two = "; --pass WORD where one of them is a pass" if len(words) == 2 else ""
     return Kind(
-        name=kind, description=f"{article} of {len(words)} ({', '.join(sorted(words)[:6])}{two})"
+        name=kind, description=f"{article} of {len(words)} ({', '.join(sorted(words)[:6])})"
     )

@@ -379,7 +379,7 @@ def separated_table(
     """
     guarded.weighed(path, limits)
     with guarded.foreign(path, "a table"):
-        separator, header = _header(path, separator, guarded.Meter(path, "CSV", limits))
+        separator, header = header_of(path, separator, guarded.Meter(path, "CSV", limits))
     kept = names(pd.DataFrame(columns=header))
     gaps = {c: [""] if c in kept else list(_MISSING) for c in header}
     for column in set(verdicts(pd.DataFrame(columns=header))) - set(kept):
@@ -399,10 +399,22 @@ def separated_table(
     return table if separator == "," else table.apply(_with_points)
 
 
-def _header(path: Path, separator: str, meter: guarded.Meter) -> tuple[str, list[str]]:
-    """The separator, and the columns' names.
+def header_of(path: Path, separator: str, meter: guarded.Meter) -> tuple[str, list[str]]:
+    """The separator, and the columns' names, of separated text.
 
     Only the beginning is looked at; a character that it cuts in two is not a fault.
+
+    Parameters
+    ----------
+    path : Path
+    separator : str
+        The likely one.
+    meter : Meter
+
+    Raises
+    ------
+    InputError
+        The file is empty, no text, or begins with other rows than the header.
     """
     start = codecs.getincrementaldecoder("utf-8-sig")().decode(guarded.head(path))
     if "\x00" in start:

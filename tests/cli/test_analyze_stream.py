@@ -38,9 +38,9 @@ def test_a_folder_is_streamed(folder, capsys) -> None:
     assert "All 72 judgments were answered and read" in str(data.exclusions(run))
 
 
-def test_a_file_is_streamed_when_asked_and_only_if_it_is_parquet(folder, capsys) -> None:
-    text = folder.parent / "x.csv"
-    text.write_text("item,score\na,1\n")
+def test_a_file_is_streamed_when_asked_and_only_if_it_is_parquet_or_csv(folder, capsys) -> None:
+    text = folder.parent / "x.jsonl"
+    text.write_text('{"item": "a", "score": 1}\n')
     assert main(["analyze", str(text), "--stream"]) == 2
     assert "--stream reads Parquet" in capsys.readouterr().err
     assert main(["analyze", str(folder), "--reader", "rewardbench2-k8"]) == 2

@@ -95,3 +95,48 @@ def test_what_is_said_of_a_kind_does_not_hang_on_the_rows_order() -> None:
     rows = pd.DataFrame({"id": range(6), "winner": [0, 2, 1] * 2})
     said = {js.read_judgments(rows[::way]).attrs["understood"][0] for way in (1, -1)}
     assert said == {"verdict = `winner`: a preference, 1 = a, 2 = b, 0 = tie."}
+
+
+def _executed(path):
+    """The frame that the first way of a question reads."""
+    with pytest.raises(OpenQuestionError) as asked:
+        js.read_judgments(path)
+    return js.read_judgments(path, **asked.value.answers[0].options.set_options())
+
+
+@pytest.mark.parametrize("systems", [1, 2])
+def test_outputs_that_begin_with_their_verdict_have_a_way_on(systems, tmp_path) -> None:
+    outputs = [f"[PASS] {i}" if i % 3 else f"[FAIL] not {i}\n---\n[x]" for i in range(30)]
+    table = pd.DataFrame({"topic": [f"topic {i}" for i in range(30)]})
+    for place in range(systems):
+        table[f"[tool:model-{place}] Answer: {{{{topic}}}}"] = [*outputs[:-1], "[ERROR] timeout"]
+    table.to_csv(tmp_path / "out.csv", index=False)
+    frame = _executed(tmp_path / "out.csv")
+    assert len(frame) == 30 * systems
+    assert frame["choice"].value_counts().to_dict() == {
+        "pass": 19 * systems, "fail": 10 * systems, "": systems
+    }  # fmt: skip
+    assert set(frame.loc[frame["choice"] == "", "status"]) == {"failed"}
+
+
+@pytest.mark.parametrize("levels", [("a", "b"), ("gpt-4o", "claude")])
+def test_the_column_that_varies_in_the_same_way_within_each_item_holds_no_verdict(levels) -> None:
+    rows = [
+        {"id": f"f{i}", "richter": judge, "urteil": ["gut", "schlecht"][(i * k) % 3 > 0]}
+        for i in range(30) for k, judge in enumerate(levels, start=1)
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="'urteil' holds words that are not understood"):
+        js.read_judgments(rows)
+    stated = {"values": {"gut": "pass", "schlecht": "fail"}, "mapping": {"verdict": "urteil"}}
+    frame = js.read_judgments(rows, **stated, factors=("richter",))
+    assert frame["condition"].nunique() == 2
+    assert frame["item_id"].nunique() == 30
+
+
+def test_two_unknown_words_are_asked_for_and_may_be_stated_as_levels() -> None:
+    rows = [{"item": f"f{i}", "verdict": ["upper", "lower"][i % 3 > 0]} for i in range(30)]
+    with pytest.raises(InputError, match=r"--values 'lower=WHAT,upper=WHAT'.*--kind category"):
+        js.read_judgments(rows)
+    assert set(js.read_judgments(rows, kind="category")["choice"]) == {"upper", "lower"}
+    read = js.read_judgments(rows, values={"upper": "pass", "lower": "fail"})
+    assert read["choice"].value_counts().to_dict() == {"fail": 20, "pass": 10}

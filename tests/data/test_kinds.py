@@ -69,7 +69,9 @@ def test_zero_and_one_are_never_a_tie_and_no_scale_unless_said():
 
 def test_any_two_words_with_a_pass_named():
     rows = [{"item": f"i{i}", "verdict": "ship" if b else "hold"} for i, b in enumerate(BITS)]
-    assert set(read_judgments(rows)["choice"]) == {"ship", "hold"}
+    with pytest.raises(InputError, match=r"'ship'.*--kind category"):
+        read_judgments(rows)
+    assert set(read_judgments(rows, kind="category")["choice"]) == {"ship", "hold"}
     found = read_judgments(rows, passes="ship")
     assert found["choice"].tolist() == ["pass" if b else "fail" for b in BITS]
     with pytest.raises(InputError, match="no entry of the column 'verdict' is go"):

@@ -128,7 +128,7 @@ def test_dictionary_columns_and_choices(tmp_path) -> None:
     ("changes", "message"),
     [
         ({"score": None}, "no column holds the verdicts. The file has: item_id, replicate"),
-        ({"score": ["7", "8", "x", "9"]}, "must hold numbers"),
+        ({"score": ["7", "8", "x", "9"]}, "words that are not understood"),
         ({"score": [7.0, 8.0, np.inf, 1.0]}, "infinite"),
         ({"score": [np.nan] * 4}, "no judgment could be read"),
         ({"item_id": [1.5, 2.5, 3.5, 4.5]}, "text or whole numbers"),
@@ -221,3 +221,40 @@ def test_more_cells_than_memory_are_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(reduce_module, "COUNT_BYTES", 4)
     with pytest.raises(InputError, match="GiB of counts"):
         reduce_parquet(tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize("column", ["score", "verdict"])
+def test_separated_text_is_counted_as_parquet_is(column, ending, tmp_path) -> None:
+    rng = np.random.default_rng(4)
+    values = np.array(["7", "8.5", "n/a", ""] if column == "score" else ["pass", "fail", "error"])
+    rows = [
+        {"item": f"i,{i}", "question": f"q {i // 2}", "judge": j, "run": r, "cost_usd": 0.25,
+         column: str(rng.choice(values))}
+        for i in range(40) for j in "ab" for r in range(3)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.to_parquet(tmp_path / "t.parquet", index=False)
+    separator = "," if ending == "csv" else "\t"
+    table.to_csv(tmp_path / f"t.{ending}", index=False, sep=separator)
+    one, other = (
+        reduce_parquet(tmp_path / name, batch_rows=31) for name in ("t.parquet", f"t.{ending}")
+    )
+    assert (one.items, one.values, one.columns) == (other.items, other.values, other.columns)
+    for field in ("counts", "asked", "board", "cluster"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+    memory = js.read_judgments(tmp_path / f"t.{ending}")
+    statuses = memory["status"].value_counts().to_dict()
+    assert {k: sum(c.statuses.get(k, 0) for c in other.columns) for k in statuses} == statuses
+
+
+def test_separated_text_that_one_pass_cannot_read_is_refused(tmp_path) -> None:
+    (tmp_path / "a.csv").write_text("item;judge;score\na;j;1,5\nb;j;2\n")
+    with pytest.raises(InputError, match="commas or tabs"):
+        reduce_parquet(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("item,judge,score,cost_usd\na,j,1,cheap\nb,j,2,3\n")
+    with pytest.raises(InputError, match=r"b\.csv"):
+        reduce_parquet(tmp_path / "b.csv")
+    (tmp_path / "c.csv").write_text("item,judge,score\n")
+    with pytest.raises(InputError, match="no judgments"):
+        reduce_parquet(tmp_path / "c.csv")

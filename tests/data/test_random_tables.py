@@ -24,6 +24,7 @@ NAMES = {
     "repeat": ("run", "rep", "c7"),
     "verdict": ("score", "verdict", "c8", "grade"),
 }
+NEUTRAL = {role: tuple(f"c{k}{n}" for n in range(5)) for k, role in enumerate(NAMES)}
 LEVELS = {
     "judge": ("gpt-4o", "claude-3"),
     "system": ("alpha", "beta"),
@@ -34,12 +35,12 @@ LEVELS = {
 N = 12
 
 
-def made(seed):
+def made(seed, known=NAMES):
     """Rows by role, the names of the roles, and which roles have several levels."""
     rng = random.Random(seed)
     several = [role for role in LEVELS if rng.random() < 0.45]
     several = rng.sample(several, min(3, len(several)))
-    names = {role: rng.choice(known) for role, known in NAMES.items()}
+    names = {role: rng.choice(own) for role, own in known.items()}
     rows = [
         {"item": f"x{i}", **dict(zip(several, levels, strict=True)), "verdict": rng.randint(1, 5)}
         for i in range(N)
@@ -109,10 +110,11 @@ def tree_file(folder, rng, rows, names, several):
         pytest.param(tree_file, range(2000, 2250), marks=pytest.mark.study),
     ],
 )
-def test_random_files_are_read_right_or_asked_for_with_the_right_way(tmp_path, kind, seeds):
+@pytest.mark.parametrize("known", [NAMES, NEUTRAL], ids=["some names", "no names"])
+def test_random_files_are_read_right_or_asked_for_with_the_right_way(tmp_path, kind, seeds, known):
     found = Counter()
     for seed in seeds:
-        rng, rows, names, several = made(seed)
+        rng, rows, names, several = made(seed, known)
         found[outcome(kind(tmp_path, rng, rows, names, several), rows, several)] += 1
     assert not found["wrong"]
     assert found["right"] + found["asked"] >= 0.9 * len(seeds), found

@@ -1,4 +1,4 @@
-"""Folders of Parquet files as one table: columns, verdict kinds, duplicates, labels."""
+"""Large files as one table: Parquet, CSV; columns, verdict kinds, duplicates, labels."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pv
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
@@ -21,6 +22,7 @@ from judgestats.arrays import LARGEST, Ints
 from judgestats.data.parse import several_orders
 from judgestats.data.readers.checks import REPEATED_SHARE
 from judgestats.data.readers.columns import (
+    VERDICTS,
     holds_answers,
     known_column,
     repeats_verdict,
@@ -37,7 +39,7 @@ from judgestats.data.schema import validate_parsed
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
 from judgestats.files.guarded import ONE_PASS, Meter, foreign
-from judgestats.files.tables import metered, parquet_footer
+from judgestats.files.tables import header_of, metered, parquet_footer
 from judgestats.protocols.base import Status
 
 MAX_FILES = 100_000
@@ -63,7 +65,9 @@ NEEDED = (
     "tokens_in",
     "tokens_out",
 )
-_NUMBERS = {"temperature", "score", "cost_usd", "tokens_in", "tokens_out"}
+_NUMBERS = {"temperature", "cost_usd", "tokens_in", "tokens_out"}
+SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
+"""Separated text that one pass reads, by the end of its name."""
 
 
 class ParquetJudgments:
@@ -77,7 +81,6 @@ class ParquetJudgments:
         self.names = dict(names)
         self.factors = factors
         self.n_files = len(dataset.files)
-        self.n_rows = 0
 
     def batches(self, columns: Sequence[str], **options: Any) -> Iterator[Any]:
         """The rows batch by batch, each counted against what the files may expand to.
@@ -94,7 +97,7 @@ class ParquetJudgments:
             A file is damaged, or expands to far more than its size.
         """
         scanner = self.dataset.scanner(columns=list(columns), **options)
-        meter = Meter(self.path, "Parquet", ONE_PASS)
+        meter = Meter(self.path, format_name(self.path), ONE_PASS)
         return metered(scanner.to_batches(), meter)
 
     def levels(self, column: str) -> dict[str, int]:
@@ -147,6 +150,11 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() == ".parquet"
 
 
+def format_name(path: Path) -> str:
+    """What a file's format is called in messages."""
+    return "a table" if path.suffix.lower() in SEPARATORS else "Parquet"
+
+
 def rows_of(path: Path) -> int:
     """Rows of one Parquet file, from its footer.
 
@@ -165,14 +173,14 @@ def open_parquet(
     factors: tuple[str, ...] = (),
     rows: Sequence[tuple[str, bool]] = (),
 ) -> ParquetJudgments:
-    """Open judgments in Parquet and check that every file has the columns, in usable types.
+    """Open judgments and check that every file has the columns, in usable types.
 
-    Only the footers are read.
+    Of Parquet only the footers are read, of CSV the beginning.
 
     Parameters
     ----------
     path : Path
-        A folder (partitions named ``judge=.../`` become columns) or a file.
+        A folder of Parquet (partitions named ``judge=.../`` become columns), or a file.
     mapping : mapping of judgestats column to the files' column, optional
     factors : tuple of str
         Further columns that distinguish conditions.
@@ -186,8 +194,10 @@ def open_parquet(
     Raises
     ------
     InputError
-        No file, a file that is not Parquet or lacks a column, a column of another type.
+        No file, a file that is damaged or lacks a column, a column of another type.
     """
+    if path.suffix.lower() in SEPARATORS:
+        return _with_rows(_open_separated(path, mapping or {}, factors), rows)
     files = parquet_files(path)
     if not files:
         raise InputError(f"{path}: the folder holds no file that ends in .parquet.")
@@ -205,36 +215,74 @@ def open_parquet(
     with foreign(path, "Parquet"):
         whole = open_files(format="parquet")
         plain = {field.name: field.type for field in whole.schema}
-    names = resolve_columns(path, pd.DataFrame(columns=list(plain)), mapping or {})
-    if lost := [role for role in _MEMORY if role in names]:
-        raise InputError(
-            f"{path}: --map {lost[0]}= needs the judgments in memory. Use --stream no, or leave it "
-            "out."
-        )
-    names = {ours: theirs for ours, theirs in names.items() if ours in NEEDED}
-    for factor in factors:
-        if factor not in plain:
-            raise InputError(
-                f"{path}: there is no column {factor!r} to serve as factor. The files have: "
-                f"{', '.join(list(plain)[:30])}."
-            )
+    names = _roles(path, list(plain), mapping or {}, factors)
     for ours, theirs in names.items():
         _check_type(path, ours, theirs, plain[theirs])
     wanted = {*names.values(), *factors}
-    n_rows = 0
-    for fragment in whole.get_fragments():
-        n_rows += _check_file(Path(fragment.path), wanted, plain)
+    n_rows = sum(_check_file(Path(part.path), wanted, plain) for part in whole.get_fragments())
     if not n_rows:
         raise InputError(f"{path}: the files hold no judgments.")
     texts = [c for c in wanted if _is_text(plain[c])]
     options = ds.ParquetReadOptions(dictionary_columns=texts)
     dataset = open_files(format=ds.ParquetFileFormat(read_options=options))
-    opened = ParquetJudgments(path, dataset, names, factors)
-    opened.n_rows = n_rows
+    return _with_rows(ParquetJudgments(path, dataset, names, factors), rows)
+
+
+def _open_separated(
+    path: Path, mapping: Mapping[str, str], factors: tuple[str, ...]
+) -> ParquetJudgments:
+    """CSV as it is written: names and verdicts as text, costs and tokens as numbers."""
+    with foreign(path, "a table"):
+        meter = Meter(path, "CSV", ONE_PASS)
+        likely = SEPARATORS[path.suffix.lower()]
+        separator, header = header_of(path, likely, meter)
+    if separator not in SEPARATORS.values():
+        raise InputError(
+            f"{path}: one pass reads CSV with commas or tabs, this one has {separator!r}. Use "
+            "--stream no."
+        )
+    names = _roles(path, header, mapping, factors)
+    kinds = {c: pa.float64() if o in _NUMBERS else pa.string() for o, c in names.items()}
+    kinds |= {names[o]: pa.int64() for o in ("replicate",) if o in names}
+    kinds |= dict.fromkeys(factors, pa.string())
+    file_format = ds.CsvFileFormat(
+        parse_options=pv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=pv.ConvertOptions(
+            column_types=kinds, null_values=[""], strings_can_be_null=True
+        ),
+    )
+    with foreign(path, "a table"):
+        dataset = ds.dataset([str(path)], format=file_format)
+        if not dataset.head(1).num_rows:
+            raise InputError(f"{path}: the file holds no judgments.")
+    return ParquetJudgments(path, dataset, names, factors)
+
+
+def _with_rows(opened: ParquetJudgments, rows: Sequence[tuple[str, bool]]) -> ParquetJudgments:
+    """The judgments of those rows that are kept."""
     for stated, kept in rows:
         held = opened.holding(stated)
         opened.dataset = opened.dataset.filter(held if kept else ~held)
     return opened
+
+
+def _roles(
+    path: Path, columns: Sequence[str], mapping: Mapping[str, str], factors: tuple[str, ...]
+) -> dict[str, str]:
+    """Which column serves as which of ours, of those that one pass reads."""
+    names = resolve_columns(path, pd.DataFrame(columns=list(columns)), mapping)
+    if lost := [role for role in _MEMORY if role in names]:
+        raise InputError(
+            f"{path}: --map {lost[0]}= needs the judgments in memory. Use --stream no, or leave it "
+            "out."
+        )
+    for factor in factors:
+        if factor not in columns:
+            raise InputError(
+                f"{path}: there is no column {factor!r} to serve as factor. The files have: "
+                f"{', '.join(list(columns)[:30])}."
+            )
+    return {ours: theirs for ours, theirs in names.items() if ours in NEEDED}
 
 
 def _is_text(kind: Any) -> bool:
@@ -248,13 +296,9 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
     number = pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_null(value)
     if ours in _NUMBERS:
         # A partition (temperature=0.5/) tells a number as text; it is read as one later.
-        if not (number or (ours == "score" and pa.types.is_boolean(value))) and not (
-            ours == "temperature" and _is_text(kind)
-        ):
-            hint = " For categorical verdicts map it as choice=COLUMN." if ours == "score" else ""
+        if not number and not (ours == "temperature" and _is_text(kind)):
             raise InputError(
-                f"{path}: column {theirs!r} serves as {ours} and must hold numbers, got "
-                f"{kind}.{hint} In memory words are read: --stream no."
+                f"{path}: column {theirs!r} serves as {ours} and must hold numbers, got {kind}."
             )
     elif ours == "replicate":
         if not pa.types.is_integer(value):
@@ -262,7 +306,7 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
                 f"{path}: column {theirs!r} serves as replicate and must hold whole numbers, got "
                 f"{kind}."
             )
-    elif ours in {"choice", "verdict", "label"} and (number or pa.types.is_boolean(value)):
+    elif ours in {*VERDICTS, "label"} and (number or pa.types.is_boolean(value)):
         return
     elif not (_is_text(kind) or pa.types.is_integer(value) or pa.types.is_null(value)):
         raise InputError(
@@ -516,10 +560,17 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[
     InputError
         Rows that differ in some column would be pooled as repetitions, or people gave some.
     """
-    with foreign(opened.path, "Parquet"):
+    with foreign(opened.path, format_name(opened.path)):
         sample = opened.dataset.head(_SAMPLE).to_pandas()
     for name in sample.select_dtypes("category"):
         sample[name] = sample[name].astype(object)
+    if opened.path.suffix.lower() in SEPARATORS:  # numbers are read as text
+        for role in (*VERDICTS, "label"):
+            cells = sample.get(opened.names.get(role, ""))
+            if cells is not None:
+                numbers = pd.to_numeric(cells, errors="coerce")
+                whole = numbers.notna().eq(cells.notna()).all()
+                sample[opened.names[role]] = numbers if whole else cells
     mapping = {**options.mapping, "item_id": opened.names["item_id"]}
     stated = replace(options, mapping=mapping, factors=opened.factors)
     read = partial(tried, opened.path, sample)

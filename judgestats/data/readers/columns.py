@@ -281,11 +281,13 @@ def of_people(name: str) -> bool:
     --------
     >>> of_people("expert_1"), of_people("gold label"), of_people("llm_label")
     (True, True, False)
+    >>> of_people("rater"), of_people("rater_model")
+    (True, False)
     """
     words = [word.casefold() for word in _OF_PEOPLE.findall(name)]
     if not words:
         return False
-    distilled = words[0] == "teacher" and "model" in name.casefold()
+    distilled = words[0] in {"teacher", "rater"} and "model" in name.casefold()
     return not distilled and not (_OF_JUDGES.match(name) and words[0].startswith("label"))
 
 

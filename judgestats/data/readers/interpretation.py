@@ -40,13 +40,20 @@ from judgestats.data.readers.roles import (
     ColumnRoles,
     UndecidedError,
     counts_or_measures,
+    group_codes,
     has_nested_values,
+    is_crossed,
     kind_of_rater,
     last_word,
     names_criteria,
     names_judged,
 )
-from judgestats.data.readers.row_checks import Answer, OpenQuestionError, preview
+from judgestats.data.readers.row_checks import (
+    Answer,
+    FurtherQuestionError,
+    OpenQuestionError,
+    preview,
+)
 from judgestats.data.readers.verdicts import side_columns
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
@@ -365,7 +372,7 @@ def proposed(
     source: Path | str,
     table: pd.DataFrame,
     options: TableOptions,
-    error: NoTableError | UndecidedError | RepliesError | DirectionError,
+    error: NoTableError | UndecidedError | RepliesError | DirectionError | FurtherQuestionError,
     read: Callable[[TableOptions], pd.DataFrame],
 ) -> InputError:
     """The question of what a table's columns hold, with the ways that read it.
@@ -376,7 +383,7 @@ def proposed(
     table : DataFrame
     options : TableOptions
         What the user said.
-    error : NoTableError, UndecidedError, RepliesError or DirectionError
+    error : NoTableError, UndecidedError, RepliesError, DirectionError or FurtherQuestionError
         Why this is not enough.
     read : callable
         Reads the table by options.
@@ -391,6 +398,8 @@ def proposed(
         cells = table[error.column] if error.column in table else pd.Series(dtype=object)
         one = {"mapping": {"raw_text": error.column}, "parse": layout.protocol_of(cells)}
         seeds = [] if options.parse else [(0.0, _stated(options, **one))]
+    if isinstance(error, FurtherQuestionError):
+        seeds = [(0.4 * place, way) for place, way in enumerate(error.ways)]
     if isinstance(error, NoTableError):
         trees = [c for c in map(str, table) if has_nested_values(table[c])]
         seeds = list(_seeds(source, with_leaves(table, trees), options))
@@ -405,7 +414,8 @@ def _words_to_state(
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
     if any(v in names for v in VERDICTS):
         return None
-    words = [c for c in map(str, table) if c not in names.values() and _may_be_words(table[c], c)]
+    served = {*names.values(), *_design(table, names, options)}
+    words = [c for c in map(str, table) if c not in served and _may_be_words(table[c], c)]
     people = [c for c in words if of_people(c)]
     judged = [c for c in words if c not in people or c.casefold().startswith("model")]
     items = [c for _, c in _item_columns(table, {*names.values(), *words})]
@@ -498,6 +508,9 @@ def _question(
         except OpenQuestionError as asked:
             for place, answer in enumerate(asked.answers):
                 heapq.heappush(queue, (cost + 0.4 * place, next(number), answer.options))
+        except FurtherQuestionError as asked:
+            for place, way in enumerate(asked.ways):
+                heapq.heappush(queue, (cost + 0.4 * place, next(number), way))
         except InputError as refused:
             refusals.setdefault(str(refused), refused)
         else:
@@ -534,8 +547,11 @@ def _seeds(
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
     whole = [(0.0, options)]
     if not options.parse and not options.wide and not any(v in names for v in VERDICTS):
-        shapes = list(layout.shapes_of_verdicts(table, names))
-        columns = [] if options.parse else _verdict_columns(table, {*names.values()})
+        for free in (table.drop(columns=[*_design(table, names, options)]), table):
+            shapes = list(layout.shapes_of_verdicts(free, names))
+            columns = _verdict_columns(free, {*names.values()})
+            if shapes or columns:
+                break
         if chance := names.get("pass_probability"):
             columns = [(0.0, chance), *columns]
         shapes += [{"mapping": m} for m in _with_labels(table, [c for _, c in columns], names)]
@@ -560,6 +576,18 @@ def _seeds(
         found = [*_item_columns(table, used), *[(1.0, ROW)] * bool(pair)]
         for more, column in found or [(0.0, ROW)][:has_rows]:
             yield cost + more, replace(one, item=(column,))
+
+
+def _design(table: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> set[str]:
+    """The columns with the same few values in the rows of every item, which are no verdicts."""
+    served = {*names.values()}
+    item = names.get("item_id", "") or next(iter(options.item), "")
+    item = item or next((c for _, c in _item_columns(table, served)), "")
+    if item not in table or table[item].is_unique:
+        return set()
+    base = group_codes(table, [item])
+    rest = (c for c in map(str, table) if c != item and c not in served and not _is_named(c))
+    return {c for c in rest if not nested(table[c]) and is_crossed(table[c], base)}
 
 
 def _with_labels(
@@ -601,11 +629,17 @@ def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[
         words = (not known.unknown and known.is_binary) or set(counts.index) <= set(PREFERENCES)
         if len(counts) < 2 or not (words or fractions or (numbers and len(counts) <= _MOST_SCORES)):
             continue
-        likely = 2 * (word in _VERDICT_WORDS or folded(word) in _ALIASES) + (not numbers)
+        likely = 2 * _is_named(column) + (not numbers)
         unlikely = 3 * bool(layout.NO_VERDICT.search(word)) + 2 * (len(set(counts)) == 1)
         found.append((float(unlikely - likely), column))
     found.sort()
     return [(0.5 * place, column) for place, (_, column) in enumerate(found[:4])]
+
+
+def _is_named(column: str) -> bool:
+    """Whether a column is named as verdicts are."""
+    word = last_word(column)
+    return word in _VERDICT_WORDS or folded(word) in _ALIASES
 
 
 _LABELS = frozenset(map(folded, ALIASES["label"][1:]))
@@ -633,12 +667,13 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         if levels <= _MOST_ANSWERS and not named and may_hold_verdicts(cells):
             continue
         unique = levels == len(table)
-        cost = 2.0 * (levels <= min(5, len(table) // 4)) + 1.5 * unique
+        few = levels <= min(5, len(table) // 4)
+        cost = 2.0 * few + 1.5 * unique
         cost += 2.0 * bool(unique and _ROW_IDS.search(word)) - 1.0 * named
         cost += 2.0 * bool(layout.NO_VERDICT.search(word) and not named)
-        found.append((cost, -levels, column))
+        found.append((cost, -levels, column, 1.5 * few))
     found.sort()
-    return [(0.5 * place, column) for place, (_, _, column) in enumerate(found[:4])]
+    return [(0.5 * place + more, column) for place, (_, _, column, more) in enumerate(found[:4])]
 
 
 def _with_roles(
@@ -703,6 +738,9 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
         costs |= {"condition": 0.0, "item": 0.5}
     if {folded(v) for v in levels} <= layout.ORDERS:
         costs["order"] = 0.0
-    if layout.are_numbered(levels) or _RUN_WORDS.search(word):
+    numbered = layout.are_numbered(levels)
+    if _RUN_WORDS.search(word) or (numbered and layout.RUN.fullmatch(levels[0])):
         costs["replicate"] = 0.0
+    elif numbered:
+        costs |= {"condition": 0.0, "replicate": 0.5}
     return dict(sorted(costs.items(), key=lambda pair: pair[1]))

@@ -16,6 +16,7 @@ from judgestats.data.readers.columns import (
     folded,
     may_hold_verdicts,
     names_id,
+    nested,
     of_people,
 )
 from judgestats.data.readers.roles import counts_or_measures
@@ -28,7 +29,8 @@ ROLES = ("judge", "replicate", "criterion", "system", SYSTEM_CRITERION, "order",
 """What each of several columns may hold the verdicts of; ``label``: of one person."""
 
 VALUE = "verdict"
-_RUN = re.compile(r"(run|rep|replicate|trial|try|attempt|sample|r|t)?[\s_\-]*\d+", re.I)
+RUN = re.compile(r"(run|rep|replicate|trial|try|attempt|sample|r|t)?[\s_\-]*\d+", re.I)
+"""Levels that name runs."""
 _MAX_CELLS = 50_000_000
 _NONE = frozenset("_-?. x")
 """Letters that stand for no verdict among texts of one letter a verdict."""
@@ -164,7 +166,7 @@ def _levels(columns: Sequence[str]) -> list[str]:
 
 
 def _role_of(levels: Sequence[str]) -> str:
-    if all(_RUN.fullmatch(level) for level in levels):
+    if all(RUN.fullmatch(level) for level in levels):
         return "replicate"
     return "order" if {folded(level) for level in levels} <= ORDERS else "judge"
 
@@ -593,6 +595,8 @@ def letters_in(column: pd.Series) -> bool:
 
 
 _OF_ANSWERS = re.compile(r"(?:^|[\W_])(?:answer|response|output|sys(?:tem)?|model|candidate)", re.I)
+_MARK = r"\A\[(PASS|FAIL|ERROR)\]"
+"""How outputs begin in a table of promptfoo without a column of statuses."""
 _MOST = 20
 _SHOWN = 8
 
@@ -623,6 +627,11 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     rest = [str(c) for c in table.columns if c not in names.values()]
     yield from ({"mapping": {"verdict": c, "label": p}} for c, p in _human_pairs(table, rest))
     cells = {c: [str(v) for v in table[c].dropna().head(_MOST)] for c in rest}
+    marked = [c for c, seen in cells.items() if seen and all(re.match(_MARK, v) for v in seen)]
+    if len(marked) == 1:
+        yield {"mapping": {"raw_text": marked[0]}, "parse": _MARK}
+    elif marked and not any(set(c) & set(",*=") for c in marked):
+        yield {"wide": (f"system={','.join(marked)}",), "parse": _MARK}
     for column, seen in cells.items():
         listed = seen and all(v[:1] == "[" and v[1:].lstrip()[:1] != "{" for v in seen)
         if listed and _are_rankings(table[column].dropna().head(_MOST)):
@@ -683,9 +692,14 @@ def protocol_of(replies: pd.Series) -> str:
 
 def _like_verdicts(column: pd.Series) -> bool:
     """Few different short values."""
-    distinct = pd.unique(column.dropna().astype(str))
+    distinct = pd.unique(pd.Series(pd.unique(_texts(column).dropna())).astype(str))
     most = min(_MOST, max(4, len(column) // 2))
     return 1 < len(distinct) <= most and max(map(len, distinct)) <= _MOST
+
+
+def _texts(column: pd.Series) -> pd.Series:
+    """The column, as text where lists or objects, which have no hash, are in its cells."""
+    return column.astype(str) if nested(column) else column
 
 
 def _is_share(name: str, column: pd.Series) -> bool:
@@ -705,7 +719,8 @@ def _words_of(name: str, column: pd.Series) -> set[str]:
     """What a column says, without case; one word for all shares."""
     if _is_share(name, column):
         return {"share"}
-    return {re.sub(r"\.0$", "", v.lower()) for v in column.dropna().astype(str).unique()}
+    words = pd.unique(_texts(column).dropna())
+    return {re.sub(r"\.0$", "", str(v).lower()) for v in words}
 
 
 def _alike(one: set[str], other: set[str]) -> bool:

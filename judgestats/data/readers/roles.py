@@ -264,7 +264,7 @@ def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
     name = _spaced(name)
     if pd.api.types.is_datetime64_any_dtype(column) or _TIMES.search(name):
         return "time"
-    if _is_crossed(column, base):
+    if not pd.api.types.is_numeric_dtype(column) and is_crossed(column, base):
         return ""
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 != 0).any():
         return "measure"
@@ -305,11 +305,20 @@ def _spaced(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+", " ", name).strip().lower()
 
 
-def _is_crossed(column: pd.Series, base: NDArray[np.int64]) -> bool:
-    """Whether a few words are in the rows of every item, equally often, whatever their name."""
-    if pd.api.types.is_numeric_dtype(column) or column.isna().any():
+def is_crossed(column: pd.Series, base: NDArray[np.int64]) -> bool:
+    """Whether a few values are in the rows of every item, equally often: a design, no verdict.
+
+    Examples
+    --------
+    >>> items = np.array([0, 0, 1, 1])
+    >>> is_crossed(pd.Series(["x", "y", "y", "x"]), items)
+    True
+    >>> is_crossed(pd.Series([1, 2, 1, 1]), items)
+    False
+    """
+    if column.isna().any() or not 2 <= column.nunique() <= _FEW:
         return False
-    return 2 <= column.nunique() <= _FEW and _same_levels(column, base)
+    return _same_levels(column, base)
 
 
 def _could_be_key(column: pd.Series, base: NDArray[np.int64]) -> bool:

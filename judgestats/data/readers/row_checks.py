@@ -75,6 +75,14 @@ class OpenQuestionError(InputError):
         return OpenQuestionError(self.source, self.question, tuple(answers))
 
 
+class FurtherQuestionError(InputError):
+    """A question whose answers leave another column open: the options of these answers."""
+
+    def __init__(self, text: str, ways: Sequence[TableOptions]) -> None:
+        self.ways = tuple(ways)
+        super().__init__(text)
+
+
 def open_question(
     source: Path | str,
     question: str,
@@ -100,19 +108,22 @@ def open_question(
     """
     shown: dict[str, Answer] = {}
     why = ""
+    further: list[TableOptions] = []
     for meaning, options in answers:
         if meaning in shown:
             continue
         try:
             frame = read(options)
         except InputError as error:
+            further += [options] if isinstance(error, roles.UndecidedError) else []
             first = str(error).removeprefix(f"{source}: ").splitlines()[0]
             why = why or f"{shlex.join(options.words())}: {first}"
             continue
         shown[meaning] = Answer(meaning=meaning, options=options, preview=preview(frame))
     if shown:
         return OpenQuestionError(source, question, tuple(shown.values()))
-    return InputError(f"{source}: {question}" + (f" Tried {why}" if why else ""))
+    text = f"{source}: {question}" + (f" Tried {why}" if why else "")
+    return FurtherQuestionError(text, further) if further else InputError(text)
 
 
 def preview(frame: pd.DataFrame) -> tuple[str, ...]:

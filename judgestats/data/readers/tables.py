@@ -24,6 +24,7 @@ from judgestats.data.readers.columns import (
     MissingRoleError,
     answers_differ,
     column_named,
+    each_distinct,
     folded,
     holds_answers,
     item_texts,
@@ -167,6 +168,12 @@ def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
     }
 
 
+_OPEN = (
+    MissingRoleError, UndecidedError, RepliesError, DirectionError, row_checks.FurtherQuestionError
+)  # fmt: skip
+"""Refusals after which ways that read the table are looked for."""
+
+
 def read_frame(
     table: pd.DataFrame,
     options: TableOptions | None = None,
@@ -198,7 +205,7 @@ def read_frame(
     options = options or TableOptions()
     try:
         return _frame_of(table, options, source)
-    except (MissingRoleError, UndecidedError, RepliesError, DirectionError) as error:
+    except _OPEN as error:
         if not asks or (isinstance(error, MissingRoleError) and error.answered):
             raise
         read = partial(tried, source, table)
@@ -665,15 +672,20 @@ def _numbers(source: Path | str, column: pd.Series, name: str) -> pd.Series:
     return numbers.astype(float)
 
 
+def _status_named(cell: object) -> str:
+    """The status that a cell names, empty for success: the cell of the verdict decides then."""
+    word = normalize_value(cell)
+    return _STATUSES.get(word, word)
+
+
 def _with_status(
     source: Path | str, out: pd.DataFrame, read: verdicts.Read, names: Mapping[str, str]
 ) -> pd.DataFrame:
     """A status for every row, and a reason where there is no verdict."""
     has_verdict = read.status == Status.OK.value
     if "status" in out:
-        stated = text_column(out["status"]).str.strip().str.lower()
+        stated = each_distinct(out["status"], _status_named)
         by_name = {s.value for s in Status}
-        stated = stated.replace(_STATUSES)
         strange = sorted(set(stated) - by_name - {""})
         if strange:
             raise InputError(

@@ -379,12 +379,14 @@ def _describe_scale(
     if ends := stated or text:
         by = "as stated" if stated else "as its cells say"
         return f"on the scale {ends[0]:g}-{ends[1]:g}, {by}", (), set()
-    kept = numbers.dropna()
-    if kept.empty:
+    values, rows = numbers.dropna(), counts
+    if values.empty:
         return "on no known scale", (), set()
-    rows = pd.Series(1, index=kept.index) if counts is None else counts.loc[kept.index]
-    alone = _lone(kept, rows)
-    most = kept.drop(index=list(alone.index))
+    if rows is None:
+        rows = values.value_counts()
+        values = rows.index.to_series()
+    alone = _lone(values, rows.loc[values.index])
+    most = values.drop(index=list(alone.index))
     n = int(rows.loc[alone.index].sum())
     low, high = float(most.min()), float(most.max())
     fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
@@ -401,15 +403,17 @@ def _describe_scale(
     )
     if not n:
         return range_text, (), set()
+    alone = numbers[numbers.isin(alone)] if counts is None else alone
     far = _far_values(alone, low, high, _ABSURD * max(1.0, high - low, abs(low), abs(high)))
     place = f"outside the range of {ALL_OTHERS} (" if far.empty else KEPT_FAR
     first = zip(alone.index[:3].astype(int).tolist(), alone.head(3).tolist(), strict=True)
     places = [f"{v:.15g}" + ("" if counts is not None else f" in row {i + 1}") for i, v in first]
     more = " and others" if len(alone) > len(places) else ""
     lone = (
-        f"{n:,} of {int(rows.sum()):,} scores {'lies' if n == 1 else 'lie'} {place}{low:g} to "
-        f"{high:g}): {', '.join(places)}{more}. If that is a mistake, correct the file; state the "
-        f"scale (--scale {_scale_text(fits, low, high)}) to have such scores refused."
+        f"{n:,} of {int(rows.loc[values.index].sum()):,} scores {'lies' if n == 1 else 'lie'} "
+        f"{place}{low:g} to {high:g}): {', '.join(places)}{more}. If that is a mistake, correct "
+        f"the file; state the scale (--scale {_scale_text(fits, low, high)}) to have such scores "
+        "refused."
     )
     return range_text, (Remark(lone, "far_score", n),), set(alone.index)
 
