@@ -87,7 +87,7 @@ _WORDS = "verdicts"
 """What the part of verdicts is called where there are scores, too."""
 
 
-def _criterion_plan(declared: AnalysisPlan, n: int) -> AnalysisPlan:
+def criterion_plan(declared: AnalysisPlan, n: int) -> AnalysisPlan:
     """The plan of one criterion of several, whose claims are adjusted for all."""
     if n < 2:
         return declared
@@ -95,7 +95,7 @@ def _criterion_plan(declared: AnalysisPlan, n: int) -> AnalysisPlan:
     return replace(declared, blocks=apart, options={**declared.options, "criteria": str(n)})
 
 
-def _merged_plan(plans: list[AnalysisPlan]) -> AnalysisPlan:
+def merged_plan(plans: list[AnalysisPlan]) -> AnalysisPlan:
     """One plan with each hypothesis of several blocks once."""
     every = {h.id: h for plan in reversed(plans) for h in plan.hypotheses}
     order = dict.fromkeys(h.id for plan in plans for h in plan.hypotheses)
@@ -129,7 +129,7 @@ def _audits(
             if not conditions:
                 continue
             own = part.reset_index(drop=True)
-            declared = _criterion_plan(plan_for(own, **options), len(criteria))
+            declared = criterion_plan(plan_for(own, **options), len(criteria))
             try:
                 analysis = analyse(own, declared)
                 if "specs" in declared.options:
@@ -143,22 +143,41 @@ def _audits(
         raise refused[0]
     if len(parts) == 1 and not refused:
         return parts[0][1]
-    return _merge_analyses(frame, parts, refused)
+    drawn = [str(c) for _, a in parts if a.arrays for c in a.conditions["condition"]]
+    arrays: Mapping[str, Any] = {}
+    if sum(bool(a.arrays) for _, a in parts) > 1:
+        scored = frame[frame["condition"].isin(drawn)].reset_index(drop=True)
+        arrays = cell_arrays(score_array(scored))
+    unrepeated = _never_repeated(frame, [a for _, a in parts])
+    return merge_analyses(parts, [*unrepeated], [*map(str, refused)], arrays)
 
 
-def _merge_analyses(
-    frame: pd.DataFrame, named: list[tuple[str, Analysis]], refused: list[InputError]
+def merge_analyses(
+    named: Iterable[tuple[str, Analysis]],
+    before: Iterable[str] = (),
+    after: Iterable[str] = (),
+    arrays: Mapping[str, Any] | None = None,
 ) -> Analysis:
-    """The analyses of several parts as one; limitations name what could not be audited."""
+    """The analyses of several parts as one.
+
+    Parameters
+    ----------
+    named : iterable of (str, Analysis)
+        The criterion, or the kind of verdicts, and its analysis.
+    before, after : iterable of str
+        Limitations of the whole: that conditions were not repeated, what could not be audited.
+    arrays : mapping, optional
+        The cells of all parts, for figures; by default those of the first part.
+
+    Returns
+    -------
+    Analysis
+    """
     parts: list[Analysis] = []
     for word, part in named:
         own = replace(part, condition_records=part.records().conditions)
         parts.append(_separate_ids(own, {r.id for p in parts for r in p.results}, word))
-    first = parts[0]
-    drawn = [str(c) for a in parts if a.arrays for c in a.conditions["condition"]]
-    if sum(bool(a.arrays) for a in parts) > 1:
-        cells = score_array(frame[frame["condition"].isin(drawn)].reset_index(drop=True))
-        first = replace(first, arrays=cell_arrays(cells))
+    first = replace(parts[0], arrays=arrays) if arrays else parts[0]
     return replace(
         first,
         question=" ".join(dict.fromkeys(a.question for a in parts)),
@@ -171,9 +190,9 @@ def _merge_analyses(
         limitations=tuple(
             dict.fromkeys(
                 [
-                    *_never_repeated(frame, parts),
+                    *before,
                     *(x for a in parts for x in a.limitations if not _is_not_repeated(x)),
-                    *map(str, refused),
+                    *after,
                 ]
             )
         ),
@@ -391,10 +410,10 @@ def plan_for(
             scored.append(single_shot_plan(scores, block[~words]))
         if in_words or not in_scores:
             worded.append(single_shot_verdict_plan(verdicts, block[words] if in_words else block))
-    merged = [_merged_plan(plans) for plans in (scored, worded) if plans]
+    merged = [merged_plan(plans) for plans in (scored, worded) if plans]
     whole = merged[0] if len(merged) == 1 else both_plans(*merged)
     whole = replace(whole, design=Design.from_frame(frame))
-    return _criterion_plan(whole, len(criterion_blocks(frame)))
+    return criterion_plan(whole, len(criterion_blocks(frame)))
 
 
 def audit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from judgestats.analysis import coefficients, scores, validity, verdict_audit
 from judgestats.analysis.agreement import ratings_of, true_score_of
-from judgestats.analysis.audit import audit_read, plan, plan_for, verdict_plan
+from judgestats.analysis.audit import (
+    audit_read,
+    criterion_plan,
+    merge_analyses,
+    merged_plan,
+    plan,
+    plan_for,
+    verdict_plan,
+)
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.families import AnalysisPlan, Design, with_omega_model
 from judgestats.analysis.limits import limits_of_conditions, lost_limits, not_compared
@@ -26,6 +34,7 @@ from judgestats.analysis.supplements import lost_metrics
 from judgestats.analysis.text_checks import with_read_notes
 from judgestats.analysis.verdict_audit import estimates_of
 from judgestats.data.large.dataset import Column, ReducedJudgments
+from judgestats.data.large.reduce import counts_of_reduced
 from judgestats.data.parse import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
@@ -105,7 +114,7 @@ def audit_scores(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysis:
         items=reduced.items,
         declared=declared,
     )
-    headlines = audit_headlines([*results, *compared])
+    headlines = audit_headlines([*results, *compared], n_criteria=declared.n_criteria)
     compared = restrict_to_claims(compared, headlines)
     metrics = lost_metrics(table) | spread_metrics(compared)
     by_condition = {str(r["condition"]): coefficients.condition_metrics(r) for r in rows}
@@ -192,7 +201,7 @@ def runs_of_counts(reduced: ReducedJudgments, places: Sequence[int]) -> RunCompo
 
 def counted_errors(
     analysis: Analysis,
-    reduced: ReducedJudgments,
+    parts: Sequence[ReducedJudgments],
     scale: tuple[float, float] | None,
 ) -> Analysis:
     """An analysis with the errors of repeats, as the audit in memory has them.
@@ -201,7 +210,8 @@ def counted_errors(
     ----------
     analysis : Analysis
         Of the stream.
-    reduced : ReducedJudgments
+    parts : sequence of ReducedJudgments
+        One per criterion; those with verdicts have no such errors.
     scale : (float, float) or None
         None leaves out what rests on its ends, and says so.
 
@@ -209,8 +219,14 @@ def counted_errors(
     -------
     Analysis
     """
-    ends = scale or assumed_scale(np.asarray(reduced.values, dtype=float))
-    pairs = {c.label: _pairs_of_column(reduced, p, ends) for p, c in enumerate(reduced.columns)}
+    pairs: dict[str, RepeatPairs] = {}
+    for reduced in parts:
+        if reduced.is_scores:
+            ends = scale or assumed_scale(np.asarray(reduced.values, dtype=float))
+            pairs |= {c.label: _pairs_of_column(reduced, p, ends)
+                      for p, c in enumerate(reduced.columns)}  # fmt: skip
+    if not pairs:
+        return analysis
     unstated = () if scale else tuple(pairs)
     return with_repeat_errors(analysis, pairs, unstated=unstated, level=0.95)
 
@@ -471,7 +487,7 @@ def audit_verdicts(reduced: ReducedJudgments, declared: AnalysisPlan) -> Analysi
         experiment="audit",
         question=declared.question,
         drawing=coefficients.ranked(*coefficients.DRAWN_VERDICTS),
-        headlines=audit_headlines(results),
+        headlines=audit_headlines(results, n_criteria=declared.n_criteria),
         conditions=table_of,
         results=tuple(results),
         described=tuple(described),
@@ -522,6 +538,7 @@ def plan_for_reduced(
     seed: int = 0,
     level: float = 0.95,
     omega_model: str = "parallel",
+    criteria: int = 1,
 ) -> AnalysisPlan:
     """The plan that fits what was counted: scores, or categorical verdicts.
 
@@ -532,6 +549,8 @@ def plan_for_reduced(
     level : float
     omega_model : str
         As of `judgestats.audit`.
+    criteria : int
+        How many are audited apart, of which this is one.
 
     Returns
     -------
@@ -539,25 +558,69 @@ def plan_for_reduced(
     """
     make = plan if reduced.is_scores else verdict_plan
     declared = make(n_resamples=n_resamples, seed=seed, level=level)
-    declared = replace(declared, design=design_of(reduced))
+    declared = criterion_plan(replace(declared, design=design_of([reduced])), criteria)
     return with_omega_model(declared, omega_model) if reduced.is_scores else declared
 
 
-def design_of(reduced: ReducedJudgments) -> Design:
+def plan_for_criteria(parts: Sequence[ReducedJudgments], **choices: Any) -> AnalysisPlan:
+    """The plan of all criteria: each hypothesis once, and the design of all judgments.
+
+    Parameters
+    ----------
+    parts : sequence of ReducedJudgments
+        One per criterion.
+    **choices
+        As `plan_for_reduced` takes them.
+    """
+    own = [plan_for_reduced(reduced, criteria=len(parts), **choices) for reduced in parts]
+    return replace(merged_plan(own), design=design_of(parts))
+
+
+def design_of(parts: Sequence[ReducedJudgments]) -> Design:
     """The design of the counted data; without a board, repeats are not assigned to runs."""
     runs: dict[str, int] = {}
-    for place, column in enumerate(reduced.columns):  # of one condition, one per order
-        asked = 0
-        if reduced.board is not None:
-            asked = run_columns(np.where(reduced.board[:, place] > 0, 1.0, np.nan)).size
-        runs[column.label] = max(runs.get(column.label, 0), asked)
+    columns = [column for reduced in parts for column in reduced.columns]
+    for reduced in parts:
+        for place, column in enumerate(reduced.columns):  # of one condition, one per order
+            asked = 0
+            if reduced.board is not None:
+                asked = run_columns(np.where(reduced.board[:, place] > 0, 1.0, np.nan)).size
+            runs[column.label] = max(runs.get(column.label, 0), asked)
+    total = counts_of_reduced(parts)
     return Design.from_counts(
-        n_items=len(reduced.items),
-        n_clusters=reduced.n_clusters,
+        n_items=total["items"],
+        n_clusters=total["clusters"],
         runs=runs.values(),
-        n_orders=len({c.order for c in reduced.columns if c.order}) or 1,
-        n_judges=len({c.judge for c in reduced.columns}),
+        n_criteria=len(parts),
+        n_orders=len({c.order for c in columns if c.order}) or 1,
+        n_judges=len({c.judge for c in columns}),
     )
+
+
+def audit_criteria(found: Mapping[str, ReducedJudgments], **choices: Any) -> Analysis:
+    """Audit each criterion apart, and tell all, as the audit in memory does.
+
+    Parameters
+    ----------
+    found : mapping of criterion to ReducedJudgments
+        From `judgestats.data.large.reduce.reduce_criteria`.
+    **choices
+        As `audit_reduced` takes them.
+
+    Returns
+    -------
+    Analysis
+    """
+    parts = [(name, audit_reduced(r, criteria=len(found), **choices)) for name, r in found.items()]
+    if len(parts) == 1:
+        return parts[0][1]
+    whole = merge_analyses(parts)
+    criterion = {c.label: name for name, reduced in found.items() for c in reduced.columns}
+    named = tuple(
+        c if c.criterion else replace(c, factors={**c.factors, "criterion": criterion[c.label]})
+        for c in whole.condition_records
+    )
+    return replace(whole, condition_records=named)
 
 
 def audit_reduced(
@@ -567,6 +630,7 @@ def audit_reduced(
     seed: int = 0,
     level: float = 0.95,
     omega_model: str = "parallel",
+    criteria: int = 1,
 ) -> Analysis:
     """Audit judgments that were reduced to counts.
 
@@ -580,6 +644,8 @@ def audit_reduced(
         Of the intervals.
     omega_model : str
         As of `judgestats.audit`; its omega has no interval here.
+    criteria : int
+        How many are audited apart, of which this is one.
 
     Returns
     -------
@@ -588,7 +654,8 @@ def audit_reduced(
         says what and why.
     """
     declared = plan_for_reduced(
-        reduced, n_resamples=n_resamples, seed=seed, level=level, omega_model=omega_model
-    )
+        reduced, n_resamples=n_resamples, seed=seed, level=level, omega_model=omega_model,
+        criteria=criteria,
+    )  # fmt: skip
     audit_them = audit_scores if reduced.is_scores else audit_verdicts
     return audit_them(reduced, declared)

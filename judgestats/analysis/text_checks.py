@@ -273,8 +273,11 @@ def join_counted_copies(
     names = reduced.cluster.astype(str)
     joined = _joined([[names[place[item]] for item in group] for group in copies.groups])
     first = {int(name): int(group[0]) for group in joined for name in group}
-    codes = np.unique([first.get(c, c) for c in reduced.cluster.tolist()], return_inverse=True)[1]
-    return replace(reduced, cluster=codes, n_clusters=np.unique(codes).size), copies
+    kept, codes = np.unique(
+        [first.get(c, c) for c in reduced.cluster.tolist()], return_inverse=True
+    )
+    own = tuple(reduced.cluster_names[c] for c in kept.tolist())
+    return replace(reduced, cluster=codes, cluster_names=own), copies
 
 
 def _clusters(frame: pd.DataFrame, groups: Sequence[Sequence[str]]) -> pd.Series:

@@ -502,16 +502,21 @@ def from_store(arguments: Args, path: Path) -> bool:
 
 def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     from judgestats.analysis.large import (
-        audit_reduced,
+        audit_criteria,
         counted_errors,
-        plan_for_reduced,
+        plan_for_criteria,
         with_labelled,
     )
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.scores import clip_to_scale
     from judgestats.analysis.text_checks import join_counted_copies
     from judgestats.data.large.dataset import labelled_judgments
-    from judgestats.data.large.reduce import reading_of_reduced, reduce_parquet, without_labels
+    from judgestats.data.large.reduce import (
+        counts_of_reduced,
+        reading_of_reduced,
+        reduce_criteria,
+        without_labels,
+    )
 
     if len(words["item"]) == 1:
         words = words | {"mapping": {**words["mapping"], "item_id": words["item"][0]}, "item": ()}
@@ -524,61 +529,76 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
         )
     scale = words["scale"]
     read = {n: words[n] for n in _STREAMED}
-    reduced = reduce_parquet(path, scale=scale, kind=words["kind"], **read)
-    reduced, copies = join_counted_copies(reduced, arguments.duplicates)
+    found = reduce_criteria(path, scale=scale, kind=words["kind"], **read)
+    joined = {k: join_counted_copies(r, arguments.duplicates) for k, r in found.items()}
+    found = {k: reduced for k, (reduced, _) in joined.items()}
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         "seed": arguments.seed,
         "omega_model": arguments.omega_model,
     }
-    analysis = audit_reduced(reduced, **choices)
-    labelled = labelled_judgments(path, reduced, labels=words["labels"], **read)
+    first = next(iter(found.values()))
+    if len(found) > 1 and (words["labels"] or words["human"] or "label" in first.columns_read):
+        listed = ", ".join(found)
+        raise InputError(
+            f"{path}: labels of several criteria ({listed[:80]}) need the judgments in memory. Use "
+            "--stream no, or name one criterion: --rows COLUMN=VALUE."
+        )
+    analysis = audit_criteria(found, **choices)
+    labelled = None
+    if len(found) == 1:
+        labelled = labelled_judgments(path, first, labels=words["labels"], **read)
     if labelled is None:
-        reduced = without_labels(reduced)
+        found = {k: without_labels(r) for k, r in found.items()}
     else:
         analysis = with_labelled(
-            analysis, reduced, labelled, labels_drawn=arguments.labels_drawn, **choices
+            analysis, first, labelled, labels_drawn=arguments.labels_drawn, **choices
         )
-    if reduced.is_scores:
-        analysis = counted_errors(analysis, reduced, scale)
-    analysis = replace(analysis, limitations=(*analysis.limitations, *copies.limits))
+    parts, total = [*found.values()], counts_of_reduced([*found.values()])
+    analysis = counted_errors(analysis, parts, scale)
+    limits = dict.fromkeys(limit for _, copies in joined.values() for limit in copies.limits)
+    analysis = replace(analysis, limitations=(*analysis.limitations, *limits))
     analysis = with_measures(
         clip_to_scale(analysis, scale), None, decision_options(arguments), labelled=labelled
     )
-    judges = tuple(dict.fromkeys(c.judge for c in reduced.columns))
+    columns = [column for reduced in parts for column in reduced.columns]
+    criteria = [name for name, reduced in found.items() for _ in reduced.columns]
+    judges = tuple(dict.fromkeys(c.judge for c in columns))
     counts: Counter[str] = Counter()
-    for column in reduced.columns:
+    for column in columns:
         counts.update(column.statuses)
+    understood = [*dict.fromkeys(text for reduced in parts for text in reduced.understood)]
     return _AuditInput(
-        declared=plan_for_reduced(reduced, **choices),
+        declared=plan_for_criteria(parts, **choices),
         analysis=analysis,
         line=(
-            f"Counted {reduced.n_rows:,} judgments of {len(reduced.items):,} items in "
-            f"{reduced.n_clusters:,} clusters by {count_noun(len(judges), 'judge', 'judges')} in "
-            "one "
-            f"pass over {count_noun(reduced.n_files, 'file', 'files')} of {path.name}"
-            f"{_lost_counts(counts)}." + "".join(f"\n{sentence}" for sentence in reduced.understood)
+            f"Counted {total['rows']:,} judgments of {total['items']:,} items in "
+            f"{total['clusters']:,} clusters by {count_noun(len(judges), 'judge', 'judges')} in "
+            f"{count_noun(len(parts), 'pass', 'passes') if parts[1:] else 'one pass'} over "
+            f"{count_noun(parts[0].n_files, 'file', 'files')} of {path.name}"
+            f"{_lost_counts(counts)}." + "".join(f"\n{sentence}" for sentence in understood)
         ),
         reader="table",
         judges=judges,
         design={
-            "items": len(reduced.items),
-            "clusters": reduced.n_clusters,
-            "replicates": reduced.n_replicates,
-            "columns": plain(dict(reduced.columns_read)),
+            "items": total["items"],
+            "clusters": total["clusters"],
+            "replicates": total["repeats"],
+            "columns": plain(dict(parts[0].columns_read)),
             "scale": plain(scale),
-            "understood": plain(list(reduced.understood)),
+            "understood": plain(understood),
             "streamed": True,
         },
         head=pd.DataFrame(
             {
-                "condition": [c.label for c in reduced.columns],
-                "judge": [c.judge for c in reduced.columns],
-                "n": [c.n for c in reduced.columns],
+                "condition": [c.label for c in columns],
+                **({"criterion": criteria} if parts[1:] else {}),
+                "judge": [c.judge for c in columns],
+                "n": [c.n for c in columns],
             }
         ),
         whole=None,
-        reading=reading_of_reduced(reduced, labelled),
+        reading=reading_of_reduced(parts, labelled),
     )
 
 

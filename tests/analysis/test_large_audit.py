@@ -445,3 +445,60 @@ def test_one_pass_and_memory_give_one_reading_and_the_same_statistics(labelled, 
     for key in shared:
         expected, value = (float(v[key]) for v in values)  # an endless number is the text "inf"
         assert value == pytest.approx(expected, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", ["scores", "mixed"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys):
+    """Verdicts, estimates and bounds of each criterion are equal, also where kinds differ."""
+    rng = np.random.default_rng(1)
+    rows = [
+        {"item_id": f"i{i}", "cluster": f"q{i // 2}", "judge": j, "criterion": c, "replicate": r,
+         "verdict": str(np.clip(round(5 + 2 * np.sin(i) + rng.normal(0, 1 + (j == "b"))), 1, 10))}
+        for i in range(40) for j in "ab" for c in ("tone", "facts") for r in range(3)
+        if c == "tone" or i < 30
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    if kind == "mixed":
+        passed = table["verdict"].astype(int).gt(5).map({True: "pass", False: "fail"})
+        table["verdict"] = table["verdict"].mask(table["criterion"] == "facts", passed)
+    file = tmp_path / f"rows.{ending}"
+    (table.to_csv if ending == "csv" else table.to_parquet)(file, index=False)
+    words = ["analyze", str(file), "--track", "none", "--report", "none", "--json",
+             "--resamples", "99"]  # fmt: skip
+    one, other = (
+        json.loads(capsys.readouterr().out)
+        for stream in ("yes", "no")
+        if main([*words, "--stream", stream]) == 0
+    )
+    assert one["reading"]["counts"] == other["reading"]["counts"]
+    assert one["reading"]["counts"]["criteria"] == 2
+    assert one["reading"]["roles"] == other["reading"]["roles"]
+    told = [[(v["subject"], v["outcome"]) for v in d["verdicts"]] for d in (one, other)]
+    assert told[0] == told[1]
+    found = [
+        {(s["name"], s["criterion"], s["condition"]): [s["value"], s["low"], s["high"]]
+         for s in d["statistics"]}
+        for d in (one, other)
+    ]  # fmt: skip
+    shared = found[0].keys() & found[1].keys()
+    assert {c for _, c, _ in shared} == {"tone", "facts"}
+    assert {"icc_1_1", "mean", "sem"} <= {name for name, *_ in shared}
+    for key in shared:
+        for value, expected in zip(found[0][key], found[1][key], strict=True):
+            assert (value is None) == (expected is None), key
+            assert value is None or float(value) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_labels_of_several_criteria_are_refused_with_the_way_on(tmp_path, capsys):
+    rows = [
+        {"item_id": f"i{i}", "criterion": c, "verdict": "pass", "label": "fail" if i % 3 else "pass"}
+        for i in range(30) for c in ("tone", "facts")
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet", index=False)
+    words = ["analyze", str(tmp_path / "rows.parquet"), "--stream", "yes", "--track", "none"]
+    assert main(words) == 2
+    assert "--rows COLUMN=VALUE" in capsys.readouterr().err
+    assert main([*words, "--rows", "criterion=tone"]) == 0
+    with pytest.raises(InputError, match="2 criteria"):
+        reduce_parquet(tmp_path / "rows.parquet")

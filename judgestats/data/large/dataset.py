@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +33,7 @@ from judgestats.data.readers.frame import reading_key, unused_columns
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
-from judgestats.data.readers.row_checks import Rows, check_rows, open_question, raters_question
+from judgestats.data.readers.row_checks import Rows, check_rows, raters_question
 from judgestats.data.readers.tables import read_frame, tried
 from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
 from judgestats.data.schema import validate_parsed
@@ -99,6 +100,15 @@ class ParquetJudgments:
         scanner = self.dataset.scanner(columns=list(columns), **options)
         meter = Meter(self.path, format_name(self.path), ONE_PASS)
         return metered(scanner.to_batches(), meter)
+
+    def of_level(self, column: str, level: str) -> ParquetJudgments:
+        """The judgments of one criterion, which is then part of their condition."""
+        own = copy(self)
+        own.names = {**self.names, "criterion": column}
+        own.factors = tuple(dict.fromkeys([*self.factors, column]))
+        cells = pc.coalesce(pc.field(column).cast(pa.string()), pc.scalar(""))
+        own.dataset = self.dataset.filter(cells == level)
+        return own
 
     def levels(self, column: str) -> dict[str, int]:
         """The different texts of a column with their rows."""
@@ -549,8 +559,8 @@ def _too_many(opened: ParquetJudgments, column: str) -> InputError:
     )
 
 
-def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[str]:
-    """The unused columns, as text; a refusal where one may be part of a key.
+def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple[list[str], str]:
+    """The unused columns, as text, and that of criteria; a refusal where one may be part of a key.
 
     The first rows decide whether a column varies within an item. Who gave the rows is decided from
     all of them.
@@ -585,31 +595,13 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> list[
             f"{opened.path}: {' + '.join(understanding.item)} name an item together, and a stream "
             "takes one column for it. Write them into one, or use --stream no."
         )
-    further = [f for f in understanding.factors if f not in opened.factors]
-    if understanding.criterion:
-        raise _one_criterion(opened, rows, understanding.criterion)
-    if further:
+    known = {*opened.factors, understanding.criterion}
+    if further := [f for f in understanding.factors if f not in known]:
         raise InputError(
             f"{opened.path}: the column {further[0]!r} distinguishes conditions. Say so: --factor "
             f"{further[0]}."
         )
-    return unused_columns(understanding)
-
-
-def _one_criterion(opened: ParquetJudgments, rows: Rows, column: str) -> InputError:
-    """The refusal of several criteria, of which one pass counts one."""
-    mapping = {k: v for k, v in rows.options.mapping.items() if k != "criterion"}
-    factors = tuple(c for c in rows.options.factors if c != column)
-    plain = replace(rows.options, mapping=mapping, factors=factors)
-    answers = [
-        (f"only {level[:40]}", replace(plain, rows=(*plain.rows, f"{column}={level}")))
-        for level in list(opened.levels(column))[:3]
-    ]
-    question = (
-        f"{column!r} distinguishes criteria, and one pass counts one. Name it, or read all in "
-        "memory (--stream no)."
-    )
-    return open_question(rows.source, question, answers, rows.read)
+    return unused_columns(understanding), understanding.criterion
 
 
 def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
@@ -723,7 +715,8 @@ class ReducedJudgments:
         In order of first appearance.
     cluster : ndarray of int, shape (n_items,)
         Code of each item's cluster.
-    n_clusters : int
+    cluster_names : tuple of str
+        By code.
     columns : tuple of Column
         Conditions, in order of first appearance.
     values : tuple
@@ -747,7 +740,7 @@ class ReducedJudgments:
 
     items: tuple[str, ...]
     cluster: NDArray[np.int64]
-    n_clusters: int
+    cluster_names: tuple[str, ...]
     columns: tuple[Column, ...]
     values: tuple[Any, ...]
     counts: NDArray[np.unsignedinteger[Any]]
@@ -765,6 +758,11 @@ class ReducedJudgments:
     def is_scores(self) -> bool:
         """Whether the verdicts are numbers."""
         return not isinstance(self.values[0], str)
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters the items have."""
+        return len(self.cluster_names)
 
     @property
     def clustered(self) -> bool:
@@ -789,8 +787,9 @@ class ReducedJudgments:
         Examples
         --------
         >>> import numpy as np
-        >>> r = ReducedJudgments(items=("x",), cluster=np.zeros(1, dtype=np.int64), n_clusters=1,
-        ...     columns=(), values=(7.0, 8.0), counts=np.array([[[1, 1]]], dtype=np.uint16),
+        >>> r = ReducedJudgments(items=("x",), cluster=np.zeros(1, dtype=np.int64),
+        ...     cluster_names=("x",), columns=(), values=(7.0, 8.0),
+        ...     counts=np.array([[[1, 1]]], dtype=np.uint16),
         ...     asked=np.array([[3]], dtype=np.int32),
         ...     board=np.array([[[2, 3, 1]]], dtype=np.uint8), board_reason="",
         ...     n_replicates=3, n_rows=3, n_files=1, columns_read={})

@@ -195,21 +195,14 @@ BOARD_BYTES = 1 << 30
 _STATUSES = tuple(s.value for s in Status)
 
 
-def reduce_parquet(
-    path: str | Path, *, board_bytes: int = BOARD_BYTES, batch_rows: int = BATCH, **said: Any
-) -> dataset.ReducedJudgments:
-    """Reduce judgments in Parquet to counts, in one pass and bounded memory.
+def reduce_parquet(path: str | Path, **said: Any) -> dataset.ReducedJudgments:
+    """Reduce judgments of one criterion in Parquet or CSV to counts.
 
     Parameters
     ----------
     path : str or Path
-        A folder of Parquet files (partitioned or not), or one file; one row per judgment, with the
-        columns that `judgestats.read_judgments` reads.
-    board_bytes : int
-        Largest board (one byte a judgment) that is kept; 0 for none.
-    batch_rows : int
     **said
-        Of `judgestats.data.readers.options.TableOptions`.
+        As `reduce_criteria` takes them.
 
     Returns
     -------
@@ -218,7 +211,7 @@ def reduce_parquet(
     Raises
     ------
     InputError
-        The files, a column, a score or a repeated row cannot be used; the message says which.
+        See `reduce_criteria`; or the file holds several criteria.
 
     Examples
     --------
@@ -231,6 +224,41 @@ def reduce_parquet(
     >>> found.counts[:, 0].tolist(), found.values, dict(found.columns[0].statuses)
     ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'missing': 1})
     """
+    found = reduce_criteria(path, **said)
+    if len(found) > 1:
+        raise InputError(
+            f"{path}: {len(found)} criteria ({', '.join(list(found)[:3])} ...). Use "
+            "reduce_criteria, or name the rows of one."
+        )
+    return next(iter(found.values()))
+
+
+def reduce_criteria(
+    path: str | Path, *, board_bytes: int = BOARD_BYTES, batch_rows: int = BATCH, **said: Any
+) -> dict[str, dataset.ReducedJudgments]:
+    """Reduce the judgments of each criterion to counts, in one pass each and bounded memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder of Parquet files (partitioned or not), or one file of Parquet or CSV; one row per
+        judgment, with the columns that `judgestats.read_judgments` reads.
+    board_bytes : int
+        Largest board (one byte a judgment) that is kept; 0 for none.
+    batch_rows : int
+    **said
+        Of `judgestats.data.readers.options.TableOptions`.
+
+    Returns
+    -------
+    dict of str to ReducedJudgments
+        By criterion, in natural order; with an empty name where there is one.
+
+    Raises
+    ------
+    InputError
+        The files, a column, a score or a repeated row cannot be used; the message says which.
+    """
     options = TableOptions(**said)
     stated = [
         (options.human, False),
@@ -242,10 +270,28 @@ def reduce_parquet(
         factors=options.factors,
         rows=[pair for pair in stated if pair[0]],
     )
-    unused = dataset.understood_columns(opened, options)
+    unused, criterion = dataset.understood_columns(opened, options)
     unused += [f"labels are rows of {options.human}"] if options.human else []
     unused += [f"judge's rows: {options.judge_rows}"] if options.judge_rows else []
     unused += [f"rows: {text}" for text in options.rows]
+    how: dict[str, Any] = {"unused": unused, "board_bytes": board_bytes, "batch_rows": batch_rows}
+    if not criterion:
+        return {"": _counted(opened, options, **how)}
+    return {
+        level: _counted(opened.of_level(criterion, level), options, **how)
+        for level in sorted(opened.levels(criterion), key=reading_key)
+    }
+
+
+def _counted(
+    opened: dataset.ParquetJudgments,
+    options: TableOptions,
+    *,
+    unused: Sequence[str],
+    board_bytes: int,
+    batch_rows: int,
+) -> dataset.ReducedJudgments:
+    """The judgments of one criterion as counts."""
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
         code = dataset.read_kind(opened, role, options, batch_rows=batch_rows)
@@ -258,6 +304,16 @@ def reduce_parquet(
         f"{opened.path}: no judgment could be read: {' and '.join(roles)} hold no verdict. Name "
         "the right column with --map."
     )
+
+
+def counts_of_reduced(parts: Sequence[dataset.ReducedJudgments]) -> dict[str, int]:
+    """What several criteria have together: rows, items, clusters, repeats."""
+    return {
+        "rows": sum(r.n_rows for r in parts),
+        "items": len({item for r in parts for item in r.items}),
+        "clusters": len({name for r in parts for name in r.cluster_names}),
+        "repeats": max(r.n_replicates for r in parts),
+    }
 
 
 def without_labels(reduced: dataset.ReducedJudgments) -> dataset.ReducedJudgments:
@@ -282,13 +338,14 @@ def without_labels(reduced: dataset.ReducedJudgments) -> dataset.ReducedJudgment
 
 
 def reading_of_reduced(
-    reduced: dataset.ReducedJudgments, labelled: pd.DataFrame | None = None
+    parts: Sequence[dataset.ReducedJudgments], labelled: pd.DataFrame | None = None
 ) -> dict[str, Any]:
     """The reading of judgments that were counted in one pass: see `reading_of`.
 
     Parameters
     ----------
-    reduced : ReducedJudgments
+    parts : sequence of ReducedJudgments
+        One per criterion.
     labelled : DataFrame, optional
         Those with a label.
 
@@ -297,26 +354,30 @@ def reading_of_reduced(
     dict
     """
     statuses = Counter[str]()
-    for column in reduced.columns:
+    columns = [column for reduced in parts for column in reduced.columns]
+    total = counts_of_reduced(parts)
+    for column in columns:
         for status, n in column.statuses.items():
             statuses["ok" if status == "ok" else COUNT_OF[Status(status)]] += int(n)
     people = {} if labelled is None else counts_of(labelled)
     n_labelled = 0 if labelled is None else labelled["item_id"].nunique()
-    systems = {c.factors["system"] for c in reduced.columns if "system" in c.factors}
+    systems = {c.factors["system"] for c in columns if "system" in c.factors}
     roles: dict[str, list[str]] = {}
-    for ours, theirs in reduced.columns_read.items():
-        add_roles(roles, ROLE_OF.get(ours, "condition"), [theirs])
+    for ours, theirs in parts[0].columns_read.items():
+        add_roles(roles, ROLE_OF.get(ours, "criterion" if ours == "criterion" else "condition"),
+                  [theirs])  # fmt: skip
+    notes = tuple(dict.fromkeys(note for reduced in parts for note in reduced.notes))
     return reading_record(
-        {"roles": roles, "notes": reduced.notes},
+        {"roles": roles, "notes": notes},
         {
-            "rows_in": reduced.n_rows, "rows_filtered": 0, "items": len(reduced.items),
-            "clusters": reduced.n_clusters, "judges": len({c.judge for c in reduced.columns}),
-            "human_raters": people.get("human_raters", 0), "systems": len(systems), "criteria": 1,
-            "orders": max(1, len({c.order for c in reduced.columns} - {""})),
-            "repeats": reduced.n_replicates, "judgments": statuses["ok"],
+            "rows_in": total["rows"], "rows_filtered": 0, "items": total["items"],
+            "clusters": total["clusters"], "judges": len({c.judge for c in columns}),
+            "human_raters": people.get("human_raters", 0), "systems": len(systems),
+            "criteria": len(parts), "orders": max(1, len({c.order for c in columns} - {""})),
+            "repeats": total["repeats"], "judgments": statuses["ok"],
             "labels": people.get("labels", 0),
             **{k: statuses[k] for k in ("not_applicable", "unparsed", "error", "missing")},
-            "label_missing": len(reduced.items) - n_labelled if people else 0,
+            "label_missing": total["items"] - n_labelled if people else 0,
             "label_tie": people.get("label_tie", 0), "copies": 0,
         },
     )  # fmt: skip
@@ -515,7 +576,9 @@ class _Pass:
         return dataset.ReducedJudgments(
             items=self.coder.items.values,
             cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
-            n_clusters=len(self.coder.clusters) if "cluster" in self.names else n,
+            cluster_names=(
+                self.coder.clusters.values if "cluster" in self.names else self.coder.items.values
+            ),
             columns=tuple(self.described(g) for g in groups),
             values=tuple(raw[i] for i in order),
             counts=counts if order == list(range(len(raw))) else counts[:, :, order],
