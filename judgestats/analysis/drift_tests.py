@@ -16,7 +16,7 @@ from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.conversion import ratios_with_items
 from judgestats.analysis.families import LEVEL, shared_clusters
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.measures import same_over_orders
+from judgestats.analysis.measures import given_verdicts, same_over_orders
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.verdict_consistency import outcomes
 from judgestats.data.parse import score_array
@@ -392,7 +392,8 @@ def _change(
 
 def _consistency(run: pd.DataFrame, items: pd.Series) -> NDArray[np.object_]:
     """Order consistency of each item in one run, one column; None where an order is missing."""
-    same = same_over_orders(run[run["choice"].ne("")]).reindex(items).astype(object)
+    read = run[run["choice"].ne("")]
+    same = same_over_orders(given_verdicts(read)).reindex(items).astype(object)
     return same.where(same.notna(), None).to_numpy(object)[:, None]
 
 

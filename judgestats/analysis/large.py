@@ -27,6 +27,7 @@ from judgestats.analysis.audit import (
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
 from judgestats.analysis.families import AnalysisPlan, Design, with_omega_model
 from judgestats.analysis.limits import limits_of_conditions, lost_limits, not_compared
+from judgestats.analysis.measures import VerdictCounts
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.repeats import assumed_scale, with_repeat_errors
 from judgestats.analysis.score_audit import compared_conditions, spread_metrics
@@ -238,6 +239,37 @@ def _pairs_of_column(
     cluster = reduced.cluster if reduced.clustered else None
     values = np.asarray(reduced.values, dtype=float)
     return repeat_pairs_of_counts(reduced.counts[:, place], values, scale=scale, cluster=cluster)
+
+
+def counted_verdicts(parts: Sequence[ReducedJudgments]) -> dict[str, VerdictCounts]:
+    """How often each verdict was given under every condition with verdicts.
+
+    Parameters
+    ----------
+    parts : sequence of ReducedJudgments
+        One per criterion.
+
+    Returns
+    -------
+    dict of condition to VerdictCounts
+    """
+    found: dict[str, list[pd.Series]] = {}
+    clusters: dict[str, pd.Series] = {}
+    for reduced in parts:
+        if reduced.is_scores:
+            continue
+        items, values = np.asarray(reduced.items, object), np.asarray(reduced.values, object)
+        of_item = pd.Series(reduced.cluster, index=items)
+        for place, column in enumerate(reduced.columns):
+            item, value = np.nonzero(reduced.counts[:, place])
+            keys = [items[item], np.full(item.size, column.order, object), values[value]]
+            index = pd.MultiIndex.from_arrays(keys, names=["item_id", "order", "choice"])
+            n = reduced.counts[item, place, value].astype(np.int64)
+            found.setdefault(column.label, []).append(pd.Series(n, index=index))
+            clusters[column.label] = of_item
+    return {
+        name: VerdictCounts(pd.concat(series), clusters[name]) for name, series in found.items()
+    }
 
 
 def _about(column: Column) -> dict[str, Any]:

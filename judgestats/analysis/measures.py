@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_
 from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Floats, Objects
 from judgestats.data.verdict_kinds import PREFERENCES
+from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, Condition, Results, Row, decisions
 from judgestats.results import Estimate as EstimateRecord
@@ -390,6 +391,7 @@ def with_measures(
     decision: decisions.DecisionOptions | None = None,
     *,
     labelled: pd.DataFrame | None = None,
+    counted: Mapping[str, VerdictCounts] | None = None,
 ) -> Analysis:
     """The analysis with what verdicts rest on, and how they are made.
 
@@ -401,13 +403,15 @@ def with_measures(
     decision : DecisionOptions, optional
     labelled : DataFrame, optional
         Without all judgments: those with a label.
+    counted : mapping of condition to VerdictCounts, optional
+        Without all judgments: how often each verdict was given.
 
     Returns
     -------
     Analysis
     """
     decision = decision or decisions.DecisionOptions()
-    made = measured_results(analysis.records(), frame, decision, labelled=labelled)
+    made = measured_results(analysis.records(), frame, decision, labelled=labelled, counted=counted)
     return replace(analysis, measures=made.measures, decision=decision, decisions=made.decisions)
 
 
@@ -417,6 +421,7 @@ def measured_results(
     decision: decisions.DecisionOptions | None = None,
     *,
     labelled: pd.DataFrame | None = None,
+    counted: Mapping[str, VerdictCounts] | None = None,
 ) -> Results:
     """Results with what verdicts rest on, and what the data certify."""
     made = () if frame is None else decisions_of(frame, decision or decisions.DecisionOptions())
@@ -426,13 +431,16 @@ def measured_results(
         if label in subjects
     )  # fmt: skip
     return replace(
-        results, measures=(*_measures(results, frame, labelled), *certified),
+        results, measures=(*_measures(results, frame, labelled, counted or {}), *certified),
         decisions=tuple(one.to_dict() for one in made),
     )  # fmt: skip
 
 
 def _measures(
-    results: Results, frame: pd.DataFrame | None, labelled: pd.DataFrame | None
+    results: Results,
+    frame: pd.DataFrame | None,
+    labelled: pd.DataFrame | None,
+    counted: Mapping[str, VerdictCounts],
 ) -> Iterator[Measure]:
     by_condition, of_labels = (
         {} if rows is None else dict(list(rows.groupby("condition", sort=False)))
@@ -445,7 +453,8 @@ def _measures(
         subject = decisions.subject_of(condition)
         own = by_condition.get(condition.label)
         still = condition.factors.get("temperature") == 0
-        kind = _kind_of(results, condition, own)
+        counts = counted.get(condition.label)
+        kind = _kind_of(results, condition, own, counts)
         if not kind:
             continue
         yield Measure(key=KIND, subject=subject, reason=kind)
@@ -453,6 +462,8 @@ def _measures(
         found = {m.key: m for m in _recorded(results, subject)}
         if condition.label in of_labels:
             found |= {m.key: m for m in _of_labels(of_labels[condition.label], subject, results)}
+        if counts is not None:
+            found |= {m.key: m for m in _of_counts(counts, subject, kind, results)}
         if own is not None:
             found |= {m.key: m for m in _condition_measures(own, subject, kind, results)}
             if kind == "scores" and "icc_1_1" not in found:
@@ -470,12 +481,20 @@ def _measures(
     yield from _panel_measures(results)
 
 
-def _kind_of(results: Results, condition: Condition, own: pd.DataFrame | None) -> str:
+def _kind_of(
+    results: Results,
+    condition: Condition,
+    own: pd.DataFrame | None,
+    counts: VerdictCounts | None,
+) -> str:
+    if counts is not None:
+        words = set(counts.given.index.unique("choice"))
+        if words <= {PASS, FAIL}:
+            return "pass_fail"
+        return "pairs" if words <= set(PREFERENCES) else "words"
     if own is None:
         ids = {r.id for r in results.results}
-        begun = {"verdicts.pass_rate": "pass_fail", "order.swap_consistency": "pairs",
-                 "condition.mean": "scores", "reliability.vote_share": "words"}  # fmt: skip
-        return next((k for b, k in begun.items() if f"{b}.{condition.label}" in ids), "")
+        return "scores" if f"condition.mean.{condition.label}" in ids else ""
     if own["score"].notna().any():
         return "scores"
     words = set(own["choice"]) - {""}
@@ -532,20 +551,40 @@ def _condition_measures(
         return
     verdicts = to_pass_fail(own) if kind == "pass_fail" else own
     read = verdicts[verdicts["choice"] != ""]
-    clusters = _clusters(own)
-    flips, repeats = _flips(read)
+    counts = VerdictCounts(given_verdicts(read), _clusters(own))
+    if kind == "options":
+        yield from _position_of_options(own, subject)
+    yield from _of_counts(counts, subject, kind, results)
+
+
+def given_verdicts(read: pd.DataFrame) -> pd.Series:
+    """How often each verdict was given, by item, order and verdict."""
+    return read.groupby(["item_id", "order", "choice"], sort=False).size()
+
+
+class VerdictCounts(NamedTuple):
+    """How often each verdict was given, by item and order; and the cluster of each item."""
+
+    given: pd.Series
+    clusters: pd.Series
+
+
+def _of_counts(
+    counts: VerdictCounts, subject: Subject, kind: str, results: Results
+) -> Iterator[Measure]:
+    """What is measured from the counts of one condition's verdicts."""
+    given, clusters = counts
+    flips, repeats = _flips(given)
     if len(flips):
         record = _estimates_of(results, subject.label).get("flip_rate")
         yield _share(
             "flip_rate", flips, clusters, subject, most=max(repeats - 1, 1), parts=repeats,
             record=record.id if record is not None else "",
         )  # fmt: skip
-    if kind == "options":
-        yield from _position_of_options(own, subject)
     if kind == "pairs":
-        orders = read["order"].nunique()
+        orders = given.index.unique("order").size
         yield Measure(key=ORDERS, subject=subject, estimate=float(orders))
-        same = same_over_orders(read)
+        same = same_over_orders(given)
         if len(same):
             yield _share("order_consistency", same, clusters, subject)
 
@@ -569,9 +608,8 @@ def _minus(made: Measure, number: float) -> Measure:
     return replace(made, **ends)
 
 
-def _flips(read: pd.DataFrame) -> tuple[pd.Series, int]:
+def _flips(counts: pd.Series) -> tuple[pd.Series, int]:
     """Share of pairs of repeats in one order that differ, by item; and repeats per item."""
-    counts = read.groupby(["item_id", "order", "choice"], sort=False).size()
     cells = counts.groupby(level=["item_id", "order"], sort=False)
     n = cells.sum()
     same = (counts * (counts - 1)).groupby(level=["item_id", "order"], sort=False).sum()
@@ -582,10 +620,9 @@ def _flips(read: pd.DataFrame) -> tuple[pd.Series, int]:
     return rates.groupby(level="item_id", sort=False).mean(), int(n[repeated].max())
 
 
-def same_over_orders(read: pd.DataFrame) -> pd.Series:
+def same_over_orders(given: pd.Series) -> pd.Series:
     """Share of pairs of judgments in different orders that prefer the same response, by item."""
-    counts = read.groupby(["item_id", "choice", "order"], sort=False).size().unstack("order")
-    counts = counts.fillna(0.0)
+    counts = given.unstack("order").fillna(0.0)
     if counts.shape[1] != 2:
         return pd.Series(dtype=float)
     first, second = counts.columns

@@ -504,6 +504,7 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     from judgestats.analysis.large import (
         audit_criteria,
         counted_errors,
+        counted_verdicts,
         plan_for_criteria,
         with_labelled,
     )
@@ -559,8 +560,9 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     limits = dict.fromkeys(limit for _, copies in joined.values() for limit in copies.limits)
     analysis = replace(analysis, limitations=(*analysis.limitations, *limits))
     analysis = with_measures(
-        clip_to_scale(analysis, scale), None, decision_options(arguments), labelled=labelled
-    )
+        clip_to_scale(analysis, scale), None, decision_options(arguments), labelled=labelled,
+        counted=counted_verdicts(parts),
+    )  # fmt: skip
     columns = [column for reduced in parts for column in reduced.columns]
     criteria = [name for name, reduced in found.items() for _ in reduced.columns]
     judges = tuple(dict.fromkeys(c.judge for c in columns))

@@ -482,6 +482,8 @@ def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys)
         for d in (one, other)
     ]  # fmt: skip
     shared = found[0].keys() & found[1].keys()
+    # Memory gives no interval of ICC(3,1) next to random runs.
+    shared = {key for key in shared if key[0] != "icc_3_1"}
     assert {c for _, c, _ in shared} == {"tone", "facts"}
     assert {"icc_1_1", "mean", "sem"} <= {name for name, *_ in shared}
     for key in shared:
@@ -492,7 +494,8 @@ def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys)
 
 def test_labels_of_several_criteria_are_refused_with_the_way_on(tmp_path, capsys):
     rows = [
-        {"item_id": f"i{i}", "criterion": c, "verdict": "pass", "label": "fail" if i % 3 else "pass"}
+        {"item_id": f"i{i}", "criterion": c, "verdict": "pass",
+         "label": "fail" if i % 3 else "pass"}
         for i in range(30) for c in ("tone", "facts")
     ]  # fmt: skip
     pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet", index=False)

@@ -550,7 +550,7 @@ def _seeds(
         for free in (table.drop(columns=[*_design(table, names, options)]), table):
             shapes = list(layout.shapes_of_verdicts(free, names))
             columns = _verdict_columns(free, {*names.values()})
-            if shapes or columns:
+            if shapes or columns or any(_may_be_words(free[c], c) for c in map(str, free)):
                 break
         if chance := names.get("pass_probability"):
             columns = [(0.0, chance), *columns]
