@@ -4,6 +4,7 @@ import json
 import random
 import shlex
 
+import pandas as pd
 import pytest
 
 from judgestats import read_judgments
@@ -247,15 +248,6 @@ ASKED = {
         lambda r: [(c, t, "ab"[t % 2], r.randint(1, 5)) for c in range(20) for t in range(4)],
         "item = conversation + turn",
         {"items": 80, "repeats": 1, "judgments": 80},
-    ),
-    "a comment and words for a finding": (
-        "comment,toxicity_llm,toxicity_human",
-        lambda r: [
-            (f"Comment {i} is here", word(r, "toxic non-toxic"), word(r, "toxic non-toxic"))
-            for i in range(40)
-        ],
-        "item = comment; verdict = toxicity_llm; label = toxicity_human",
-        {"items": 40, "judgments": 40, "labels": 40},
     ),
     "pairs without ids": (
         "model_1,model_2,winner",
@@ -525,3 +517,21 @@ def test_a_title_above_a_sheet_is_no_header(tmp_path):
     book.save(tmp_path / "t.xlsx")
     with pytest.raises(InputError, match="Delete the rows above the header"):
         read_judgments(tmp_path / "t.xlsx")
+
+
+def test_words_for_a_finding_are_asked_for_with_all_that_is_to_be_typed(tmp_path):
+    words = ["toxic", "non-toxic", "toxic"]
+    rows = [(f"Comment {i} is here", words[i % 3], words[i % 2]) for i in range(40)]
+    table = pd.DataFrame(rows, columns=["comment", "toxicity_llm", "toxicity_human"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(InputError) as refused:
+        read_judgments(tmp_path / "t.csv")
+    assert "--values 'toxic=WHAT,non-toxic=WHAT'" in str(refused.value)
+    way = "--map verdict=toxicity_llm,label=toxicity_human --item comment"
+    assert str(refused.value).endswith(f"Add {way}.")
+    frame = read_judgments(
+        tmp_path / "t.csv", values={"toxic": "fail", "non-toxic": "pass"}, item=("comment",),
+        mapping={"verdict": "toxicity_llm", "label": "toxicity_human"},
+    )  # fmt: skip
+    assert frame["choice"].value_counts().to_dict() == {"fail": 27, "pass": 13}
+    assert frame["label"].ne("").all()

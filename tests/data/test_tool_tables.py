@@ -157,9 +157,8 @@ def test_one_pass_takes_no_own_verdict_and_no_answer_for_a_label(workplace, caps
     assert main(["analyze", "rows.parquet", *quiet]) == 0
     assert "Accuracy" in capsys.readouterr().out
     table.assign(score=["3", "4", "n/a"] * (N // 3)).to_parquet("rows.parquet", index=False)
-    assert main(["analyze", "rows.parquet", *quiet]) == 2
-    assert "--stream no" in capsys.readouterr().err
-    assert main(["analyze", "rows.parquet", "--stream", "no", *quiet[2:]]) == 0
+    assert main(["analyze", "rows.parquet", *quiet]) == 0
+    assert f"{N // 3} not applicable" in capsys.readouterr().out
 
 
 def test_copies_of_some_rows_are_no_repeats():

@@ -490,7 +490,7 @@ def _question(
     queue = [(cost, next(number), one) for cost, one in seeds]
     heapq.heapify(queue)
     answers: dict[str, Answer] = {}
-    refusals: dict[str, InputError] = {}
+    refusals: dict[str, TableOptions] = {}
     left = max(4, min(_MOST_TRIED, _MOST_CELLS // max(1, table.size)))
     while queue and left and len(answers) < _MOST_ANSWERS:
         cost, _, options = heapq.heappop(queue)
@@ -512,13 +512,16 @@ def _question(
             for place, way in enumerate(asked.ways):
                 heapq.heappush(queue, (cost + 0.4 * place, next(number), way))
         except InputError as refused:
-            refusals.setdefault(str(refused), refused)
+            refusals.setdefault(str(refused), options)
         else:
             said = _meaning(options)
             answers.setdefault(said, Answer(meaning=said, options=options, preview=preview(frame)))
     if not answers:
-        alike = isinstance(error, MissingRoleError) and len(refusals) == 1
-        return next(iter(refusals.values())) if alike else error
+        if not isinstance(error, MissingRoleError) or len(refusals) != 1:
+            return error
+        [(why, options)] = refusals.items()
+        way = f" Add {shlex.join(words)}." if (words := options.words()) else ""
+        return InputError(why + way)
     question = error.question if isinstance(error, DirectionError) else _UNCERTAIN
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
