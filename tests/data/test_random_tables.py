@@ -102,15 +102,19 @@ def tree_file(folder, rng, rows, names, several):
 
 
 @pytest.mark.parametrize(
-    ("kind", "seeds"),
+    ("kind", "seeds", "known"),
     [
-        (table_file, range(20)),
-        (tree_file, range(20, 40)),
-        pytest.param(table_file, range(1000, 1250), marks=pytest.mark.study),
-        pytest.param(tree_file, range(2000, 2250), marks=pytest.mark.study),
+        (table_file, range(20), NAMES),
+        (tree_file, range(20, 40), NAMES),
+        (table_file, range(40, 46), NEUTRAL),
+        (tree_file, range(46, 52), NEUTRAL),
+        *(
+            pytest.param(kind, range(first, first + 250), known, marks=pytest.mark.study)
+            for kind, first in ((table_file, 1000), (tree_file, 2000))
+            for known in (NAMES, NEUTRAL)
+        ),
     ],
 )
-@pytest.mark.parametrize("known", [NAMES, NEUTRAL], ids=["some names", "no names"])
 def test_random_files_are_read_right_or_asked_for_with_the_right_way(tmp_path, kind, seeds, known):
     found = Counter()
     for seed in seeds:
