@@ -246,8 +246,9 @@ def claim_sentence(headline: Headline, results: Results) -> str:
     names = short_names(results)
     size = size_of(headline, results)
     number = ""
+    no_pair = ""
     if headline.claim == "differs" and isinstance(size, Comparison) and size.p_adjusted > _LEVEL:
-        size = None  # the test of all shows a difference, and no pair does
+        size, no_pair = None, ", but no two levels differ significantly"
     if headline.claim != "open" and size is not None and math.isfinite(size.estimate):
         number = record_text(size)
         tested = {size.estimand, *headline.rests_on[:1]}
@@ -263,7 +264,7 @@ def claim_sentence(headline: Headline, results: Results) -> str:
     says = says or _stated(headline, results.experiment)
     if not says:
         return ""
-    return f"{says[0].upper()}{says[1:]}{f': {number}' if number else ''}."
+    return f"{says[0].upper()}{says[1:]}{f': {number}' if number else no_pair}."
 
 
 def _stated(headline: Headline, experiment: str) -> str:

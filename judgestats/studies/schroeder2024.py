@@ -536,8 +536,10 @@ def _limitations(data: Verdicts) -> list[str]:
             f"Up to {100 * unread:.3g}% of the replies of a cell are unparsed. They are one "
             "category here, as in the paper. The reliability without them is listed next to it."
         ),
-        "All questions show the five systems in one order, so position and system are confounded: "
-        "an omega cannot distinguish a preferred letter from a preferred system.",
+        (
+            "All questions show the five systems in one order, so position and system are confounded: "
+            "an omega cannot distinguish a preferred letter from a preferred system."
+        ),
         "Comparisons by p-value are unadjusted and exploratory: the study declared no test.",
     ]
 

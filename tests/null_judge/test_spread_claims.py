@@ -141,6 +141,7 @@ def test_no_pair_that_is_not_apart_is_the_size_of_a_claim():
         sentence = claim_sentence(headline, found)
         if headline.claim == "differs":
             assert ("times as much on average" in sentence) == shown
+            assert ("no two levels differ significantly" in sentence) == (not shown)
             told += not shown
     assert told
 

@@ -1,5 +1,8 @@
 """The first screen shows the rows of the declared contrast, the baseline first."""
 
+import pytest
+
+from judgestats.cli import main
 from judgestats.data import Condition, Contrast
 from judgestats.results import Cell, Summary, SummaryRow, plain_text
 from judgestats.results.numbers import Column
@@ -66,3 +69,18 @@ def test_pairs_without_room_stand_in_one_row_each() -> None:
     assert [row.split(",")[0].strip() for row in rows[1:]] == list("abcde")
     assert ".00 → .10" in rows[1]
     assert ".81 → .91" in rows[5]
+
+
+def test_alignment_shows_its_methods_at_one_temperature(
+    workplace: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--pairs", "12", "--repeats", "2", "--resamples", "99", "--report", "none"]
+    assert main(["run", "alignment", *few, "--crosscheck", "no"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("T=")]
+    assert [row.split("  ")[0] for row in rows] == [
+        f"T=0.5, {method}"
+        for method in (
+            "pointwise", "pointwise-before", "pointwise-after", "pointwise-guideline", "pairwise",
+            "pairwise-before",
+        )
+    ]  # fmt: skip
