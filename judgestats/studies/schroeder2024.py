@@ -537,8 +537,8 @@ def _limitations(data: Verdicts) -> list[str]:
             "category here, as in the paper. The reliability without them is listed next to it."
         ),
         (
-            "All questions show the five systems in one order, so position and system are confounded: "
-            "an omega cannot distinguish a preferred letter from a preferred system."
+            "All questions show the five systems in one order, so position and system are "
+            "confounded: an omega cannot distinguish a preferred letter from a preferred system."
         ),
         "Comparisons by p-value are unadjusted and exploratory: the study declared no test.",
     ]
