@@ -9,7 +9,7 @@ from judgestats.results.numbers import short_names
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Headline, Row
 from judgestats.results.results import Results
-from judgestats.results.screen import in_these_runs, record_text, size_of
+from judgestats.results.screen import format_record, in_these_runs, record_text, size_of
 from judgestats.results.verdict import Demand, NextStep, Outcome, Subject, Verdict
 
 _CONTROL = "right_"
@@ -259,6 +259,11 @@ def claim_sentence(headline: Headline, results: Results) -> str:
             if headline.claim == "equivalent":
                 return f"{a} and {b} differ by less than the margin: {number}."
             side = "higher" if above else "lower"
+            own = [results.estimate(f"condition.gmd.{level}") for level in (size.a, size.b)]
+            if size.estimand == "gmd_ratio" and None not in own:
+                x, y = (format_record(one, decimals=2)[0] for one in own if one is not None)
+                number = f"by {x} points on average, those of {b} by {y}: {number} times as much"
+                return f"Two repeats of {a} differ {number}{in_these_runs(size)}."
             return template.format(a=a, b=b, number=number, side=side, runs=in_these_runs(size))
     says = headline.says.rstrip(".").removesuffix(f", {headline.about.stratum}")
     says = says or _stated(headline, results.experiment)

@@ -188,6 +188,10 @@ def test_the_screen_of_the_demo_keeps_the_rules(tmp_path, monkeypatch, capsys) -
     monkeypatch.setenv("COLUMNS", "100")
     screen = screen_of(capsys, "demo")
     assert "RewardBench 2" in screen
+    assert (
+        "\nTwo repeats of gpt-5.4-nano differ by 1.07 points on average, those of gpt-5.4 by 0.32: "
+        "3.37 [2.92,\n3.92] times as much.\n"
+    ) in screen
     assert re.search(r"^SEM tail bound \(points\) +0\.59 +0\.71 +1\.34 ", screen, re.M)
 
 

@@ -76,12 +76,13 @@ def test_the_sem_is_called_the_sd_of_repeated_scores(tmp_path, capsys):
         assert float(sem) * 2**0.5 == pytest.approx(np.sqrt(np.mean(difference**2)), abs=0.01)
     far = [np.abs(difference).mean() for difference in differences]
     told = re.search(
-        r"Two repeats of judge-1 differ (\S+) \S+ \S+ times as much on average as those of "
-        "judge-0.",
+        r"Two repeats of judge-1 differ by (\S+) points on average, those of judge-0 by (\S+): "
+        r"(\S+) \S+ \S+ times as much\.",
         " ".join(screen.split()),
     )
     assert told is not None
-    assert float(told[1]) == pytest.approx(far[1] / far[0], abs=0.01)
+    expected = [far[1], far[0], far[1] / far[0]]
+    assert [float(number) for number in told.groups()] == pytest.approx(expected, abs=0.01)
 
 
 def test_the_screen_of_drift(tmp_path):
