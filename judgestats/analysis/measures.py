@@ -26,7 +26,7 @@ from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, Condition, Results, Row, decisions
 from judgestats.results import Estimate as EstimateRecord
-from judgestats.results.caveats import KIND, ORDERS
+from judgestats.results.caveats import DIFFER, KIND, ORDERS
 from judgestats.results.verdict import Measure, Shape, Subject, share_measure
 from judgestats.stats import condition_summary, icc, mean_shift, run_component
 from judgestats.stats.agreement.raw_agreement import mean_share
@@ -478,6 +478,9 @@ def _measures(
         yield from run_measures(frame, sampled)
     if frame is not None and frame.attrs.get(LINKED):
         yield Measure(key=f"_{DUPLICATES}", estimate=frame.attrs[LINKED])
+    for note in () if frame is None else frame.attrs.get("notes", ()):
+        if getattr(note, "code", "") == DIFFER:
+            yield Measure(key=DIFFER, n=note.n)
     yield from _panel_measures(results)
 
 
@@ -555,6 +558,21 @@ def _condition_measures(
     if kind == "options":
         yield from _position_of_options(own, subject)
     yield from _of_counts(counts, subject, kind, results)
+    if kind == "words" and "label" in read:
+        yield from _word_accuracy(read[read["label"] != ""], counts.clusters, subject, results)
+
+
+def _word_accuracy(
+    labelled: pd.DataFrame, clusters: pd.Series, subject: Subject, results: Results
+) -> Iterator[Measure]:
+    """Share of verdicts in words that equal the label, by item."""
+    equal = labelled["choice"].eq(labelled["label"]).groupby(labelled["item_id"], sort=False)
+    record = _estimates_of(results, subject.label).get(_RECORDS["accuracy"][0])
+    if len(equal):
+        yield _share(
+            "accuracy", equal.mean(), clusters, subject, most=int(equal.size().max()),
+            record=record.id if record is not None else "",
+        )  # fmt: skip
 
 
 def given_verdicts(read: pd.DataFrame) -> pd.Series:
@@ -648,17 +666,20 @@ def _of_labels(own: pd.DataFrame, subject: Subject, results: Results) -> Iterato
     passed = read["choice"].map(_CODES).groupby(read["item_id"], sort=False).mean()
     human = pd.Series(people_verdicts(verdicts, passed.index), index=passed.index)
     most = int(read.groupby("item_id").size().max()) if len(read) else 1
-    for key, name, value in (("tpr", "sensitivity", 1.0), ("tnr", "specificity", 0.0)):
-        items = human.index[human == value]
-        right = passed.loc[items] if value else 1 - passed.loc[items]
+    correct = passed.where(human == 1, 1 - passed)
+    for key, name, of in (
+        ("tpr", "sensitivity", human == 1), ("tnr", "specificity", human == 0),
+        ("accuracy", "accuracy", human.notna()),
+    ):  # fmt: skip
+        right = correct[of]
         record = results.estimate(f"people.{name}.{subject.label}")
         if record is not None and (math.isnan(record.estimate) or "weighted" in record.estimator):
             # Labels drawn with unequal chances: the weighted rate at its effective sample size.
-            n = float(record.details.get("effective_n") or len(items))
+            n = float(record.details.get("effective_n") or len(right))
             made = decisions.measure_of(key, record, subject, "share")
             p = record.estimate
-            yield replace(made, variance=p * (1 - p) / n if n else math.nan, n=len(items))
-        elif len(items):
+            yield replace(made, variance=p * (1 - p) / n if n else math.nan, n=len(right))
+        elif len(right):
             made = _share(key, right, clusters, subject, most=most)
             yield replace(made, record=record.id if record is not None else "")
     labelled = human.dropna()

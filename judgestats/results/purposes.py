@@ -318,7 +318,7 @@ def decided_of(key: str, results: Results | None = None) -> Decided:
             key, None, -math.inf, math.inf, texts, "not in this run", "items", is_known=False
         )  # fmt: skip
     entry = quantity_of(found[0].estimand)
-    label = row.ask if row else entry.heading
+    label = row.ask if row else entry.heading[0].upper() + entry.heading[1:]
     texts = _texts(*(_OF_ROWS.get(entry.key, _ANY)), label)
     if row and row.key.startswith("right_"):
         texts = _texts(*_OF_CONTROLS, label)

@@ -14,7 +14,14 @@ import pytest
 import judgestats as js
 from judgestats.cli import main
 from judgestats.errors import InputError
-from judgestats.results import Condition, Results, plain, select_conditions, write_results
+from judgestats.results import (
+    Condition,
+    Results,
+    plain,
+    select_conditions,
+    share_measure,
+    write_results,
+)
 from tests.analysis.test_instrument import frame
 
 ICC = "reliability/icc1"
@@ -53,6 +60,26 @@ def status_of(gate: js.check) -> dict[str, str]:
 def test_limits_decide(tmp_path, required, status, code):
     gate = js.check(run_of(tmp_path, {"a": {ICC: 0.9, LO: 0.7, HI: 0.95}}), require=required)
     assert (status_of(gate), gate.exit_code) == ({"a": status}, code)
+
+
+@pytest.mark.parametrize("words", [("pass", "fail"), ("good", "poor", "fair")])
+@pytest.mark.parametrize("per_cluster", [1, 4])
+def test_accuracy_has_the_limits_of_a_share_over_clusters(words, per_cluster):
+    rng = np.random.default_rng(9)
+    human = rng.choice(words, 160)
+    right = rng.random(160) < 0.85
+    other = dict(zip(words, (*words[1:], words[0]), strict=True))
+    rows = pd.DataFrame({
+        "item": [f"i{k}" for k in range(160)],
+        "question": [f"q{k // per_cluster}" for k in range(160)],
+        "verdict": [h if ok else other[h] for h, ok in zip(human, right, strict=True)],
+        "label": human,
+    })  # fmt: skip
+    kind = {} if "pass" in words else {"kind": "category"}
+    gate = js.check(rows, require="accuracy=.8", **kind)
+    [found] = gate.verdicts[0].requirements
+    share = share_measure("accuracy", right.astype(float).tolist(), rows["question"].tolist())
+    assert (found.low, found.high, found.n_eff) == (share.low, share.high, share.n_effective(0.025))
 
 
 def test_a_screen_names_three_subjects_and_nine_requirements(tmp_path):
@@ -266,7 +293,7 @@ def test_a_run_and_the_action_have_that_record_too(gate_files):
         assert (code, outputs["verdict"], outputs["deciding"]) == (
             1, verdict.outcome, verdict.deciding
         )  # fmt: skip
-        assert "| my\\-judge | TNR | .70 [.59, .80] | ≥ .80 | fails |" in text
+        assert "| my\\-judge | TNR | .70 [.59, .80] | ≥ .80 | .797 (upper) | fails |" in text
     same = {"JUDGESTATS_RUN": str(written.parent), "JUDGESTATS_BEFORE": str(written.parent)}
     code, text, _ = action.run(same)
     assert (code, "flips" in text) == (0, False), "runs keep no texts of outputs"

@@ -134,18 +134,17 @@ def error_rates(
 
     Notes
     -----
-    Limits of sensitivity and specificity are Clopper and Pearson's, as verdicts use them; those of
-    other shares are Wilson's. Clusters and weights make labels an effective number,
-    :math:`p(1-p)/V` with V from sums of influence over the clusters, at most the number of labels.
-    Critical values are then Student's. Balanced accuracy, kappa and Matthews' correlation:
-    jackknife over clusters. All rates are of the labelled items that have a verdict: unparsed items
-    are in the table but in no rate. Repeats that tie count half for either verdict in every rate.
-    If ties counted as wrong, sensitivity and specificity of a good judge could add up to less than
-    1.
+    Limits of shares are Clopper and Pearson's, as verdicts use them. Clusters and weights make
+    labels an effective number, :math:`p(1-p)/V` with V from sums of influence over the clusters, at
+    most the number of labels. The squared ratio of Student's critical values lowers it. Balanced
+    accuracy, kappa and Matthews' correlation: jackknife over clusters. All rates are of the
+    labelled items that have a verdict: unparsed items are in the table but in no rate. Repeats that
+    tie count half for either verdict in every rate. If ties counted as wrong, sensitivity and
+    specificity of a good judge could add up to less than 1.
 
     References
     ----------
-    Wilson (1927), JASA 22, 209-212. Clopper & Pearson (1934), Biometrika 26, 404-413.
+    Clopper & Pearson (1934), Biometrika 26, 404-413.
     Korn & Graubard (1998), Survey Methodology 24, 193-201.
     Chicco & Jurman (2020), BMC Genomics 21, 6.
 
@@ -200,7 +199,7 @@ def error_rates(
     def share(name: str, label: str, success: Floats, trial: Floats, none: str) -> Estimate:
         found = inputs.share_over_clusters(
             success, trial, codes, clustered=items.clustered, level=inference["level"],
-            stratum=drawn_in_parts, exact=name in {"sensitivity", "specificity"},
+            stratum=drawn_in_parts, exact=True,
         )  # fmt: skip
         return found.estimate(
             name=name,

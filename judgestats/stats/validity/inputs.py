@@ -12,7 +12,7 @@ from scipy import special
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, mean_of_present
 from judgestats.errors import InputError, one_of
-from judgestats.results.verdict import Measure
+from judgestats.results.verdict import Measure, share_measure
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
@@ -575,7 +575,7 @@ class Share:
             label=label,
             estimator=estimator,
             estimate=self.share,
-            interval=interval,
+            interval=None if math.isnan(self.low) else interval,
             sample=sample,
             details=details or {},
         )
@@ -630,9 +630,11 @@ def share_over_clusters(
     total = float(t.sum())
     p = float(s.sum()) / total
     weighted = bool(np.ptp(t) > 1e-12 * t.max())
-    if exact and not weighted and stratum is None:
-        return _exact_share(s / t, c if clustered else np.arange(n), level)
-    if not clustered and not weighted and stratum is None:
+    plain = not weighted and stratum is None
+    if exact and plain:
+        made = share_measure("", (s / t).tolist(), (c if clustered else np.arange(n)).tolist())
+        return _exact_share(made, level, "" if math.isnan(made.variance) else "clusters")
+    if not clustered and plain:
         low, high = wilson_limits(p, n, level=level)
         return Share(
             share=p, low=low, high=high, n=n, effective_n=float(n), df=math.inf,
@@ -648,17 +650,18 @@ def share_over_clusters(
     inside = p * (1 - p)
     effective = inside / variance if inside > 1e-12 and variance > 1e-15 else kish
     effective = min(max(effective, 1e-9), effective_clusters(np.arange(n), t))
+    if exact:
+        groups = np.unique(codes).size if clustered else n
+        made = Measure(
+            key="", shape="share", estimate=p, variance=inside / effective, n=n, n_clusters=groups
+        )
+        found = _exact_share(made, level, "clusters" if clustered else "weighted labels")
+        return dataclasses.replace(found, effective_n=effective)
     df = max(kish - 1, 1.0) if clustered else math.inf
     z = critical_value(level, math.inf)
     low, high = wilson_limits(
         p, effective, level=level, inflation=(critical_value(level, df) / z) ** 2
     )
-    method = "Wilson"
-    if exact:
-        groups = np.unique(codes).size if clustered else n
-        shown = _korn_graubard(p, inside / effective, n, groups, level)
-        low, high = proportion_limits(p * shown, shown, level=level, method="clopper-pearson")
-        method = "Clopper-Pearson"
     of = "clusters" if clustered else "weighted labels"
     return Share(
         share=p,
@@ -667,29 +670,17 @@ def share_over_clusters(
         n=n,
         effective_n=effective,
         df=df,
-        method=f"{method} on the effective number of labels ({of})",
+        method=f"Wilson on the effective number of labels ({of})",
         level=level,
     )
 
 
-def _exact_share(values: Floats, codes: Ints, level: float) -> Share:
-    """The mean of equally weighted shares of items, with the limits that decide verdicts."""
-    n, groups = values.size, np.unique(codes).size
-    p = math.fsum(values) / n
-    binary = groups == n and bool(np.isin(values, (0.0, 1.0)).all())
-    variance = math.nan if binary else cluster_variance((values - p) / n, codes)
-    effective = _korn_graubard(p, variance, n, groups, level)
-    low, high = proportion_limits(p * effective, effective, level=level, method="clopper-pearson")
-    of = "" if binary else " on the effective number of labels (clusters)"
+def _exact_share(made: Measure, level: float, of: str) -> Share:
+    """A share with the limits that decide verdicts."""
+    low, high = made.limits((1 - level) / 2)
+    on = f" on the effective number of labels ({of})" if of else ""
     return Share(
-        share=p, low=low, high=high, n=n, effective_n=effective, df=max(groups - 1.0, 1.0),
-        method=f"Clopper-Pearson{of}", level=level,
+        share=made.estimate, low=low, high=high, n=made.n,
+        effective_n=made.n_effective((1 - level) / 2), df=max(made.n_clusters - 1.0, 1.0),
+        method=f"Clopper-Pearson{on}", level=level,
     )  # fmt: skip
-
-
-def _korn_graubard(p: float, variance: float, n: int, groups: int, level: float) -> float:
-    """Effective number of a share; 1 where one cluster has all values."""
-    if groups < 2:
-        return float(groups)
-    share = Measure(key="", estimate=p, variance=variance, n=n, n_clusters=groups)
-    return share.n_effective((1 - level) / 2)
