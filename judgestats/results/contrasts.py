@@ -177,7 +177,7 @@ def contrast_verdicts(results: Results) -> tuple[Verdict, ...]:
                 subject=Subject(judge=headline.about.judge, label=name),
                 purpose="contrast",
                 purpose_from="experiment",
-                sentence=claim_sentence(headline, results),
+                sentence=_verdict_sentence(headline, outcome, results),
                 deciding=headline.id,
                 next=_items_that_decide(headline, claims, results) if is_open else (),
                 simulated=headline.about.judge in results.simulated_judges,
@@ -186,7 +186,20 @@ def contrast_verdicts(results: Results) -> tuple[Verdict, ...]:
     return tuple(out)
 
 
-_MOST_ITEMS, _FEW_ITEMS = 4000, 60
+def _verdict_sentence(headline: Headline, outcome: Outcome, results: Results) -> str:
+    """The claim as a clause; of a difference that decides nothing, why it does not."""
+    sentence = claim_sentence(headline, results)
+    if outcome == "CANNOT_TELL" and headline.claim == "differs":
+        size = size_of(headline, results)
+        bounded = size is not None and size.interval is not None
+        stated = _stated(headline, results.experiment) or headline.says
+        why = "which condition is better is not shown" if bounded else "no difference has a CI"
+        sentence = f"{stated.rstrip('.')}, but {why}."
+    named = sentence[:1].isupper() and sentence[1:2].isupper()
+    return sentence if named else sentence[:1].lower() + sentence[1:]
+
+
+_MOST_ITEMS = 4000
 
 
 def _items_that_decide(
@@ -194,24 +207,38 @@ def _items_that_decide(
 ) -> tuple[NextStep, ...]:
     """Items after which the largest difference is shown with power .80, if it is the truth."""
     own = [c for c in claims if c.about.stratum == headline.about.stratum]
-    sizes = [size_of(claim, results) for claim in (headline, *own)]
-    size = next((one for one in sizes if one is not None and one.interval), None)
-    if size is None or size.interval is None or not (size.sample and size.sample.n_items):
-        return (NextStep(key=headline.id, unit="items", have=0, if_true=_FEW_ITEMS),)
-    ends, have = size.interval, size.sample.n_items
-    shift = [ends.low, size.estimate, ends.high]
-    if size.estimand in _LESS_IS_BETTER:
-        shift = [math.log(value) if value > 0 else -math.inf for value in shift]
-    wide = shift[2] - shift[0]
-    if not math.isfinite(wide) or not wide > 0:
-        return (NextStep(key=headline.id, unit="items", have=0, if_true=_FEW_ITEMS),)
-    from scipy.special import ndtri
+    for size in (size_of(claim, results) for claim in (headline, *own)):
+        have = size.sample.n_items if size is not None and size.sample is not None else 0
+        needed = _ratio_of_items(size) if size is not None and have else math.nan
+        if not math.isnan(needed):
+            more = have * max(needed - 1, 0)
+            amount = math.ceil(more) if more <= _MOST_ITEMS else None
+            return (NextStep(key=headline.id, unit="items", have=have, if_true=amount),)
+    return ()
 
-    critical = -float(ndtri((1 - ends.level) / 2))
-    ratio = math.inf if not shift[1] else (critical + 0.84) * wide / (2 * critical * shift[1])
-    more = have * max(ratio**2 - 1, 0)
-    needed = math.ceil(more) if more <= _MOST_ITEMS else None
-    return (NextStep(key=headline.id, unit="items", have=have, if_true=needed),)
+
+def _ratio_of_items(size: Estimate | Comparison) -> float:
+    """Items for power .80 by those there are: from the interval, else from the p of the test.
+
+    Without an interval of a ratio, enough items must also vary to bound it, with probability .80.
+    """
+    from scipy.special import bdtrin, ndtri
+
+    critical, z, ends, least = -float(ndtri(_LEVEL / 2)), math.nan, size.interval, 1.0
+    if ends is not None:
+        critical = -float(ndtri((1 - ends.level) / 2))
+        shift = [ends.low, size.estimate, ends.high]
+        if size.estimand in _LESS_IS_BETTER:
+            shift = [math.log(value) if value > 0 else -math.inf for value in shift]
+        wide = shift[2] - shift[0]
+        z = 2 * critical * shift[1] / wide if math.isfinite(wide) and wide > 0 else math.nan
+    elif isinstance(size, Comparison) and size.margin is None and size.p > 0:
+        z = -float(ndtri(size.p / 2))
+        if size.sample is not None and "n_varying" in size.details:
+            n = size.sample.n_items
+            share = (float(size.details["n_varying"]) + 0.5) / (n + 1)
+            least = float(bdtrin(float(size.details["least_varying"]) - 1, 0.2, share)) / n
+    return max(((critical + 0.84) / z) ** 2, least) if z else math.inf
 
 
 def _outcome(headline: Headline, size: Estimate | Comparison | None) -> Outcome:

@@ -638,11 +638,23 @@ def care_of(results: Results) -> list[tuple[str, str]]:
         said = f"{who}{text} {action}".strip()
         out.setdefault(said, (severity, said))
     steps: list[str] = []
+    of_contrast: list[str] = []
     for v in results.verdicts:
         step = next((s for s in v.next if s.key == v.deciding), (*v.next, None)[0])
-        if step is not None and v.outcome == "CANNOT_TELL":
-            who = f"{called[v.subject.label]}: " if many else ""
+        if step is None or v.outcome != "CANNOT_TELL":
+            continue
+        name = called[v.subject.label]
+        if many and v.purpose == "contrast" and step.if_true is not None:
+            more = " more items" if not of_contrast else ""
+            of_contrast.append(f"{step.if_true:,}{more} for {name}")
+        else:
+            who = f"{name}: " if many else ""
             steps.append(f"{who}{step_text(step, deciding_label(v, step.key))}")
+    if of_contrast:
+        rest = len(of_contrast) - 2
+        verb = "suffice, each if" if rest >= 0 else "suffice if"
+        said = f"{' and '.join(of_contrast[:2])} {verb} {_LARGEST} equals its estimate."
+        steps.insert(0, f"{said} {rest} more in the record." if rest > 0 else said)
     if len(steps) > 2:
         steps = [f"{steps[0]} {len(steps) - 1} more in the record."]
     out |= {said: ("step", said) for said in steps}

@@ -734,6 +734,8 @@ def gmd_ratio(
             details={
                 "p_floor": ratio.smallest,
                 "n_clusters": ratio.n_clusters,
+                "n_varying": ratio.n_varying,
+                "least_varying": 1 + math.ceil(-math.log2(1 - level)),
                 **heavy,
                 **({} if runs is None else {"target": runs.for_judges(a, b).target_of_dispersion}),
             },
