@@ -18,7 +18,7 @@ import judgestats as js
 from judgestats.analysis import match_conditions
 from judgestats.decisions import attribute_flips
 from judgestats.errors import JudgestatsError
-from judgestats.results.gate import Gate, gate_reason
+from judgestats.results.gate import Gate, gate_reason, limit_cell
 from judgestats.results.purposes import threshold_text
 from judgestats.results.verdict import ORDER
 from judgestats.results.verdict_screen import number_text, status_text
@@ -64,12 +64,12 @@ def summary(gate: Gate) -> list[str]:
         f"**{gate.word(v)}** {note(v.subject.name)}: {note(gate_reason(v))}\n"
         for v in gate.verdicts
     ]
-    lines += ["| | quantity | estimate | needed | status |", "|---|---|---|---|---|"]
+    lines += ["| | quantity | estimate | needed | limit that decides | status |", f"|{'---|' * 6}"]
     for v in gate.verdicts:
         for r in v.requirements:
-            numbers = f"{number_text(r)} | {threshold_text(r)} | {status_text(r)}"
-            lines.append(f"| {note(v.subject.name)} | {note(r.label)} | {numbers} |")
-    return [*lines, ""]
+            cells = number_text(r), threshold_text(r), limit_cell(r), status_text(r)
+            lines.append(f"| {note(v.subject.name)} | {note(r.label)} | {' | '.join(cells)} |")
+    return [*lines, "", *(f"- {note(step)}" for step in gate.steps()), ""]
 
 
 def flips(before: str, after: str, anchors: str) -> list[str]:

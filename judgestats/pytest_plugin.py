@@ -52,6 +52,7 @@ def held_judge(
     >>> held_judge(scores, require={"icc_1_1": 0.8}, n_resamples=99).passed
     True
     """
+    __tracebackhide__ = True  # pytest shows the screen, not this code
     import judgestats as js
     from judgestats.results.screen import plain_text
 

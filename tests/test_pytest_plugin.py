@@ -35,6 +35,7 @@ def test_a_suite_fails_where_a_bound_is_not_kept(pytester: pytest.Pytester, monk
     done = pytester.runpytest_subprocess("-p", "no:xdist")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*FAIL  judge: ICC(1,1)*is below .90*", "*exit 1*"])
+    done.stdout.no_fnmatch_line("*plain_text(gate.lines())*")
 
 
 def test_pytest_finds_it_by_the_entry_point() -> None:

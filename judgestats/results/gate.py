@@ -91,7 +91,9 @@ class Gate:
         out += [*self._table(ordered, width), *self._tails(ordered, width), []]
         unanswered = textwrap.wrap(self._unanswered(), width - 6)
         out += hanging_lines("Care  ", "bold", unanswered)
-        decisive = self._what_decides(ordered, width)
+        decisive: Lines = []
+        for said in self.steps()[:_MOST_STEPS]:
+            decisive += hanging_lines("Next  ", "bold", textwrap.wrap(said, width - 6))
         out += [*decisive, *([[]] if unanswered or decisive else [])]
         allowed = " (--allow cannot-tell)" if self.passed and self._is_open else ""
         out.append([Span(f"exit {self.exit_code}{allowed} ({EXITS})")])
@@ -118,14 +120,13 @@ class Gate:
             "answered, and are in no number. Add --require 'quality/unanswered_share<=.05'."
         )
 
-    def _what_decides(self, ordered: Sequence[Verdict], width: int) -> Lines:
-        """How much more data decide the first subjects that are open."""
-        out: Lines = []
-        for verdict in [v for v in ordered if v.outcome == "CANNOT_TELL" and v.next][:_MOST_STEPS]:
+    def steps(self) -> list[str]:
+        """How much more data decide each subject that is open, as sentences."""
+        out = []
+        for verdict in [v for v in self.verdicts if v.outcome == "CANNOT_TELL" and v.next]:
             step = next((s for s in verdict.next if s.key == verdict.deciding), verdict.next[0])
-            who = f"{_name(verdict)}: " if len(ordered) > 1 else ""
-            said = f"{who}{step_text(step, deciding_label(verdict, step.key))}"
-            out += hanging_lines("Next  ", "bold", textwrap.wrap(said, width - 6))
+            who = f"{_name(verdict)}: " if len(self.verdicts) > 1 else ""
+            out.append(f"{who}{step_text(step, deciding_label(verdict, step.key))}")
         return out
 
     def _tails(self, ordered: Sequence[Verdict], width: int) -> Lines:
@@ -152,7 +153,7 @@ class Gate:
             label = r.label
             rows.append([
                 f"{_name(verdict)}: {label}" if many else label,
-                number_text(r), threshold_text(r), _limit(r), status_text(r).partition(" (")[0],
+                number_text(r), threshold_text(r), limit_cell(r), status_text(r).partition(" (")[0],
             ])  # fmt: skip
         short = [[row[0][-40:], *row[1:]] for row in rows]
         table = grid_lines(rows, width) or grid_lines(short, 2 * width)
@@ -182,11 +183,12 @@ def gate_reason(verdict: Verdict) -> str:
 
 
 def _limit_words(r: Requirement) -> str:
-    number, _, side = _limit(r).partition(" ")
+    number, _, side = limit_cell(r).partition(" ")
     return f"{side.strip('()')} limit {number}" if side else "no limit"
 
 
-def _limit(r: Requirement) -> str:
+def limit_cell(r: Requirement) -> str:
+    """The limit that decides, and which end of an interval it is."""
     if not r.limit_side or r.key in FLAGS:
         return "-"
     return f"{limit_number(r, 3)} ({r.limit_side})"
