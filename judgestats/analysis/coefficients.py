@@ -569,6 +569,35 @@ def factor_curve(
     return Drawing(estimands=estimands, caption=caption, **fields)
 
 
+def contrast_drawing(rows: Sequence[ResultsRow], otherwise: Drawing) -> Drawing:
+    """The comparisons that decide as dots with intervals, by the value of no difference.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Of the screen; the first one of comparisons is drawn.
+    otherwise : Drawing
+        What is drawn where there is none.
+
+    Examples
+    --------
+    >>> row = ResultsRow(key="gain", ask="Gain", estimand="rate_difference", cells={"a": "gain.a"})
+    >>> contrast_drawing([row], Drawing(kind="dots")).rows
+    ('gain.a',)
+    """
+    row = next((row for row in rows if row.key in _CONTRASTS and row.cells), None)
+    if row is None:
+        return otherwise
+    return Drawing(
+        kind="dots", rows=tuple(row.cells.values()),
+        caption=f"{row.ask}, with 95% intervals. The line marks equality.",
+    )  # fmt: skip
+
+
+_CONTRASTS = frozenset({"gmd_ratio", "gain"})
+"""Rows of the screen whose comparisons decide an experiment."""
+
+
 def ranked(
     *estimands: str,
     caption: str = "",

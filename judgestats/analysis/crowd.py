@@ -12,7 +12,13 @@ import pandas as pd
 
 from judgestats import stats
 from judgestats.analysis import families, selections
-from judgestats.analysis.coefficients import condition_metrics, declared_row, ranked, results_row
+from judgestats.analysis.coefficients import (
+    condition_metrics,
+    contrast_drawing,
+    declared_row,
+    ranked,
+    results_row,
+)
 from judgestats.analysis.families import AnalysisPlan, by_levels
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
@@ -567,12 +573,15 @@ def analyse(
         price = price_table(judged, gains[judged.name], declared)
         title = "Price of a point of accuracy"
         results += named_results(judged.name, "descriptive", ("cost", title, price))
-    table = pd.DataFrame(rows)
+    table, shown = pd.DataFrame(rows), _rows(judges, gains)
     return Analysis(
         experiment="crowd",
         question=declared.question,
-        drawing=ranked(
-            "accuracy", "tokens", caption="Accuracy of each strategy, and tokens per verdict."
+        drawing=contrast_drawing(
+            shown,
+            ranked(
+                "accuracy", "tokens", caption="Accuracy of each strategy, and tokens per verdict."
+            ),
         ),
         headlines=headlines,
         conditions=table,
@@ -580,7 +589,7 @@ def analyse(
         limitations=tuple(_limits(frame, pipelines, table, items)),
         condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
-        rows=_rows(judges, gains),
+        rows=shown,
         arrays={name: make(table, declared) for name, make in _ARRAYS.items()},
     )
 

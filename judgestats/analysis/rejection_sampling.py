@@ -15,7 +15,13 @@ import pandas as pd
 
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.coefficients import condition_metrics, declared_row, ranked, results_row
+from judgestats.analysis.coefficients import (
+    condition_metrics,
+    contrast_drawing,
+    declared_row,
+    ranked,
+    results_row,
+)
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
 from judgestats.arrays import Floats
@@ -167,22 +173,23 @@ def analyse(
         headlines += families.headlines_of_rows(
             by_id[f"crowd.{who}"], estimand="best_chosen", about=about
         )
+    rows_shown = (
+        declared_row("best_chosen", table["condition"], ids="best.{}"),
+        results_row(
+            "gain", "Gain over one drawn answer", "Gain", "rate_difference",
+            "gain/chosen ({}):drawn at random", table["condition"],
+        ),
+        declared_row("intransitive_triads", table["condition"], ids="circles.{}"),
+    )  # fmt: skip
     return Analysis(
         experiment=declared.experiment,
         question=declared.question,
-        drawing=ranked("best_share", "tokens", caption=_DRAWN),
+        drawing=contrast_drawing(rows_shown, ranked("best_share", "tokens", caption=_DRAWN)),
         headlines=tuple(headlines),
         conditions=table,
         results=tuple(sort_by_role(results)),
         limitations=(*selections.selection_limits(frame, table), *_LIMITS),
-        rows=(
-            declared_row("best_chosen", table["condition"], ids="best.{}"),
-            results_row(
-                "gain", "Gain over one drawn answer", "Gain", "rate_difference",
-                "gain/chosen ({}):drawn at random", table["condition"],
-            ),
-            declared_row("intransitive_triads", table["condition"], ids="circles.{}"),
-        ),
+        rows=rows_shown,
         condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
         files=files,
     )  # fmt: skip

@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import families, records
-from judgestats.analysis.coefficients import factor_curve, ranked, results_row, score_rows
+from judgestats.analysis.coefficients import (
+    contrast_drawing,
+    factor_curve,
+    ranked,
+    results_row,
+    score_rows,
+)
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.limits import common_limits
 from judgestats.analysis.scores import cell_arrays, declared_conditions
@@ -487,18 +493,19 @@ class SpreadExperiment:
         further, claims = (
             self.further(array, sampled, questions, declared) if self.further else ([], [])
         )
-        compared = spread_results(*questions)
+        compared, contrast = spread_results(*questions), _contrast_row(cells, self.vary)
         arrays, spreads = cell_arrays(array), questions[0].spreads
         return records.Analysis(
             experiment=self.experiment,
             question=declared.question,
-            drawing=factor_curve("temperature", "sem", caption=_DRAWN) if heated else ranked(
+            drawing=factor_curve("temperature", "sem", caption=_DRAWN) if heated
+            else contrast_drawing(contrast, ranked(
                 "sem", "icc1", caption=f"{name_of('sem')}, and the single-rating reliability.",
                 results=compared, compared="posthoc.nemenyi.",
-            ),
+            )),
             headlines=(*headlines, *claims),
             described=described.estimates,
-            rows=(*_contrast_row(cells, self.vary), *score_rows(cells["condition"])),
+            rows=(*contrast, *score_rows(cells["condition"])),
             condition_records=described.conditions,
             conditions=cells,
             results=(
