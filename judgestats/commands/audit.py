@@ -162,7 +162,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     digest = _digest(path)
     with run_files() as folder, ExitStack() as running:
         _write(folder, judged, facts, name)
-        show(results)
+        following = next_commands(arguments, results, judged)
+        show(results, following=following, linked=True)
         if (checked := _to_check(arguments, judged, kept=True)) is not None:
             results = record.record_crosscheck(folder, checked, results)
         store = open_audit_store(judged.experiment)
@@ -207,7 +208,6 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
                 console.print_result(fault)
             reports = attach(run)
         links = Links(run.run_id, store, conditions=run.children, reports=reports)
-        following = next_commands(arguments, results, judged)
         finish(results, links, following=following, further=judged.further(results))
     return record.report_code(formats, reports)
 
@@ -290,6 +290,8 @@ def _untracked(
     checked = _to_check(arguments, judged, kept=bool(formats))
     following = next_commands(arguments, results, judged)
     if not formats:
+        again = " ".join(["judgestats analyze", command_word(arguments.file), "--all"])
+        following = following or [again]
         show(results, following=following)
         if checked is not None:
             with scratch_folder() as scratch:
@@ -302,7 +304,7 @@ def _untracked(
     with guard_output(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, judged, facts, name)
-    show(results)
+    show(results, following=following, linked=True)
     if checked is not None:
         with guard_output(folder):
             results = record.record_crosscheck(folder, checked, results)
@@ -319,7 +321,7 @@ def _untracked(
         )
         raise
     show_again = f"judgestats show {command_word(folder)}"
-    following = [show_again, *map(str, made.values()), *following]
+    following = [*following, show_again, *map(str, made.values())]
     finish(results, following=following, further=judged.further(results))
     return 0
 
@@ -405,7 +407,7 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         declared = replace(declared, design=design)
     analysis = audit_read(frame, notes=frame.attrs["notes"], limits=copies.limits, **choices)
     rows = bare(frame)
-    rows.attrs = {k: v for k, v in frame.attrs.items() if k == LINKED}
+    rows.attrs = {k: v for k, v in frame.attrs.items() if k in {LINKED, "notes"}}
     analysis = supplemented(analysis, rows, level=declared.level, scale=frame.attrs.get("scale"))
     analysis = with_disagreements(analysis, rows, texts_in(rows), texts=arguments.texts == "on")
     analysis = with_measures(analysis, rows, decision_options(arguments))

@@ -23,12 +23,13 @@ from judgestats.commands.audit import read_or_ask
 from judgestats.data.readers.interpretation import ROLE_OF, reading_of
 from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.registry import read_judgments
+from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file
 from judgestats.files.text import command_word
 from judgestats.results.numbers import count_noun
-from judgestats.results.screen import plain_text
+from judgestats.results.screen import next_line, plain_text
 from judgestats.results.verdict_screen import grid_lines
 from judgestats.runner import display as console
 from judgestats.version import __version__
@@ -154,7 +155,7 @@ def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
         return str(error), True
 
 
-_SHOWN, _MOST_COPIES = 60, 4
+_LINES, _LEAST_ROOM, _MOST_COPIES, _MOST_NOTES = 20, 5, 4, 3
 
 
 def doctor_file(arguments: Args) -> int:
@@ -182,6 +183,7 @@ def doctor_file(arguments: Args) -> int:
         with console.use_output(console.OutputOptions(form="json")):
             console.write_json({"reading": reading_of(read_or_ask(path, arguments, words))})
         return 0
+    file = command_word(arguments.file)
     try:
         frame = read_judgments(path, reader=arguments.reader, **words)
     except InputError as error:
@@ -189,7 +191,13 @@ def doctor_file(arguments: Args) -> int:
             lines = _columns_of(path, words["table"])
         except InputError:  # not even a table that somebody could map: refused
             raise error from None
-        console.print_result(*lines, *([""] if lines else []), f"Not readable as it is: {error}")
+        question, *answers = str(error).split("\n")
+        console.print_outcome("NOT YET", question)
+        is_open = isinstance(error, OpenQuestionError)
+        following = "one of these commands" if is_open else "judgestats doctor --help"
+        room = _LINES - len(answers) - 3  # the question, a blank, and what is next
+        shown = ["", *_fit_columns(lines, room)] if lines and room >= _LEAST_ROOM else []
+        console.print_result(*answers, *shown, f"Next  {following}")
         return 1
     width = 100
     asked = answerable(frame)
@@ -199,21 +207,21 @@ def doctor_file(arguments: Args) -> int:
     rest = f"; not for {', '.join(missing)}" if missing else ""
     lines = textwrap.wrap(f"{first}{rest}.", width, subsequent_indent="       ")
     lines += [*textwrap.wrap(" · ".join(_file_facts(path, frame)), width), ""]
+    place, columns = len(lines), []
     if frame.attrs["reader"] == "table":
         named = frame.attrs.get("columns_read", {}).items()
         used = {theirs: ROLE_OF.get(ours, ours) for ours, theirs in named}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
         used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
-        lines += _columns_of(path, words["table"], used)
+        columns = _columns_of(path, words["table"], used)
     for line in frame.attrs.get("understood", []):
         lines += _wrapped(line)
-    for note in frame.attrs["notes"]:
+    for note in frame.attrs["notes"][:_MOST_NOTES]:
         lines += _wrapped(f"Care  {note}")
     copies = find_copies(frame)
     if copies.groups:
         lines += _wrapped(f"Care  {copies.description}.")
         lines += [f"      {' = '.join(group)}" for group in copies.groups[:_MOST_COPIES]]
-    file = command_word(arguments.file)
     rows = [["Can answer", "", "Missing"]]
     states = [f"{'yes' if q.answered else 'no'}, {q.grounds}" for q in asked]
     left = max(len(q.asked) for q in asked) + max(map(len, states)) + 4
@@ -222,14 +230,23 @@ def doctor_file(arguments: Args) -> int:
             q.needs or "-", max(30, width - left), break_on_hyphens=False, break_long_words=False
         )
         rows += [[q.asked, state, first_line], *(["", "", line] for line in more)]
-    gap = [""] if len(lines) + len(rows) < 18 else []
-    lines += [*gap, *plain_text(grid_lines(rows, 2 * width) or []).split("\n")]
+    lines += plain_text(grid_lines(rows, 2 * width) or []).split("\n")
     options = repeated_options(arguments)
     again = ["judgestats analyze", file, *options]
     judged = " ".join([file, *(w for w in options if not w.startswith("--labels "))])
-    following = [f"      {q.command.format(file=judged)}" for q in asked if q.command]
-    console.print_result(*lines, f"Next  {' '.join(again)}", *following)
+    following = [q.command.format(file=judged) for q in asked if q.command]
+    closing = plain_text(next_line([" ".join(again), *following], width)).split("\n")
+    lines[place:place] = _fit_columns(columns, _LINES - len(lines) - len(closing))
+    console.print_result(*lines, *closing)
     return 0
+
+
+def _fit_columns(lines: list[str], room: int) -> list[str]:
+    """The table of columns in at most `room` lines, but its head and three columns."""
+    kept = max(room, _LEAST_ROOM) - 1
+    if len(lines) <= kept + 1:
+        return lines
+    return [*lines[:kept], f"... and {len(lines) - kept} more columns: --json"]
 
 
 def _file_facts(path: Path, frame: pd.DataFrame) -> list[str]:
@@ -262,7 +279,7 @@ def _columns_of(path: Path, table: str, used: Mapping[str, str] | None = None) -
 
 
 def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
-    """Each column: its kind, how much of it is filled, examples, and what it was interpreted as.
+    """Each column, verdicts first: kind, share that is filled, role, and examples.
 
     Parameters
     ----------
@@ -282,7 +299,7 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
     s       numbers     50%       1  -     1
     """
     rows = [("column", "kind", "filled", "values", "role", "examples")]
-    for name in list(table.columns)[:_SHOWN]:
+    for name in sorted(table.columns, key=lambda name: used.get(str(name)) != "verdict"):
         column = table[name]
         kept = column.dropna()
         texts = kept.map(str)
@@ -306,8 +323,6 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
             for i, (text, width) in enumerate(zip(row[:5], widths, strict=True))
         ]
         lines.append("  ".join([*cells, row[5]]).rstrip())
-    if len(table.columns) > _SHOWN:
-        lines.append(f"... and {len(table.columns) - _SHOWN} more columns")
     return lines
 
 

@@ -12,6 +12,8 @@ from judgestats.results.verdict import Caveat, Demand, Levels, Measure, Subject,
 
 KIND, ORDERS = "_kind", "_orders"
 """Keys of measures that say what a condition's verdicts are, and how many orders it has."""
+DIFFER = "labels_differ"
+"""Key of the measure that counts items whose labels differ."""
 SLICE = "_slice."
 """Beginning of the key of a rate in one slice."""
 _FEW_LABELS, _FEW_CLUSTERS, _MANY_COPIES = 30, 20, 0.1
@@ -164,6 +166,12 @@ def _label_caveats(
                 code="few_labels", severity="major", about=key,
                 text=f"Only {own[key].n} labelled {word}.", action="Label more answers.",
             )  # fmt: skip
+    if DIFFER in own:
+        yield Caveat(
+            code=DIFFER, severity="minor", about="labels",
+            text=f"{own[DIFFER].n:,} items have labels that differ, and count as unlabelled.",
+            action="If their answers differ, name them: --item.",
+        )  # fmt: skip
     if "tpr" not in own and "tnr" not in own:
         return
     if not (picked or labels_drawn) and codes & {"assumes_random", "unrepresentative"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,28 @@ class Answer:
         return list(self.words) or self.options.words()
 
 
+_WIDTH = 100
+
+
+def _command_lines(command: str) -> list[str]:
+    """A command, continued on further lines where an option would pass the width.
+
+    Examples
+    --------
+    >>> print(*_command_lines("judgestats analyze f.csv --item a"), sep="\\n")
+          judgestats analyze f.csv --item a
+    """
+    first, *options = re.split(r" (?=--[a-z])", command)
+    lines = [f"      {first}"]
+    for option in options:
+        if len(lines[-1]) + len(option) + 3 > _WIDTH:
+            lines[-1] += " \\"
+            lines.append(f"        {option}")
+        else:
+            lines[-1] += f" {option}"
+    return lines
+
+
 class OpenQuestionError(InputError):
     """A file that can be read in several ways; each answer's options were tried on it."""
 
@@ -56,7 +79,6 @@ class OpenQuestionError(InputError):
 
     def question_text(self, command: str) -> str:
         """The question with each answer as that command, or in Python's words for a frame."""
-        width = max((len(a.meaning) for a in self.answers), default=0)
         lines = [f"{self.source}: {self.question}"]
         for answer in self.answers:
             options = answer.options
@@ -65,7 +87,12 @@ class OpenQuestionError(InputError):
             else:
                 given = ", ".join(f"{k}={v!r}" for k, v in options.set_options().items())
                 said = f"js.audit(data, {given})"
-            lines.append(f"  {answer.meaning:<{width}}  {said}    {', '.join(answer.preview)}")
+            counts = ", ".join(answer.preview)
+            lines += textwrap.wrap(
+                f"{answer.meaning}: {counts}", _WIDTH, initial_indent="  ",
+                subsequent_indent="    ", break_on_hyphens=False,
+            )  # fmt: skip
+            lines += _command_lines(said)
         return "\n".join(lines)
 
     def drop_options(self, *names: str) -> OpenQuestionError:
