@@ -33,6 +33,7 @@ from judgestats.commands.arguments import (
     check_new,
     named_numbers,
     reading_options,
+    repeated_options,
     table_options,
 )
 from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
@@ -172,6 +173,10 @@ def finish(
             return code
         for one in made:
             more = [f"Next  {step.command}" for step in one.next[:1] if step.command]
+            if not (more or steps):
+                more = [
+                    f"Next  {' '.join(['judgestats analyze my.csv', *repeated_options(arguments)])}"
+                ]
             lines = (*one.screen(), *one.care(), *more, *steps)
             console.print_result(
                 *(line.replace("my.csv", command_word(arguments.file)) for line in lines)

@@ -19,7 +19,7 @@ from judgestats.errors import InputError, guard_output
 from judgestats.files.guarded import plain_file
 from judgestats.files.label_state import GivenLabel, LabelState, changed_labels
 from judgestats.files.remote import local_file
-from judgestats.files.text import short
+from judgestats.files.text import command_word, short
 from judgestats.reporting.explorer.labels_page import Answer, blind_payload, label_server
 from judgestats.reporting.explorer.page import html_page, packed, write_page
 from judgestats.runner import display as console
@@ -267,11 +267,12 @@ def serve_page(path: Path, *, annotator: str, choices: Sequence[str], port: int)
     file = LabelFile(path, annotator=annotator, choices=choices)
     server, address = label_server(file.payload, file.save, port=port)
     made = file.payload()
+    labelled = sum(bool(a["label"]) for _, a in made["given"])
     console.print_result(
-        f"{sum(bool(a['label']) for _, a in made['given'])} of {len(made['items']['id'])} items "
-        f"labelled by {annotator}. Open on this machine:",
+        f"READY  {labelled} of {len(made['items']['id'])} items labelled by {annotator}. "
+        "Open on this machine:",
         f"  {address}",
-        "Ctrl-C ends; the same command goes on where it stopped.",
+        "Next  Ctrl-C ends; the same command goes on where it stopped.",
     )
     try:
         server.serve_forever()
@@ -285,7 +286,10 @@ def send_page(path: Path, out: Path, *, annotator: str, choices: Sequence[str]) 
     """Write the page as a file to send; its labels are saved from the browser."""
     made = LabelFile(path, annotator=annotator, choices=choices).payload()
     write_page(html_page(packed(made)), out)
-    console.print_result(
-        f"{len(made['items']['id'])} items to label: {out}. Its button Save file writes the labels."
+    console.print_outcome(
+        "READY",
+        f"{len(made['items']['id'])} items to label: {out}. "
+        "Its button Save file writes the labels.",
+        following=[f"judgestats analyze my.csv --labels {command_word(path)}"],
     )
     return 0

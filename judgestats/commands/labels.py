@@ -208,7 +208,7 @@ def _read_rows(frame: pd.DataFrame, options: TableOptions, file: Path) -> pd.Dat
     """
     read = read_judgments(file, **options.set_options())
     named = read.attrs["roles"].get("item", ["item_id"])
-    console.print_result(f"item = {' + '.join(named)}")
+    console.print_status(f"item = {' + '.join(named)}")
     if len(read) != len(frame):
         return read
     return frame.assign(item_id=read["item_id"].to_numpy())
@@ -269,17 +269,22 @@ def plan_command(arguments: Args) -> int:
     if arguments.half_width is not None:
         frame, items = _judge_rows(arguments) if arguments.file else (pd.DataFrame(), pd.Series())
         rates = _rates(arguments.rates)
+        pilot = []
         if arguments.pilot:
             rates = pilot_rates(_pilot(arguments, frame))
-            text = ", ".join(f"{k} {v:.3g}" for k, v in rates.items())
-            console.print_result(f"By the pilot: {text}.")
+            pilot = [f"By the pilot: {', '.join(f'{k} {v:.3g}' for k, v in rates.items())}."]
         n_items = arguments.items or items.nunique()
         if not n_items:
             raise InputError("labels plan: say how many items are judged by --items, or a file.")
         plan = label_plan.labels_needed(
             arguments.half_width, n_items=n_items, price=arguments.price, **rates
         )
-        console.print_result(plan.sentence(), *(str(n) for n in plan.notes))
+        file = command_word(arguments.file or "my.csv")
+        drawn = int(min(plan.labels, n_items))
+        console.print_outcome(
+            "READY", plan.sentence(), *pilot, *map(str, plan.notes),
+            following=[f"judgestats labels plan {file} --labels {drawn}"],
+        )  # fmt: skip
         return 0
     if not arguments.file or not arguments.labels:
         raise InputError(
@@ -324,9 +329,10 @@ def plan_command(arguments: Args) -> int:
     ).assign(annotator="", label="")
     label_page.write_table(out, path)
     drawn = "by-verdict" if arguments.by else "random"
-    console.print_result(
+    console.print_outcome(
+        "READY",
         f"{len(out)} items to label: {path} (drawn {drawn}; the judge's verdicts are not in it)",
-        f"Next  judgestats labels collect {command_word(path)}",
+        following=[f"judgestats labels collect {command_word(path)}"],
     )
     return 0
 
@@ -405,17 +411,19 @@ def split_command(arguments: Args) -> int:
         len(frame), cluster=cluster.to_numpy(object), validation=arguments.validation,
         seed=arguments.seed,
     )  # fmt: skip
-    console.print_result(
-        f"kept together: all of a {question} ({cluster.nunique()})."
-        if question
-        else "Split item by item: no column names the question. Where items share one, name it by "
-        "--cluster, or a prompt is tuned on questions that it is validated on."
-    )
+    parts = []
     for name, rows in (("tuning", ~part), ("validation", part)):
         out = path.with_name(f"{path.stem}.{name}.csv")
         if out.exists():
             raise InputError(f"{out} is there already. Move it away first.")
         held = items[rows].unique().tolist()
         label_page.write_table(frame[rows].assign(**{PART: f"{name}:{digest_of(held)}"}), out)
-        console.print_result(f"{name}: {len(held)} items, digest {digest_of(held)}: {out}")
+        parts.append(f"{name}: {len(held)} items, digest {digest_of(held)}: {out}")
+    console.print_outcome(
+        "READY",
+        *parts,
+        f"Kept together: all items of one {question} ({cluster.nunique()})." if question
+        else "Split item by item: no column names the question. If items share one, add --cluster.",
+        following=[f"judgestats analyze my.csv --labels {command_word(out)}"],
+    )  # fmt: skip
     return 0

@@ -29,6 +29,7 @@ from judgestats.files.monitor_state import (
     changed_state,
     file_sha256,
 )
+from judgestats.files.text import command_word
 from judgestats.results.metric_names import Side, as_option, named_bounds
 from judgestats.runner import display as console
 from judgestats.stats.validity.sequential import FIRST_LOOK, RunningAverage
@@ -72,9 +73,10 @@ def monitor_command(arguments: Args) -> int:
     if frame.empty:
         raise InputError(f"{arguments.file} holds no judgment. Nothing was added.")
     sentences, beyond = _look(arguments, frame, rates, bounds)
-    if beyond:
-        console.print_result(f"FAIL  Beyond the threshold: {', '.join(beyond)}.")
-    console.print_result(*sentences)
+    head = [f"Beyond the threshold: {', '.join(beyond)}."] if beyond else []
+    word = "FAIL" if beyond else "PASS" if bounds["min"] or bounds["max"] else "READY"
+    following = [f"judgestats analyze {command_word(arguments.file)}"]
+    console.print_outcome(word, *head, *sentences, following=following)
     return 1 if beyond else 0
 
 

@@ -17,7 +17,7 @@ from judgestats.commands.label_page import read_table
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.errors import InputError, guard_output
 from judgestats.files.monitor_state import Terms, file_sha256
-from judgestats.files.text import short
+from judgestats.files.text import command_word, short
 from judgestats.results.numbers import count_noun
 from judgestats.results.purposes import read_requirements
 from judgestats.results.verdict import Subject, decide
@@ -79,7 +79,10 @@ def anchors_command(arguments: Args) -> int:
     if arguments.reopen:
         values, old, clusters, labels = _reference(arguments, arguments.file)
         monitor.reopen(values, old=old, clusters=clusters, labels=labels)
-        console.print_result(f"New reference of {len(values)} anchors: {path}.")
+        console.print_result(
+            f"READY  New reference of {len(values)} anchors: {path}.",
+            f"Next  {_next_command(arguments)}",
+        )
         return 0
     terms = _stated_terms(arguments)
     if not (path.exists() and monitor.anchors()):
@@ -93,7 +96,8 @@ def anchors_command(arguments: Args) -> int:
         monitor.check_terms(terms)
         _check_same(arguments, monitor)
     if arguments.plan:
-        console.print_result(*_plan_lines(monitor.verdict(), arguments.per_period))
+        plan = _plan_lines(monitor.verdict(), arguments.per_period)
+        console.print_result(*plan, f"Next  {_next_command(arguments)}")
         return 0
     made = _add(arguments, monitor)
     if arguments.chart:
@@ -101,8 +105,18 @@ def anchors_command(arguments: Args) -> int:
     if arguments.json:
         console.write_json(made.to_dict())
     else:
-        console.print_result(*made.screen())
+        console.print_result(*made.screen(), f"Next  {_next_command(arguments)}")
     return exit_code(made, arguments.require)
+
+
+def _next_command(arguments: Args) -> str:
+    """The items that changed, where both files are known; else what the reference can find."""
+    anchors, file = (
+        command_word(name) if name else "" for name in (arguments.anchors, arguments.file)
+    )
+    if anchors and file and not arguments.plan:
+        return f"judgestats drift {anchors} {file}"
+    return f"judgestats monitor {file or 'my.csv'} --state {command_word(arguments.state)}"
 
 
 def _stated_terms(arguments: Args) -> Terms:
@@ -271,15 +285,15 @@ def _plan_lines(made: Change, per_period: int) -> list[str]:
     """Delay and floor of a reference, for this many anchors per period."""
     held = made.reference
     head = (
-        f"PLAN  {held['anchors']:.0f} anchors, {held['repeats']:.3g} judgments each, "
+        f"READY  {held['anchors']:.0f} anchors, {held['repeats']:.3g} judgments each, "
         f"{per_period} anchors per period, alpha {made.alpha:g}."
     )
-    floor = f"      No judge shift below {number(made.floor)} of the range can raise an alarm."
+    floor = f"       No judge shift below {number(made.floor)} of the range can raise an alarm."
     lines = [head, floor]
     for delay in made.delays:
         when = "never"
         if math.isfinite(delay.anchors):
             periods = count_noun(math.ceil(delay.anchors / per_period), "period", "periods")
             when = f"after about {delay.anchors:,.0f} anchors ({periods})"
-        lines.append(f"      Judge shift {number(delay.shift)}: {when}.")
+        lines.append(f"       Judge shift {number(delay.shift)}: {when}.")
     return lines

@@ -70,13 +70,16 @@ def _lines(
     if arguments.yes:
         known = f" {len(scores) - len(left):,} were there." if len(left) < len(scores) else ""
         sent = count_noun(len(left), "score", "scores")
-        return [f"SENT  {sent} to {where}.{known}", f"Ledger: {arguments.ledger}"]
+        return [
+            f"READY  Sent {sent} to {where}.{known}", f"Ledger: {arguments.ledger}",
+            f"Next  {_again(arguments)}",
+        ]  # fmt: skip
     every = count_noun(len(scores), "score", "scores")
     traces = count_noun(len({(s.trace_id, s.span_id) for s in scores}), "trace", "traces")
-    lines = [f"DRY RUN  {len(left):,} of {every} on {traces} would go to {where}."]
+    lines = [f"READY  Dry run: {len(left):,} of {every} on {traces} would go to {where}."]
     if left:
         lines.append(f"Example: {left[0].name} {left[0].value:.3g} ({left[0].comment})")
-    return [*lines, f"Send them: {_again(arguments)} --yes"]
+    return [*lines, f"Next  {_again(arguments)} --yes"]
 
 
 def _again(arguments: Args) -> str:

@@ -22,6 +22,7 @@ from judgestats.results.change_screen import change_outcome, change_sentences
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
 from judgestats.results.screen import in_these_runs
 from judgestats.results.screen import record_text as number_text
+from judgestats.results.verdict_screen import WORDS
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import FORMATS as ASKED
 from judgestats.runner.design import project_folder
@@ -66,7 +67,7 @@ def show_command(arguments: Args) -> int:
         if not arguments.result:
             again = f"judgestats show {command_word(arguments.run)}"
             further = [f"{again} --json"] if arguments.all else ["--all", "--json"]
-            following = [f"{again} {_example_id(results)}", *further]
+            following = [_show_example(again, results), *further]
             show(results, more=f"{again} --all", following=following)
             finish(results, following=following)
             return 0
@@ -119,7 +120,12 @@ def card_command(arguments: Args) -> int:
         if out.exists() and SCHEMA not in out.read_text("utf-8", errors="replace")[:200]:
             raise InputError(f"card: {out} is another file. Name a new one: --out card.svg")
         out.write_text(text, encoding="utf-8")
-    console.print_result(str(out))
+    made_of = card["verdict"]
+    said = f"{card['judge']}: {made_of['sentence']}"
+    console.print_outcome(
+        WORDS[made_of["outcome"]], said, f"Card: {out}",
+        following=[f"judgestats show {command_word(arguments.run)}"],
+    )  # fmt: skip
     return 0
 
 
@@ -147,10 +153,15 @@ def _write_table(record: Record, path: Path) -> None:
     write_csv_file(path, pd.DataFrame(rows_of_table(record)))
 
 
-def _example_id(results: Results) -> str:
-    """The id of something that the screen shows, for a start."""
-    ids = [next(iter(row.cells.values())) for row in results.rows]
-    return shlex.quote(ids[0]) if ids else "ID"
+_LONGEST_COMMAND = 93
+"""Characters of a command that fits on a line after ``Next``."""
+
+
+def _show_example(again: str, results: Results) -> str:
+    """The command that shows a number of the screen, the first that fits on a line."""
+    ids = (next(iter(row.cells.values())) for row in results.rows)
+    commands = (f"{again} {shlex.quote(one)}" for one in ids)
+    return next((c for c in commands if len(c) <= _LONGEST_COMMAND), f"{again} ID")
 
 
 def _record(results: Results, name: str) -> Record:
@@ -353,9 +364,13 @@ def _report(arguments: Args, place: _ReportPath) -> None:
         found = comparison_document(compared) if compared is not None else {}
         write_json({**found, "reports": reports})
         return
-    console.print_result(*(f"Report ({kind}): {path}" for kind, path in made.items()))
+    said = [f"Report ({kind}): {path}" for kind, path in made.items()]
     if compared is not None:
+        console.print_result(*said)
         finish(None, following=comparison_commands(arguments.run))
+        return
+    again = f"judgestats show {command_word(arguments.run[0])}"
+    console.print_outcome("READY", *said, following=[again])
 
 
 def _compared(runs: list[str], folders: list[Path]) -> Compared:

@@ -418,7 +418,7 @@ def _chance(ids: Sequence[str], results: Results) -> list[Reference]:
 HEIGHT, WIDTH = 24, 100
 _LABEL = 7
 _LONGEST_NAME = 40
-_NEXT = 2
+NEXT = 3
 
 
 class Span(NamedTuple):
@@ -631,8 +631,8 @@ def _more(count: int, noun: str, command: str) -> str:
     return f"{text}: {command}" if command else text
 
 
-def next_line(parts: Sequence[str], width: int) -> Lines:
-    """Next steps in at most two lines, the most important first; a command is never cut.
+def next_line(parts: Sequence[str], width: int, most: int = NEXT) -> Lines:
+    """Next steps in a few lines, the most important first; a command is never cut.
 
     Steps that do not fit are left out. The first step and web addresses are always kept, and the
     terminal wraps them.
@@ -643,7 +643,7 @@ def next_line(parts: Sequence[str], width: int) -> Lines:
         if lines and len(lines[-1]) + 3 + len(part) <= room:
             lines[-1] += f" · {part}"
         elif not lines or (
-            len(lines) < _NEXT and (len(part) <= room or part.startswith(("http:", "https:")))
+            len(lines) < most and (len(part) <= room or part.startswith(("http:", "https:")))
         ):
             lines.append(part)
     return hanging_lines("Next  ", "bold", lines)

@@ -392,6 +392,7 @@ def show(
     first: Sequence[str] = (),
     more: str = "",
     following: Sequence[str] = (),
+    linked: bool = False,
 ) -> None:
     """Print what was found, once its files are written.
 
@@ -403,7 +404,9 @@ def show(
     more : str
         The command that shows what a screen cuts.
     following : sequence of str
-        What `finish` will be given, where that is known and all: the screen leaves space for it.
+        What `finish` will be given, where that is known: the screen leaves space for it.
+    linked : bool
+        Whether `finish` will be given links as well, which take the lines left.
     """
     chosen = output_options()
     results = _required(results)
@@ -412,7 +415,8 @@ def show(
     elif chosen.form == "screen" and results.verdicts:
         width = screen_size()[0]
         reliability = screen.reliability_lines(results)
-        closing = max(len(screen.next_line(following, width)), 2) + len(reliability)
+        after = len(screen.next_line(following, width))
+        closing = (screen.NEXT if linked and following else max(after, 2)) + len(reliability)
         shown = verdict_screen(results, width=width, closing=closing, more=more)
         print_lines([*shown, *reliability])
     elif chosen.form == "screen" and results.kind == "drift":
@@ -460,11 +464,11 @@ def finish(
         after = links.full() if links else ["Next:", *(f"  {part}" for part in following)]
         print_result(*(after if links or following else ()))
         return
-    parts = [*(links.short() if links else ()), *following]
+    parts = [*following, *(links.short() if links else ())]
     if links is not None and results is not None and results.all_simulated:
         parts.append(as_typed("judges=gpt-4o-mini asks a real judge"))
     if parts:
-        print_lines(screen.next_line(parts, screen_size()[0]))
+        print_lines(screen.next_line(parts, screen_size()[0], screen.NEXT if following else 2))
 
 
 def _json(results: Results, links: Links | None, further: Mapping[str, Any]) -> None:
@@ -515,6 +519,24 @@ def print_lines(lines: screen.Lines) -> None:
             text += f"\x1b[{_STYLES[span.style]}m{own}\x1b[0m" if styled else own
         out.append(text if colour else text.rstrip())
     emit("\n".join(out) + "\n")
+
+
+def print_outcome(word: str, *sentences: str, following: Sequence[str] = ()) -> None:
+    """Print an outcome with its sentences, and the commands that come next.
+
+    Parameters
+    ----------
+    word : str
+        ``READY`` or another outcome.
+    *sentences : str
+    following : sequence of str
+    """
+    width, head = screen_size()[0], f"{word}  "
+    lines: screen.Lines = []
+    for sentence in sentences:
+        start = " " * len(head) if lines else head
+        lines += screen.hanging_lines(start, "bold", screen.wrap_words(sentence, width - len(head)))
+    print_lines([*lines, *screen.next_line(following, width)])
 
 
 @contextmanager

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
+from judgestats.results import read_results
 
 FIRST = (
     "USE WITH CARE", "USE", "DO NOT USE", "CANNOT TELL", "CHANGED", "NO CHANGE", "PASS", "FAIL",
-    "READY",
+    "READY", "NOT YET", "CUTOFF", "AUTOMATE", "PANEL",
 )  # fmt: skip
 LATER_BEGIN = ("Care", "Next", "exit")
 FORMER = (
@@ -237,6 +238,65 @@ def test_a_change_says_what_the_claim_on_new_items_costs(tmp_path, monkeypatch, 
     alone, narrow = width("--target", "these-items")
     assert abs(float(share) - 100 * (1 - narrow / wide)) < 2
     assert "narrower" not in alone
+
+
+COMMANDS = {
+    "labels plan": (("labels", "plan", "verdicts.csv", "--labels", "20", "--out", "l.csv"), 0),
+    "half-width": (("labels", "plan", "verdicts.csv", "--half-width", ".05", "--rates",
+                    "prevalence=.7,sensitivity=.9,specificity=.8"), 0),
+    "labels split": (("labels", "split", "labels.csv"), 0),
+    "labels next": (("labels", "next", "verdicts.csv", "--budget", "100", "--out", "n.csv"), 0),
+    "cut-off": (("decide", "cutoff", "graded.csv", "--tpr", ".6", "--tnr", ".6",
+                 "--labels-drawn", "random"), 0),
+    "doctor": (("doctor", "pairs.csv"), 0),
+    "columns that are not clear": (("doctor", "unclear.csv"), 1),
+    "monitor": (("monitor", "verdicts.csv", "--state", "m.db", "--rate", "pass=verdict:pass"), 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_screen_of_every_other_command_keeps_the_rules(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    make_files()
+    write("graded.csv", "item,score,label", [
+        f"q{i},{i % 10},{'pass' if i % 10 > 4 else 'fail'}" for i in range(200)])  # fmt: skip
+    write("unclear.csv", "sample_id,prompt_template,run,score", [
+        f"s{i},{p},{r},{(i * r + len(p)) % 5 + 1}" for i in range(12) for p in ("p1", "p20")
+        for r in range(6)])  # fmt: skip
+    words, code = COMMANDS[name]
+    assert main(list(words)) == code
+    screen = capsys.readouterr().out
+    numbers = "numbers" if name == "labels next" else ""  # one for each assumed rate
+    assert [f for f in faults_of(screen) if not (numbers and numbers in f)] == [], screen
+
+
+def test_labels_come_first_where_there_are_none(workplace, capsys) -> None:
+    """Commands for labels are not crowded out by links to the run and its report."""
+    make_files()
+    said = screen_of(capsys, "analyze", "verdicts.csv", "--report", "md", "--resamples", "99")
+    assert "\nNext  judgestats labels plan verdicts.csv --labels 200 · judgestats labels" in said
+    assert "report.md" in said
+    [run] = re.findall(r"judgestats show (\w+)", said)
+    shown = screen_of(capsys, "show", run)
+    assert f"judgestats show {run}" in shown
+    assert screen_of(capsys, "report", run, "--out", "x.md").startswith("READY  Report (md): ")
+    assert main(["card", run, "--out", "x.svg"]) == 0
+    card = capsys.readouterr().out
+    assert [f for f in faults_of(card) if f != "nothing would decide"] == [], card
+
+
+def test_the_items_that_decide_follow_from_the_record(workplace, capsys) -> None:
+    """Ratios without an interval: from p, and from the items that vary."""
+    screen_of(capsys, "run", "guidelines", *SIMULATED)
+    capsys.readouterr()
+    [file] = workplace.glob("mlruns/*/*/artifacts/results.json")
+    found = read_results(file)
+    open_ones = [v for v in found.verdicts if v.outcome == "CANNOT_TELL"]
+    assert open_ones
+    for verdict in open_ones:
+        [step] = verdict.next
+        assert step.have == 12
+        assert step.if_true is None or step.if_true > 0
 
 
 @pytest.mark.parametrize("command", ["drift", "compare"])

@@ -200,7 +200,7 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     assert main(words) == 0
     said = capsys.readouterr().out
     assert len(said.splitlines()) <= 24
-    [run] = [line.split()[3] for line in said.splitlines() if "judgestats show" in line]
+    [run] = re.findall(r"judgestats show (\w+)", said)
     assert main(["show", run]) == 0
     again = capsys.readouterr().out
     assert again.splitlines()[:8] == said.splitlines()[:8]

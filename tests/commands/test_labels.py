@@ -131,7 +131,7 @@ def test_parts_keep_questions_together_unasked_or_say_that_none_is_named(judged,
     assert main(["labels", "split", "judged.csv"]) == 0
     one, two = (pd.read_csv(f"judged.{n}.csv") for n in ("tuning", "validation"))
     assert not set(one["question"]) & set(two["question"])
-    assert "all of a question" in capsys.readouterr().out
+    assert "all items of one question" in capsys.readouterr().out
     pd.read_csv("judged.csv").drop(columns="question").to_csv("bare.csv", index=False)
     assert main(["labels", "split", "bare.csv"]) == 0
     assert "item by item: no column names the question" in capsys.readouterr().out

@@ -9,11 +9,14 @@ from __future__ import annotations
 import functools
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import betaincinv, ndtr
+from scipy.stats import ttest_rel
 
+from judgestats.cli import main
 from judgestats.results import (
     Condition,
     DecisionOptions,
@@ -25,7 +28,7 @@ from judgestats.results import (
     share_measure,
     verdicts_of,
 )
-from judgestats.stats import condition_summary, icc
+from judgestats.stats import condition_summary, icc, run_change
 
 study = pytest.mark.study
 GATE = (
@@ -218,6 +221,74 @@ def test_scores_at_a_boundary_are_rarely_decided_on_wrongly(at, items, repeats, 
     found = score_outcomes(rng, needed, runs, items, repeats, size)
     assert found.count("USE") / runs <= allowed(0.05, runs)
     assert found.count("DO_NOT_USE") / runs <= allowed(0.05, runs)
+
+
+# ---------------------------------------------------------------- drift
+def pass_runs(rng, chance: np.ndarray, moved: float, repeats: int) -> list[np.ndarray]:
+    """Passes of two runs on items with these chances; the second one's are moved."""
+    shape = (chance.size, repeats)
+    return [
+        (rng.random(shape) < np.clip(chance + shift, 0, 1)[:, None]).astype(float)
+        for shift in (0.0, moved)
+    ]
+
+
+def drift_rates(rng, runs: int, items: int, moved: float, repeats: int = 3) -> dict[str, float]:
+    """Shares of CHANGED, of a change of the rate, and of NO CHANGE, by weighted Holm."""
+    found = {"changed": 0, "rate": 0, "same": 0}
+    for _ in range(runs):
+        # Equivalence is tried where no chance is moved beyond 0 or 1.
+        chance = rng.uniform(0.0, 1.0 if moved != 0.05 else 0.95, items)
+        before, after = pass_runs(rng, chance, moved, repeats)
+        rate = run_change(before, after, kind="scores", margin=0.05)
+        flips = run_change(before.astype(int), after.astype(int), kind="flips")
+        p = rate.p_value / 0.8, flips.p_value / 0.2
+        first = min(p) <= 0.05
+        by_rate = p[0] <= 0.05 or (first and rate.p_value <= 0.05)
+        found["rate"] += by_rate
+        found["changed"] += first
+        found["same"] += not first and rate.details["p_equivalent"] <= 0.05
+    return {key: n / runs for key, n in found.items()}
+
+
+@pytest.mark.parametrize("runs", [300, pytest.param(4_000, marks=study)])
+def test_fifteen_points_on_eighty_items_are_found(runs) -> None:
+    found = drift_rates(np.random.default_rng(80), runs, 80, 0.15)
+    assert found["rate"] >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / runs)
+
+
+@study
+@pytest.mark.parametrize("items", [40, 80, 200, 400])
+def test_an_unchanged_judge_rarely_has_changed(items) -> None:
+    assert drift_rates(np.random.default_rng(items), 2_000, items, 0.0)["changed"] <= allowed(
+        0.05, 2_000
+    )
+
+
+@study
+@pytest.mark.parametrize("items", [80, 200, 400])
+def test_a_change_of_the_margin_is_rarely_called_none(items) -> None:
+    assert drift_rates(np.random.default_rng(items), 2_000, items, 0.05)["same"] <= allowed(
+        0.05, 2_000
+    )
+
+
+@study
+def test_the_command_finds_what_a_paired_t_finds(tmp_path, monkeypatch, capsys) -> None:
+    """100 pairs of files of 80 items x 3: at most two runs fewer."""
+    monkeypatch.chdir(tmp_path)
+    rng, found = np.random.default_rng(3), {"command": 0, "t": 0}
+    place = [(i, r) for i in range(80) for r in range(3)]
+    for _ in range(100):
+        runs = pass_runs(rng, rng.random(80), 0.15, 3)
+        for name, run in zip(("a", "b"), runs, strict=True):
+            rows = [f"q{i},j,{r},{'pass' if run[i, r] else 'fail'}" for i, r in place]
+            Path(f"{name}.csv").write_text("\n".join(["item,judge,repeat,verdict", *rows]))
+        assert main(["drift", "a.csv", "b.csv", "--resamples", "19"]) == 0
+        said = capsys.readouterr().out
+        found["command"] += said.startswith("CHANGED") and "pass rate rose" in said
+        found["t"] += ttest_rel(*(run.mean(axis=1) for run in runs)).pvalue <= 0.05
+    assert found["command"] >= found["t"] - 2
 
 
 # ---------------------------------------------------------------- advice

@@ -113,7 +113,7 @@ class NextLabels(record.Decision):
     """
 
     kind: ClassVar[str] = "labels"
-    word: ClassVar[str] = "LABELS"
+    word: ClassVar[str] = "READY"
     required: ClassVar[tuple[str, ...]] = ("pass_rate", "mean_score")
     strata: tuple[Stratum, ...]
     quantity: str = "pass_rate"

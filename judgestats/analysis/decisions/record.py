@@ -103,8 +103,12 @@ class Decision(Part):
         return out
 
     def care(self) -> list[str]:
-        """Caveats, one line each."""
-        return [f"Care  {c.text} {c.action}".rstrip() for c in self.caveats]
+        """Caveats, each in lines of a screen's width."""
+        said = (f"Care  {c.text} {c.action}".rstrip() for c in self.caveats)
+        return [
+            line for one in said
+            for line in textwrap.wrap(one, WIDTH, subsequent_indent=" " * 6, break_on_hyphens=False)
+        ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with the screen's lines."""

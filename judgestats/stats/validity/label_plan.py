@@ -69,11 +69,11 @@ class LabelPlan(Report):
         """The number of labels, with and without the judge."""
         if math.isinf(self.labels):
             return (
-                f"No number of labels reaches +-{self.half_width:g} with {self.n_items} items "
+                f"No number of labels reaches ±{self.half_width:g} with {self.n_items} items "
                 "judged: judge more items."
             )
         text = (
-            f"+-{self.half_width:g} takes {self.labels:.0f} labels with the judge, "
+            f"±{self.half_width:g} takes {self.labels:.0f} labels with the judge, "
             f"{self.people_only:.0f} without"
         )
         if not math.isnan(self.cost):

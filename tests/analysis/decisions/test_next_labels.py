@@ -63,7 +63,7 @@ def test_batches_follow_one_order_and_their_estimate_covers():
     assert (done.n_labels, done.chosen) == (200, ())
     assert done.estimate.low <= y.mean() <= done.estimate.high
     assert done.bound.neyman <= done.bound.strata <= done.bound.verdict + 0.05
-    assert done.screen()[0].startswith("LABELS  Bound: ")
+    assert done.screen()[0].startswith("READY  Bound: ")
     said = " ".join(" ".join(done.screen()).split())
     assert "(no CI: estimated from 200 labels). Human pass rate" in said
     assert f", 95% CI [{done.estimate.low:.3f}".replace("[0.", "[.") in said
@@ -136,7 +136,7 @@ def test_the_command_writes_batches_until_the_width(tmp_path, capsys, monkeypatc
     labelled.to_csv("labels.csv", index=False)
     assert main([*command, "--labels", "labels.csv", "--out", "second.csv"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("LABELS  Bound: ")
+    assert out.startswith("READY  Bound: ")
     assert "Batch 2 of 4: 50 items" in out
     second = pd.read_csv("second.csv", dtype=str, keep_default_na=False)
     assert second["label"].ne("").tolist() == [True] * 50 + [False] * 50
