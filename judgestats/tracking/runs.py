@@ -26,7 +26,7 @@ from judgestats.files.text import clean, command_word, decode_json, shorten_text
 from judgestats.results import Results, read_results
 from judgestats.results.change_screen import outcome_lines
 from judgestats.results.files import read_values
-from judgestats.results.metric_names import ALIASES, quantity_of_metric
+from judgestats.results.metric_names import ALIASES, METRICS, quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.screen import reliability_rows
@@ -115,6 +115,8 @@ def metric_name(name: str) -> str:
     ('icc_1_1', 'sem.lo')
     >>> metric_name("spread/variance/my judge"), metric_name("null/reliability/alpha.q95")
     ('pooled_within_variance/my-judge', 'null_p95/alpha')
+    >>> metric_name("claims/stands_in_part")
+    'n_claims/stands_in_part'
     """
     bare, end = name, ""
     if name.startswith("ci/"):
@@ -125,7 +127,9 @@ def metric_name(name: str) -> str:
     if quantity is None:
         return name
     parts = [_PUBLIC.get(quantity.estimand, quantity.estimand)]
-    parts += [slug(part) for part in bare.split("/")[2:]]
+    group, last, *levels = bare.split("/")
+    by_name = f"{group}/*" in METRICS  # one quantity, whose levels are the last words
+    parts += [slug(part) for part in ([last] if by_name else []) + levels]
     return "/".join(parts) + (f".{end}" if end else "")
 
 

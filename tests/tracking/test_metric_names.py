@@ -27,6 +27,8 @@ FORM = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.-]+)*(\.lo|\.hi)?")
 KNOWN = {*DECLARED, *PUBLIC_NAMES.values(), *QUANTITIES, "verdict", "n_items",
          "pass_rate_corrected", "curve", "null_p95", "omega_published",
          "vote_share_all"}  # fmt: skip
+COMMON = {"verdict", "n_items", "unparsed_share", "unanswered_share"}
+"""Names, their limits included, that every run has: two runs side by side share six or more."""
 SIMULATED = ["--judges", "sim-typical", "--limit", "6", "--report", "none", "--resamples", "99",
              "--crosscheck", "no"]  # fmt: skip
 
@@ -55,7 +57,22 @@ def wrong_names(metrics: dict[str, float]) -> list[str]:
         "temperature",
         *(
             pytest.param(name, marks=pytest.mark.study)
-            for name in ("omega", "guidelines", "grade_score", "crowd", "validity", "bias")
+            for name in (
+                "omega",
+                "guidelines",
+                "grade_score",
+                "crowd",
+                "validity",
+                "bias",
+                "judges",
+                "reasoning",
+                "prompts",
+                "probe",
+                "alignment",
+                "self_consistency",
+                "rejection_sampling",
+                "head_to_tail",
+            )
         ),
     ],
 )
@@ -63,7 +80,8 @@ def test_every_metric_of_an_experiment_is_declared(workplace, experiment: str) -
     assert main(["run", experiment, *SIMULATED]) == 0
     metrics, params, children = parent()
     assert wrong_names(metrics) == []
-    assert "verdict" in metrics
+    assert {"verdict", "n_items"} <= set(metrics)
+    assert sum(name.partition(".")[0] in COMMON for name in metrics) >= 6
     assert children <= MOST_CHILDREN
     assert params["design/experiment"] == experiment
 

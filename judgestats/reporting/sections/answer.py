@@ -224,7 +224,7 @@ def _effects(run: Run, drawing: Drawing) -> tuple[list[_Row], list[str]]:
         return [], []
     entry = quantity_of(kept[0].estimand)
     names = [e.a if isinstance(e, Comparison) else conditions.subject_of(e) for e in kept]
-    if len({e.about.stratum for e in kept}) > 1:
+    if len({e.about.stratum for e in kept if isinstance(e, Comparison)}) > 1:
         names = [f"{e.about.stratum}, {n}" for e, n in zip(kept, names, strict=True)]
     own = len(set(names)) == len(names) and all(names)
     claimed = {h.size for h in run.records.headlines if h.claim == "differs"}
