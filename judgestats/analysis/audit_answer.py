@@ -311,7 +311,8 @@ def _people(frame: pd.DataFrame) -> Question:
     same = float((verdicts.str.lower() == labelled["label"].str.lower()).mean())
     share = min(max(same, 0.05), 0.95)
     need = labels_for(_AIM, share=share)
-    needs = f"about {need} labels for ±5 points" if n < need else ""
+    wide = round(half_width(n, share=share)) > 100 * _AIM
+    needs = f"about {need} labels for ±5 points" if wide else ""
     grounds = f"{n:,} labels, ±{half_width(n, share=share):.0f} points"
     return Question(_AGREEMENT, n > 2, grounds, needs)
 

@@ -155,6 +155,7 @@ def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
         return str(error), True
 
 
+_WIDTH = 100
 _LINES, _LEAST_ROOM, _MOST_COPIES, _MOST_NOTES = 20, 5, 4, 3
 
 
@@ -322,7 +323,8 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
             text.rjust(width) if i in {2, 3} else text.ljust(width)
             for i, (text, width) in enumerate(zip(row[:5], widths, strict=True))
         ]
-        lines.append("  ".join([*cells, row[5]]).rstrip())
+        text = "  ".join([*cells, row[5]]).rstrip()
+        lines.append(text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}...")
     return lines
 
 

@@ -592,16 +592,20 @@ def reason_of(
             else f"limit {apa_number(limit, digits=3, bounded=quantity.bounded)}"
         )
         text = f"{text.removesuffix('.')} ({100 * (1 - requirement.level):.4g}% {shown})."
+    needed = threshold_text(requirement).removeprefix("within ").lstrip("≥≤ ")
+    number = apa_number(estimate, bounded=quantity.bounded)
+    if number == needed:  # as many digits as set it apart
+        number = apa_number(estimate, digits=3, bounded=quantity.bounded)
     return text.format(
         label=quantity.label,
         cause=cause[:1].upper() + cause[1:],
-        estimate=apa_number(estimate, bounded=quantity.bounded),
+        estimate=number,
         limit=_limit(limit, quantity),
         limit_rest=f"{math.ceil(100 * (1 - limit))}%" if math.isfinite(limit) else "",
         rest=f"{min(100 * (1 - estimate), 100):.0f}%",
         percent=percent,
         percentage_points=f"{100 * estimate:.0f}",
-        needed=threshold_text(requirement).removeprefix("within ").lstrip("≥≤ "),
+        needed=needed,
         flips=flipped,
     )
 
