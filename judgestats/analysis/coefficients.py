@@ -581,7 +581,7 @@ def contrast_drawing(rows: Sequence[ResultsRow], otherwise: Drawing) -> Drawing:
 
     Examples
     --------
-    >>> row = ResultsRow(key="gain", ask="Gain", estimand="rate_difference", cells={"a": "gain.a"})
+    >>> row = results_row("gain", "Gain", "Gain", "rate_difference", "gain.{}", ["a"])
     >>> contrast_drawing([row], Drawing(kind="dots")).rows
     ('gain.a',)
     """
