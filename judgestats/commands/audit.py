@@ -446,10 +446,6 @@ def _item_texts(frame: pd.DataFrame) -> pd.DataFrame | None:
     return frame[["item_id", *own]].drop_duplicates("item_id") if own else None
 
 
-_ONE_LINE = 90
-"""Characters of two commands that fit on a line; the first one names the second."""
-
-
 def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> list[str]:
     """What to run next on a table: labels where there are none, more where they are too few."""
     file = command_word(arguments.file)
@@ -470,7 +466,8 @@ def next_commands(arguments: Args, results: Results, judged: _AuditInput) -> lis
     words = ["judgestats labels plan", file, *again, f"--labels {drawn}"]
     words += [f"--out {kept}"] if short else []
     plan, collect = " ".join(words), f"judgestats labels collect {kept}"
-    return [plan, collect] if len(plan) + len(collect) <= _ONE_LINE else [plan]
+    is_short = len(f"Next  {plan} · {collect}") < console.screen_size()[0]
+    return [plan, collect] if is_short else [plan]  # the first one names the second
 
 
 def decision_options(arguments: Args) -> DecisionOptions:

@@ -279,11 +279,11 @@ def plan_command(arguments: Args) -> int:
         plan = label_plan.labels_needed(
             arguments.half_width, n_items=n_items, price=arguments.price, **rates
         )
-        file = command_word(arguments.file or "my.csv")
+        judged = command_word(arguments.file or "my.csv")
         drawn = int(min(plan.labels, n_items))
         console.print_outcome(
             "READY", plan.sentence(), *pilot, *map(str, plan.notes),
-            following=[f"judgestats labels plan {file} --labels {drawn}"],
+            following=[f"judgestats labels plan {judged} --labels {drawn}"],
         )  # fmt: skip
         return 0
     if not arguments.file or not arguments.labels:

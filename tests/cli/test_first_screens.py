@@ -274,7 +274,7 @@ def test_labels_come_first_where_there_are_none(workplace, capsys) -> None:
     """Commands for labels are not crowded out by links to the run and its report."""
     make_files()
     said = screen_of(capsys, "analyze", "verdicts.csv", "--report", "md", "--resamples", "99")
-    assert "\nNext  judgestats labels plan verdicts.csv --labels 200 · judgestats labels" in said
+    assert "\nNext  judgestats labels plan verdicts.csv --labels 200" in said
     assert "report.md" in said
     [run] = re.findall(r"judgestats show (\w+)", said)
     shown = screen_of(capsys, "show", run)

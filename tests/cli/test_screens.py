@@ -249,7 +249,7 @@ def test_a_key_of_conditions_says_the_number_and_its_bound_of_each(workplace, ca
     words = ["analyze", str(file), "--scale", "1-10", "--report", "none", "--resamples", "99"]
     assert main(words) == 0
     said = capsys.readouterr().out
-    [run] = [line.split()[3] for line in said.splitlines() if "judgestats show" in line]
+    [run] = re.findall(r"judgestats show (\w+)", said)
     [row] = re.findall(r"^SEM \(points\) +(\d.*?)  +(\d.*?)  ", said, re.M)
     [bounds] = re.findall(r"^SEM tail bound \(points\) +(\S+) +(\S+)", said, re.M)
     assert main(["show", run, "sem"]) == 0
