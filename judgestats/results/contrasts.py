@@ -189,7 +189,7 @@ def contrast_verdicts(results: Results) -> tuple[Verdict, ...]:
 def _verdict_sentence(headline: Headline, outcome: Outcome, results: Results) -> str:
     """The claim as a clause; of a difference that decides nothing, why it does not."""
     sentence = claim_sentence(headline, results)
-    if outcome == "CANNOT_TELL" and headline.claim == "differs":
+    if outcome == "CANNOT_TELL" and headline.claim == "differs" and ", but " not in sentence:
         size = size_of(headline, results)
         bounded = size is not None and size.interval is not None
         stated = _stated(headline, results.experiment) or headline.says
