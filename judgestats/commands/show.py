@@ -230,7 +230,7 @@ def error_sentence(record: Estimate, results: Results) -> str:
         said = f"SEM{in_these_runs(record)} {number_text(record)} points"
         if tail is None or math.isnan(tail.estimate):
             return said
-        return f"{said}; at most {number_text(tail).partition(' ')[0]} with unseen far replies"
+        return f"{said}; at most {number_text(tail)} with unseen far replies"
     if record.estimand == "far_share" and interval is not None and record.sample is not None:
         seen, distance = record.details["far_items"], record.details["distance"]
         items = f"{seen} of {record.sample.n_items} items"

@@ -34,6 +34,8 @@ from judgestats.results.records import (
 from judgestats.results.results import Results
 from judgestats.results.text import words_of
 
+BOUNDS = frozenset({"sem_tail"})
+"""Quantities that are limits themselves."""
 NOTHING = "-"
 """The text where a number is undefined or was not asked for."""
 
@@ -65,11 +67,11 @@ def format_record(record: Estimate | Comparison, *, decimals: int | None = None)
         return f"{record.estimate:.0f}", f"[{low:.0f}, {high:.0f}]" if interval else ""
     if entry.unit == "USD":
         return f"${record.estimate:.4f}", ""
-    if record.not_estimable:
+    if record.not_estimable or record.estimand in BOUNDS:
         number, _ = estimate_parts(
             record.estimate, math.nan, math.nan, bounded=entry.bounded, decimals=decimals
         )
-        return number, LOST
+        return number, "" if record.estimand in BOUNDS else LOST
     return estimate_parts(record.estimate, low, high, bounded=entry.bounded, decimals=decimals)
 
 

@@ -16,6 +16,7 @@ from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Table
 from judgestats.results.results import Results
 from judgestats.results.screen import (
+    BOUNDS,
     NOTHING,
     WIDTH,
     Lines,
@@ -49,8 +50,6 @@ _FEW_ROWS = 6
 _LONGEST_NOTE, _MOST_KEYS, _MOST_CURVES = 100, 6, 3
 _LONGEST = 160
 """Characters of a text on a screen."""
-_BOUNDS = frozenset({"sem_tail"})
-"""Quantities that are limits themselves."""
 _NOT_OF_CONDITIONS = frozenset({"far_share"})
 """Quantities that tables of conditions leave to the command that shows everything."""
 _BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",), "sem": ("sem_tail",)}
@@ -464,13 +463,13 @@ def _further(
         if estimand in seen:
             continue
         unit = f" ({line.unit})" if line.unit else ""
-        bare = line.estimand in _BOUNDS
         numbers = {
-            cell.column: " ".join(filter(None, (cell.number, "" if bare else cell.bounds)))
+            cell.column: " ".join(filter(None, (cell.number, cell.bounds)))
             for cell in line.cells if cell.number != NOTHING
         }  # fmt: skip
+        label = line.short if short and line.estimand in BOUNDS else f"{line.ask}{unit}"
         if numbers:
-            yield line.key, line.short if short and bare else f"{line.ask}{unit}", numbers
+            yield line.key, label, numbers
 
 
 def _cell(r: Requirement | None) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -72,9 +73,12 @@ def test_the_sem_has_its_interval_up_to_half_the_range_and_its_tail_bound(judged
         assert sem.interval.low < sem.estimate < sem.interval.high == 4.5
         assert tail.estimate == 4.5
         assert (sem.reason, sem.not_estimable, tail.reason) == ("", False, "")
-    rows = [line.split("  ")[0] for line in plain_text(verdict_screen(results)).splitlines()]
-    place = rows.index("SEM in these runs (points)")
-    assert rows[place + 1] == "SEM tail bound (points)"
+    screen = plain_text(verdict_screen(results))
+    assert re.search(
+        r"^SEM in these runs \(points\) .*\nSEM tail bound \(points\)( +4\.50){2} +-\s*$",
+        screen,
+        re.M,
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))

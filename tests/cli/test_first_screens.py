@@ -327,7 +327,16 @@ def test_the_screen_of_doctor_keeps_the_rules(tmp_path, monkeypatch, capsys) -> 
 
 @pytest.mark.parametrize(
     "experiment",
-    ["temperature", "omega", "guidelines", "validity", "prompts", "alignment", "head_to_tail"],
+    [
+        "temperature",
+        "omega",
+        "guidelines",
+        "validity",
+        "prompts",
+        "alignment",
+        "head_to_tail",
+        "reasoning",
+    ],
 )
 def test_the_screen_of_an_experiment_keeps_the_rules(experiment, workplace, capsys) -> None:
     screen = screen_of(capsys, "run", experiment, *SIMULATED)

@@ -254,8 +254,9 @@ class RepeatPairs:
         if self.mode_share < REFUSED:
             return ""
         flips = self.flip_rate()
-        ends = f" [{100 * flips.low:.0f}, {100 * flips.high:.0f}]" if not flips.reason else ""
-        rate = f"flip rate {100 * flips.estimate:.0f}%{ends}" if self.n.size else "flip rate"
+        parts = [100 * round(v, 2) for v in (flips.estimate, flips.low, flips.high)]
+        ends = f" [{parts[1]:.0f}, {parts[2]:.0f}]" if not flips.reason else ""
+        rate = f"flip rate {parts[0]:.0f}%{ends}" if self.n.size else "flip rate"
         return (
             f"{100 * self.mode_share:.0f}% of scores are {self.mode:g}: an ICC interval does not "
             f"cover; see {rate} and far share"
