@@ -253,7 +253,7 @@ CASES = {
     "labels without a label": labels("id,colour\nq1,red\nq2,blue\n"),
     "positions shown without an order": text(GOOD, "--as-shown"),
     "an outcome that is invalid": text("id,winner\na,red\nb,blue\n", "--kind", "preference"),
-    "a stream of another format than Parquet": text(GOOD, "--stream", "yes"),
+    "a stream of another format": text('[{"id": 1, "score": 2}]', "--stream", "yes", name="j.json"),
     "a log named for another tool": text('{"a": 1}', "--reader", "inspect", name="j.json"),
     "columns of judgments that are nested": text(
         '[{"id": 1, "s": {"x": 2}}]', "--map", "score=s.y", name="j.json"
@@ -280,6 +280,16 @@ CASES = {
     "one rater's label twice": labels("id,annotator,label\nq1,ann,3\nq1,ann,4\nq1,bob,4\n"),
     "JSON nested too deeply": text("[" * 5000 + "]" * 5000, name="j.json"),
     "a stream that needs the whole file": parquet_whole("--stream", "yes", "--item", "id,score"),
+    "labels of several criteria in a stream": parquet(
+        {
+            "id": [*"abab"],
+            "criterion": ["x", "x", "y", "y"],
+            "score": [1, 2, 3, 4],
+            "label": [1, 2, 3, 3],
+        },
+        "--stream",
+        "yes",
+    ),
     "a log to be streamed": parquet_whole("--stream", "yes", "--reader", "inspect"),
     "an unknown reader": text(GOOD, "--reader", "nonsense"),
     "columns said of a log": text(GOOD, "--reader", "inspect", "--map", "score=score"),
