@@ -227,10 +227,10 @@ def doctor_file(arguments: Args) -> int:
     states = [f"{'yes' if q.answered else 'no'}, {q.grounds}" for q in asked]
     left = max(len(q.asked) for q in asked) + max(map(len, states)) + 4
     for q, state in zip(asked, states, strict=True):
-        first_line, *more = textwrap.wrap(
+        first_line, *others = textwrap.wrap(
             q.needs or "-", max(30, width - left), break_on_hyphens=False, break_long_words=False
         )
-        rows += [[q.asked, state, first_line], *(["", "", line] for line in more)]
+        rows += [[q.asked, state, first_line], *(["", "", line] for line in others)]
     lines += plain_text(grid_lines(rows, 2 * width) or []).split("\n")
     options = repeated_options(arguments)
     again = ["judgestats analyze", file, *options]

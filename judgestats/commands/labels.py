@@ -328,10 +328,10 @@ def plan_command(arguments: Args) -> int:
         {"item_id": items.to_numpy()[chosen], "chance": chance[chosen], **texts}
     ).assign(annotator="", label="")
     label_page.write_table(out, path)
-    drawn = "by-verdict" if arguments.by else "random"
+    way = "by-verdict" if arguments.by else "random"
     console.print_outcome(
         "READY",
-        f"{len(out)} items to label: {path} (drawn {drawn}; the judge's verdicts are not in it)",
+        f"{len(out)} items to label: {path} (drawn {way}; the judge's verdicts are not in it)",
         following=[f"judgestats labels collect {command_word(path)}"],
     )
     return 0

@@ -168,7 +168,7 @@ def _judgments(folder: Path) -> pd.DataFrame:
     read = [c for c in frame if c not in raw]
     whole = raw.merge(frame.drop_duplicates(keys)[[*keys, *read]], on=keys, how="left")
     lost = {"status": Status.MISSING.value, "verdict_kind": frame["verdict_kind"].iloc[0]}
-    return whole.fillna({name: lost.get(name, "") for name in read if name != "score"})
+    return whole.fillna({name: lost.get(str(name), "") for name in read if name != "score"})
 
 
 def reparse_command(arguments: Args) -> int:

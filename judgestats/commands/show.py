@@ -73,7 +73,7 @@ def show_command(arguments: Args) -> int:
             return 0
         name = " ".join(arguments.result)
         own = [r for r in results.results if r.id.startswith(f"condition.{name}.")]
-        records = own or [_record(results, name)]
+        records: list[Record] = [*own] or [_record(results, name)]
         if arguments.out:
             _write_table(records[0], Path(arguments.out))
         if arguments.json:

@@ -509,8 +509,8 @@ def _question(
             for place, answer in enumerate(asked.answers):
                 heapq.heappush(queue, (cost + 0.4 * place, next(number), answer.options))
         except FurtherQuestionError as asked:
-            for place, way in enumerate(asked.ways):
-                heapq.heappush(queue, (cost + 0.4 * place, next(number), way))
+            for place, further_options in enumerate(asked.ways):
+                heapq.heappush(queue, (cost + 0.4 * place, next(number), further_options))
         except InputError as refused:
             refusals.setdefault(str(refused), options)
         else:
@@ -520,8 +520,8 @@ def _question(
         if not isinstance(error, MissingRoleError) or len(refusals) != 1:
             return error
         [(why, options)] = refusals.items()
-        way = f" Add {shlex.join(words)}." if (words := options.words()) else ""
-        return InputError(why + way)
+        added = f" Add {shlex.join(words)}." if (words := options.words()) else ""
+        return InputError(why + added)
     question = error.question if isinstance(error, DirectionError) else _UNCERTAIN
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
