@@ -233,10 +233,10 @@ def doctor_file(arguments: Args) -> int:
         rows += [[q.asked, state, first_line], *(["", "", line] for line in others)]
     lines += plain_text(grid_lines(rows, 2 * width) or []).split("\n")
     options = repeated_options(arguments)
-    again = ["judgestats analyze", file, *options]
+    again = [" ".join(["judgestats analyze", file, *options])]
     judged = " ".join([file, *(w for w in options if not w.startswith("--labels "))])
-    following = [q.command.format(file=judged) for q in asked if q.command]
-    closing = plain_text(next_line([" ".join(again), *following], width)).split("\n")
+    again += [q.command.format(file=judged) for q in asked if q.command]
+    closing = plain_text(next_line(again, width)).split("\n")
     lines[place:place] = _fit_columns(columns, _LINES - len(lines) - len(closing))
     console.print_result(*lines, *closing)
     return 0
