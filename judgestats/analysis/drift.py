@@ -383,18 +383,18 @@ def _labelled_changes(
     runs = [f[f["condition"] == c] for f, c in ((before, first), (after, second))]
     items = runs[0].drop_duplicates("item_id").set_index("item_id")
 
-    def of_items(values: pd.Series, run: pd.DataFrame) -> pd.Series:
+    def item_means(values: pd.Series, run: pd.DataFrame) -> pd.Series:
         return values.groupby(run["item_id"], sort=False).mean().reindex(items.index)
 
     then, today = _labels(before, first), _labels(after, first)
     then = (today if then.empty else then).reindex(items.index)
-    was, now = (of_items(_values(run), run) for run in runs)
+    was, now = (item_means(_values(run), run) for run in runs)
     changes: list[tuple[str, pd.Series, pd.Series, int]] = []
     labelled = [f for f in runs if "label" in f and f["label"].astype(str).ne("").any()]
     if labelled:
         label = labelled[0].drop_duplicates("item_id").set_index("item_id")["label"].astype(str)
         scored = bool(runs[0]["score"].notna().any())
-        one, two = (of_items(_credit(run, label, scored=scored), run) for run in runs)
+        one, two = (item_means(_credit(run, label, scored=scored), run) for run in runs)
         changes.append(("distance" if scored else "accuracy", one, two, _LEAST))
     if was.notna().any() and now.notna().any():
         judged = was.notna()

@@ -461,9 +461,11 @@ def _measures(
         sampled += [] if still else [condition.label]
         found = {m.key: m for m in _recorded(results, subject)}
         if condition.label in of_labels:
-            found |= {m.key: m for m in _of_labels(of_labels[condition.label], subject, results)}
+            found |= {
+                m.key: m for m in _label_measures(of_labels[condition.label], subject, results)
+            }
         if counts is not None:
-            found |= {m.key: m for m in _of_counts(counts, subject, kind, results)}
+            found |= {m.key: m for m in _count_measures(counts, subject, kind, results)}
         if own is not None:
             found |= {m.key: m for m in _condition_measures(own, subject, kind, results)}
             if kind == "scores" and "icc_1_1" not in found:
@@ -549,7 +551,7 @@ def _condition_measures(
         places = answered["cluster"].tolist()
         yield share_measure("unparsed_share", lost.tolist(), places, subject=subject)
     if kind in {"scores", "pass_fail"}:
-        yield from _of_labels(own, subject, results)
+        yield from _label_measures(own, subject, results)
     if kind == "scores":
         return
     verdicts = to_pass_fail(own) if kind == "pass_fail" else own
@@ -557,7 +559,7 @@ def _condition_measures(
     counts = VerdictCounts(given_verdicts(read), _clusters(own))
     if kind == "options":
         yield from _position_of_options(own, subject)
-    yield from _of_counts(counts, subject, kind, results)
+    yield from _count_measures(counts, subject, kind, results)
     if kind == "words" and "label" in read:
         yield from _word_accuracy(read[read["label"] != ""], counts.clusters, subject, results)
 
@@ -587,7 +589,7 @@ class VerdictCounts(NamedTuple):
     clusters: pd.Series
 
 
-def _of_counts(
+def _count_measures(
     counts: VerdictCounts, subject: Subject, kind: str, results: Results
 ) -> Iterator[Measure]:
     """What is measured from the counts of one condition's verdicts."""
@@ -654,7 +656,7 @@ def _clusters(own: pd.DataFrame) -> pd.Series:
     return own.drop_duplicates("item_id").set_index("item_id")["cluster"]
 
 
-def _of_labels(own: pd.DataFrame, subject: Subject, results: Results) -> Iterator[Measure]:
+def _label_measures(own: pd.DataFrame, subject: Subject, results: Results) -> Iterator[Measure]:
     """What the labelled judgments of one condition measure."""
     if "label" not in own or not (own["score"].notna().any() or is_pass_fail(own)):
         return

@@ -328,7 +328,7 @@ def _largest(
 
 
 def _rows_of_one(verdict: Verdict, brief: Summary) -> list[list[str]]:
-    rows = [[_of_runs([verdict]), "Estimate", "Needed", "Status"]]
+    rows = [[_runs_head([verdict]), "Estimate", "Needed", "Status"]]
     seen = {r.key for r in verdict.requirements}
     further = {
         key: [label, number, "-", "-"]
@@ -346,7 +346,7 @@ def _rows_of_several(
 ) -> list[list[str]]:
     names = _names(brief)
     columns = (names.get(label, _clean(label)) for label in labels)
-    rows = [[_of_runs(by_label.values()), *columns, "Needed"]]
+    rows = [[_runs_head(by_label.values()), *columns, "Needed"]]
     further = {
         key: [label, *(numbers.get(name, "-") for name in labels), "-"]
         for key, label, numbers in _further(brief, set(keys))
@@ -365,7 +365,7 @@ def _rows_of_several(
     return rows
 
 
-def _of_runs(verdicts: Iterable[Verdict]) -> str:
+def _runs_head(verdicts: Iterable[Verdict]) -> str:
     """Head of a table whose numbers hold for these runs only; else empty."""
     few = any(c.code == "these_runs" for v in verdicts for c in v.caveats)
     return "In these runs" if few else ""
@@ -418,7 +418,7 @@ def _subject_rows(
     grid: Lines = []
     for count in range(len(columns), -1, -1):
         used = [*columns[:count], last]
-        table = [[_of_runs(verdicts), *(head for head, _ in used)]]
+        table = [[_runs_head(verdicts), *(head for head, _ in used)]]
         table += [[name, *(c[i] for _, c in used)] for i, name in enumerate(rows_of)]
         made = grid_lines(table, width)
         if made is not None:

@@ -145,7 +145,7 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
     names = verdict_screen.subject_names(records)
     rows: list[dict[str, object]] = []
     heads: dict[str, str] = {}
-    for i in _shown_first(records.verdicts):
+    for i in _places_shown(records.verdicts):
         verdict = records.verdicts[i]
         row: dict[str, object] = {
             "subject": names[verdict.subject.label],
@@ -179,7 +179,7 @@ def _subject_table(run: Run, keys: Sequence[str], caption: str) -> Table:
     )
 
 
-def _shown_first(verdicts: Sequence[Verdict]) -> list[int]:
+def _places_shown(verdicts: Sequence[Verdict]) -> list[int]:
     """Places of the verdicts that the page shows: all in order, or the worst where too many."""
     places = [*range(len(verdicts))]
     if len(places) > _MOST_ROWS:
@@ -266,7 +266,7 @@ def requirement_figure(run: Run, finding: str = "") -> Captioned | None:
         same = [(r.label, r) for r in (shared if alike else [found.decisive])]
     drawn = [(name, r) for name, r in same if math.isfinite(r.estimate)]
     drawn.sort(key=lambda pair: -pair[1].estimate)
-    kept = [r for i in _shown_first(records.verdicts) for r in records.verdicts[i].requirements]
+    kept = [r for i in _places_shown(records.verdicts) for r in records.verdicts[i].requirements]
     shown = [pair for pair in drawn if any(pair[1] is r for r in kept)] or drawn
     quantity = decided_of(key, records)
     one = len({r.label for _, r in drawn}) == 1
