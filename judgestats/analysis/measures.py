@@ -294,8 +294,9 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     Yields
     ------
     Measure
-        ``_runs``: p of the test, with the shift of a run that cannot be excluded as `reason` where
-        results hold for these runs only. One judge with one run has none.
+        ``_runs``: p of the test, with `reason` where the errors of means include what runs differ
+        by. ``_these_runs``, where results hold for these only: the shift that cannot be excluded.
+        One judge with one run has none.
     """
     own = frame[frame["condition"].isin(labels)]
     values = own.assign(value=item_values(own)).dropna(subset=["value"])
@@ -316,7 +317,10 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     )
     if (found.df > 0 or most < 2) and not found.interleaved:
         known = max(found.pairs, key=lambda pair: (pair.target, pair.is_random, pair.nu))
-        yield Measure(key="_runs", estimate=found.p_value, reason=known.text * bool(known.target))
+        included = known.is_random and known.variance > 0
+        yield Measure(key="_runs", estimate=found.p_value, reason=known.note * included)
+        if known.target:
+            yield Measure(key="_these_runs", reason=known.text)
 
 
 def _replies_are_copies(own: pd.DataFrame) -> bool:

@@ -318,7 +318,11 @@ def consistency_without_runs(
 
 
 def icc_by_design(
-    value: Estimate, ratio: MeanSquareRatio | None, pairs: RepeatPairs, level: float
+    value: Estimate,
+    runs: RunComponent | None,
+    ratio: MeanSquareRatio | None,
+    pairs: RepeatPairs,
+    level: float,
 ) -> Estimate:
     """The ICC with the limits that its runs and the mode of its scores allow.
 
@@ -326,6 +330,8 @@ def icc_by_design(
     ----------
     value : Estimate
         ICC(1,1).
+    runs : RunComponent or None
+        Of the condition; None where repeats are not distinguished.
     ratio : MeanSquareRatio or None
         Of items x runs, where runs are random: they are its columns then.
     pairs : RepeatPairs
@@ -343,6 +349,8 @@ def icc_by_design(
     if ratio is not None and ratio.k >= 3:
         interval, notes = ratio.judges_interval(fixed=False, single=True, level=level)
         value = value.replace(interval=interval, notes=(*kept, *notes))
+    elif runs is not None and (runs.target or runs.is_random):
+        value = value.replace(details={**value.details, "target": THESE_RUNS})
     if value.interval is None or pairs.mode_share < ONE_SIDED:
         return value
     text = f"{100 * pairs.mode_share:.0f}% of scores are {pairs.mode:g}"

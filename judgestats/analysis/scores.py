@@ -395,7 +395,7 @@ def described_condition(
         mean, spread, SEM, the judgments that its reliability needs, and consistency without runs.
     """
     coefficients = [
-        (q, repeats.icc_by_design(v, ratio, pairs, level) if q.key == "icc_1_1" else v)
+        (q, repeats.icc_by_design(v, runs, ratio, pairs, level) if q.key == "icc_1_1" else v)
         for q, v in coefficients
     ]
     line = replace(line, sem=repeats.sem_by_design(line.sem, runs, ratio, level))

@@ -284,12 +284,12 @@ def _repeat_caveats(
     if runs.estimate <= 0.05:
         yield Caveat(
             code="run_effect", severity="major", about="runs",
-            text="Runs differ from one another by more than noise.",
-            action="Interleave repeats, or make 5 runs.",
+            text=runs.reason or "Runs differ from one another by more than noise.",
+            action="Interleave repeats." if runs.reason else "Interleave repeats, or make 5 runs.",
         )  # fmt: skip
-    if runs.reason:
+    if these := own.get("_these_runs"):
         yield Caveat(
             code="these_runs", severity="minor", about="runs",
-            text=f"The result holds for these runs only: {runs.reason}.",
+            text=f"The result holds for these runs only: {these.reason}.",
             action="Interleave repeats or make 5 runs.",
         )  # fmt: skip

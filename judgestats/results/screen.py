@@ -372,7 +372,7 @@ def _line(row: Row, columns: Sequence[Column], results: Results) -> SummaryRow:
         )
         for words, i in row.beside.items()
     ]
-    errors = (number_of(results, i) for i in ids if i and row.estimand == "sem")
+    errors = (number_of(results, i) for i in ids if i and row.estimand in {"sem", "icc_1_1"})
     of_runs = min(map(in_these_runs, errors), default="")
     return SummaryRow(
         key=row.key,

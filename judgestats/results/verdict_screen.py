@@ -50,8 +50,9 @@ _FEW_ROWS = 6
 _LONGEST_NOTE, _MOST_KEYS, _MOST_CURVES = 100, 6, 3
 _LONGEST = 160
 """Characters of a text on a screen."""
-_NOT_OF_CONDITIONS = frozenset({"far_share"})
-"""Quantities that tables of conditions leave to the command that shows everything."""
+_BESIDE_FLIPS = "far_share"
+"""Quantity of full tables that a first screen has only where flips replace a refused ICC."""
+_THESE_RUNS = " in these runs"
 _BEHIND: Mapping[str, tuple[str, ...]] = {"icc_1_1": ("icc_3_1",), "sem": ("sem_tail",)}
 """Rows that directly follow the row of a requirement."""
 _STATES: Mapping[str, str] = {"not_measured": "not measured"}
@@ -258,7 +259,7 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
         return []
     contrast = contrast_of(results)
     if not verdicts or contrast or any(v.purpose == "contrast" for v in verdicts):
-        lines = tuple(line for line in brief.lines if line.estimand not in _NOT_OF_CONDITIONS)
+        lines = tuple(line for line in brief.lines if line.estimand != _BESIDE_FLIPS)
         drawn = condition_table(replace(brief, lines=lines), width + 1, room, more, contrast)
         return [[first._replace(text=first.text[1:]), *rest] for first, *rest in drawn]
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
@@ -336,7 +337,9 @@ def _rows_of_one(verdict: Verdict, brief: Summary) -> list[list[str]]:
         if (number := cells.get(verdict.subject.label, ""))
     }
     for r in verdict.requirements:
-        rows.append([r.label, number_text(r), threshold_text(r), status_text(r)])
+        rows.append(
+            [_requirement_label(r, brief), number_text(r), threshold_text(r), status_text(r)]
+        )
         rows += [further.pop(key) for key in _BEHIND.get(r.key, ()) if key in further]
     return [*rows, *further.values()]
 
@@ -358,11 +361,17 @@ def _rows_of_several(
             continue
         needed = next((threshold_text(r) for r in own.values() if r), "-")
         cells = [_cell(r) for r in own.values()]
-        rows.append([asked[0].label, *cells, needed])
+        rows.append([_requirement_label(asked[0], brief), *cells, needed])
         rows += [further.pop(behind) for behind in _BEHIND.get(key, ()) if behind in further]
     rows += further.values()
     rows.append(["Verdict", *(_IN_TABLES[by_label[label].outcome] for label in labels), ""])
     return rows
+
+
+def _requirement_label(r: Requirement, brief: Summary) -> str:
+    """Label of a requirement, with the words of its row where it holds for these runs only."""
+    asks = (line.ask for line in brief.lines if line.estimand == r.key)
+    return f"{r.label}{_THESE_RUNS}" if any(a.endswith(_THESE_RUNS) for a in asks) else r.label
 
 
 def _runs_head(verdicts: Iterable[Verdict]) -> str:
@@ -410,8 +419,7 @@ def _subject_rows(
         if any(cell != "-" for cell in cells):
             columns.append((next(r.label for r in found if r), cells))
     judges = [v.subject.judge for v in verdicts]
-    hidden = _NOT_OF_CONDITIONS if len(set(judges)) < len(judges) else frozenset()
-    for _, label, numbers in _further(brief, {*keys, *hidden}, short=True):
+    for _, label, numbers in _further(brief, set(keys), short=True):
         columns.append((label, [numbers.get(v.subject.label, "-") for v in verdicts]))
     last = ("Verdict", [_IN_TABLES[v.outcome] for v in verdicts])
     rows_of = [names.get(v.subject.label, _clean(v.subject.name)) for v in verdicts]
@@ -458,9 +466,10 @@ def _further(
 
     The labels of bounds may be `short`.
     """
+    hidden = {_BESIDE_FLIPS} if all(line.estimand != "flip_rate" for line in brief.lines) else set()
     for line in brief.lines:
         estimand = PUBLIC_NAMES.get(line.estimand, line.estimand)
-        if estimand in seen:
+        if estimand in seen | hidden:
             continue
         unit = f" ({line.unit})" if line.unit else ""
         numbers = {

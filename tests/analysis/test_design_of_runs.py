@@ -49,12 +49,16 @@ def test_icc_without_shifts_is_shown_where_runs_are_shown_to_differ():
 
 
 def test_too_few_runs_of_a_judge_say_that_its_sem_holds_in_them():
-    by_id, _ = records(judged({"a": 0.0, "b": 0.0}, runs=3, scale=(1, 10)))
+    by_id, results = records(judged({"a": 0.0, "b": 0.0}, runs=3, scale=(1, 10)))
     sem = by_id["condition.sem.a"]
     assert sem.details["target"] == "these runs"
     assert "Three runs do not measure between-run noise" in sem.notes[-1].message
+    assert by_id["reliability.icc1.a"].details["target"] == "these runs"
+    screen = plain_text(verdict_screen(results)).splitlines()
+    assert any(line.startswith("ICC(1,1) in these runs ") for line in screen)
     many, _ = records(judged({"a": 0.0, "b": 0.0}, runs=12, scale=(1, 10)))
-    assert "target" not in many["condition.sem.a"].details
+    for key in ("condition.sem.a", "reliability.icc1.a"):
+        assert "target" not in many[key].details
 
 
 def test_without_a_stated_scale_tail_bounds_have_a_reason():
@@ -108,7 +112,18 @@ def test_five_runs_of_two_judges_hold_in_any_runs():
     frame = judged({"a": 0.0, "b": 0.0}, runs=5, scale=(1, 10))
     frame.loc[frame["judge"].eq("b"), "score"] = (frame["score"] + 1).clip(1, 10)
     _, results = records(frame)
-    assert "these runs" not in plain_text(verdict_screen(results)).lower()
+    screen = plain_text(verdict_screen(results))
+    assert "these runs" not in screen.lower()
+    assert "SEM tail bound" in screen
+    assert "Far share" not in screen
+    assert "Runs differ" not in screen
+
+
+def test_a_screen_says_what_shifts_of_runs_its_errors_include():
+    by_id, results = records(judged({"a": 1.0, "b": 1.0}, runs=8, scale=(1, 10)))
+    sd = results.members(by_id["shift.all"])[0].details["run_sd"]
+    told = f"Runs differ by SD {sd:.2f} (included). Interleave repeats."
+    assert told in " ".join(plain_text(verdict_screen(results)).split())
 
 
 def test_where_one_score_dominates_the_flip_rate_replaces_the_icc():
@@ -130,6 +145,9 @@ def test_where_one_score_dominates_the_flip_rate_replaces_the_icc():
     assert verdict.outcome == "CANNOT_TELL"
     assert icc.details["refused"] in verdict.sentence
     assert any(row.key == "flips" for row in results.rows)
+    screen = plain_text(verdict_screen(results))
+    assert screen.index("Flip rate  ") < screen.index("Mean score")
+    assert "Far share  " in screen
 
 
 def test_every_claim_of_two_runs_names_these_runs():

@@ -67,7 +67,7 @@ def test_the_sem_is_called_the_sd_of_repeated_scores(tmp_path, capsys):
     words = ["analyze", str(path), "--track", "none", "--report", "none", "--resamples", "99"]
     assert main([*words, "--require", "sem<=.7"]) == 0
     screen = capsys.readouterr().out
-    shown = re.search(r"SEM\s+(\S+) \[.*?\]\s+(\S+) \[.*?\]\s+≤ 0.70", screen)
+    shown = re.search(r"SEM in these runs\s+(\S+) \[.*?\]\s+(\S+) \[.*?\]\s+≤ 0.70", screen)
     assert shown is not None
     scores = pd.read_csv(path).pivot(index=["judge", "item_id"], columns="replicate").to_numpy()
     judges = np.split(scores, 2)
