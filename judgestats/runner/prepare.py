@@ -447,6 +447,7 @@ def _items(
         if not parameters.preset or "items" in given:
             raise
         rehearsal = f"judgestats run {design.name} --preset {parameters.preset} --items bank"
+        rehearsal += " --wording paraphrase" * (parameters.wording in {"original", "both"})
         raise InputError(f"{error} Rehearse without them: {rehearsal} --dry-run true.") from error
 
 

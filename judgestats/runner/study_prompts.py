@@ -24,6 +24,7 @@ from judgestats.protocols.base import (
     Verdict,
 )
 from judgestats.protocols.pointwise import correct_as_counted
+from judgestats.protocols.selection import UNRELATED
 from judgestats.protocols.strategies.base import PairStrategy, Wording
 from judgestats.protocols.template import PromptTemplate, bundled_prompts
 from judgestats.runner.common_parameters import kinds_of, templates_of
@@ -40,6 +41,12 @@ _FIRST_FILES = {
     "gradelab": "llm_eval.py",
     "cce": "src/prompt.py",
 }
+_FIRST_REQUESTS = {"crowd": "crowd/mtbench", "head_to_tail": "head_to_tail"}
+_EMPTY = {
+    **dict.fromkeys(("question", "response", "ground_truth", "prompt", "answer_a", "answer_b"), ""),
+    "responses": ("",) * 5, "options": ("",), "pool_a": (), "pool_b": (),
+}
+"""An item without text: whether a study's files can be read is asked before items are."""
 _SCORED = ("temperature", "judges", "guidelines", "reasoning")
 _OWN = ("prompt", "pair_prompt", "option_template", "reply_schema")
 _BENCHMARKS = {"BBH": "bbh", "SQuAD": "squad", "MT-Bench": "mtb"}
@@ -163,7 +170,9 @@ def study_wording(
         )
     if experiment in _ORIGINAL_NOTES:
         notes = (_ORIGINAL_NOTES[experiment], *notes)
-    return StudyWording(kind=wanted or "original", texts=read_study(study, found), notes=notes)
+    texts = read_study(study, found)
+    texts.request(_FIRST_REQUESTS.get(experiment, texts.methods[0]), _EMPTY)
+    return StudyWording(kind=wanted or "original", texts=texts, notes=notes)
 
 
 class _ProtocolWrapper:
@@ -206,16 +215,18 @@ class OriginalProtocol(_ProtocolWrapper):
         self.texts, self.factors = texts, factors
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The units; the best of five is asked for in the order of the file, as the study does."""
+        """The units; options stand in the order of the file, and turn as in the study."""
         units = self.inner.units(items)
-        if self.texts.study != "llm_reliability":
-            if with_context := next((u.item.id for u in units if u.item.context), ""):
-                raise InputError(
-                    f"wording=original: item {with_context!r} has a context, and the study's "
-                    "prompt has no place for it. Say wording=paraphrase."
-                )
+        if self.texts.study != "llm_reliability" and (
+            with_context := next((u.item.id for u in units if u.item.context), "")
+        ):
+            raise InputError(
+                f"wording=original: item {with_context!r} has a context, and the study's "
+                "prompt has no place for it. Say wording=paraphrase."
+            )
+        if not isinstance(self.inner, Selection):
             return units
-        return tuple(replace(unit, shown=tuple(sorted(unit.shown))) for unit in units)
+        return tuple(replace(unit, shown=_turned(unit)) for unit in units)
 
     def request(self, unit: Unit) -> StudyRequest:
         """The study's request for a unit."""
@@ -240,6 +251,22 @@ class OriginalProtocol(_ProtocolWrapper):
         if isinstance(self.inner, Pairwise) and mode is not ReplyMode.TEXT:
             text = _with_our_names(self.request(unit), text)
         return self.inner.read(unit, mode, text, finish_reason=finish_reason)
+
+
+def _turned(unit: Unit) -> tuple[int, ...]:
+    """The options in the file's order after a random one, the last ones moved to the front."""
+    responses = unit.item.responses
+    listed = sorted(unit.shown, key=lambda i: (responses[i].author != UNRELATED, i))
+    kept = len(listed) - _turn_of(unit)
+    return (*listed[kept:], *listed[:kept])
+
+
+def _turn_of(unit: Unit) -> int:
+    """How many options the study's call moved: one in the first order, all in the next."""
+    if not unit.order:
+        return 0
+    order, of = map(int, unit.order.split("/"))
+    return (1 - order) % of + 1
 
 
 class OwnProtocol(_ProtocolWrapper):
@@ -411,8 +438,9 @@ def method_of(
     one = {"question": item.question, "response": shown[0]}
     pair = dict(zip(("answer_a", "answer_b"), shown, strict=False))
     if isinstance(protocol, Selection) and protocol.labels == "numbers":
-        method = f"prompt_{factors.get('prompt', '1')}/rotation_{len(shown)}"
-        return method, {"question": item.question, "options": shown}
+        turn = _turn_of(unit)
+        method = f"prompt_{factors.get('prompt', '1')}/rotation_{turn}"
+        return method, {"question": item.question, "options": [*shown[turn:], *shown[:turn]]}
     if isinstance(protocol, Selection):
         kind = item.published.get("type") or _BENCHMARKS.get(item.category)
         if kind is None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from judgestats.collection import (
 )
 from judgestats.data import Condition, Task
 from judgestats.errors import InputError, JudgeError
-from judgestats.protocols import Prompted, ReplyMode, Status, prompted_in
+from judgestats.protocols import UNRELATED, Prompted, ReplyMode, Status, prompted_in
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.simulated import SimulatedServer
@@ -248,7 +250,7 @@ def test_a_run_logs_whose_words_it_sent(
     assert "Stand-in text. Give 1-10." in kept.read_text("utf-8")
 
 
-def test_options_are_sent_in_every_rotation(tmp_path: Path) -> None:
+def test_options_are_sent_in_the_rotations_of_the_study(tmp_path: Path) -> None:
     source = json.loads((STANDINS / "items.json").read_text("utf-8"))["options"]
     items = tmp_path / "options.jsonl"
     lines = [
@@ -257,15 +259,45 @@ def test_options_are_sent_in_every_rotation(tmp_path: Path) -> None:
         for i in source
     ]  # fmt: skip
     items.write_text("\n".join(map(json.dumps, lines)))
-    run = original("grade_score", items=str(items), distractor="no")
-    for condition in run.conditions:
-        sent = {
-            run.protocols[condition].prompt(unit, ReplyMode.TEXT).messages[1]["content"]
-            for unit in run.units[condition]
-            if unit.item_id == "o2"
-        }
-        rotations = [EXPECTED[f"prompt_1/rotation_{r}", "o2"]["messages"][1] for r in (1, 2)]
-        assert sent == {message["content"] for message in rotations}
+    run = original("grade_score", items=str(items))
+    for condition, asked in run.requests.items():  # the random option is drawn, not in the file
+        rows = [(run.protocols[condition].request(u), u.item_id) for u in run.units[condition]]
+        if condition.factors["unrelated"] == "no":
+            assert all(
+                sent.messages == EXPECTED[sent.method, item]["messages"] for sent, item in rows
+            )
+            assert len({(sent.method, item) for sent, item in rows}) == 5
+        assert asked.method.endswith("/rotation_1")
+    [unit] = [u for u in run.units[condition] if (u.item_id, u.order) == ("o1", "2/4")]
+    assert unit.item.responses[unit.shown[0]].author == UNRELATED
+    assert unit.shown[1:] == (0, 1, 2)  # the random option first, then the options as given
+
+
+@pytest.mark.parametrize(
+    ("experiment", "tree", "message"),
+    [
+        ("temperature", "no_core", "core.py is not in"),
+        ("temperature", "computed", r"core.py: prompt is computed by open\(\)"),
+        ("grade_score", "renamed", "llm_eval.py: no assignment of eval_input in evaluate"),
+        ("crowd", "notebook", "MAIN.ipynb: no cell assigns mtbench_template"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused_before_any_item(
+    experiment: str, tree: str, message: str
+) -> None:
+    files = STANDINS / "broken" / tree / load_design(experiment).study
+    with pytest.raises(InputError, match=message):
+        prepared(experiment, study_files=str(files), items="bank")
+
+
+def test_the_rehearsal_needs_no_items_that_a_study_can_ask(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command of the hint works where the study's files were fetched too."""
+    shutil.copytree(STANDINS / "llmasjudge", workplace / "data" / "llmasjudge")
+    assert main(["run", "temperature", "--preset", "paper", "--dry-run", "true"]) == 2
+    hint = capsys.readouterr().err.split("Rehearse without them: judgestats ")[1]
+    assert main(shlex.split(" ".join(hint.split()).removesuffix("."))) == 0
 
 
 def test_both_wordings_are_conditions_and_the_claim_is_compared(
