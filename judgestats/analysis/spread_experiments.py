@@ -776,15 +776,18 @@ judges = SpreadExperiment(
 
 
 def _contrast_row(cells: pd.DataFrame, vary: str) -> tuple[Row, ...]:
-    """How much each level's repeats differ, relative to those of the level without any."""
+    """How much each level's repeats differ, relative to the level without any, or the lowest T."""
+    sampled = cells[cells["temperature"] > 0] if vary == "temperature" else cells
+    strata = families.strata_of(sampled, vary=vary)
+    base = next(iter(strata[0].levels)) if vary == "temperature" and strata else WITHOUT
     ids = {
-        label: f"gmd.{stratum.name}/{level}:{WITHOUT}"
-        for stratum in families.strata_of(cells, vary=vary)
-        if WITHOUT in stratum.labels
+        label: f"gmd.{stratum.name}/{level}:{base}"
+        for stratum in strata
+        if base in stratum.levels
         for level, label in stratum.levels.items()
-        if level != WITHOUT
+        if level != base
     }
-    head = f"{name_of('gmd_ratio')} to {WITHOUT}"
+    head = f"{name_of('gmd_ratio')} to {base}"
     return (results_row("gmd_ratio", head, head, "gmd_ratio", "{}", ids),) if ids else ()
 
 

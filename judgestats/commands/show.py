@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgestats.commands.arguments import Args
+from judgestats.data.schema import refuse_edited
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output, nearest
 from judgestats.files.text import command_word, decode_json, format_number
@@ -108,6 +109,7 @@ def card_command(arguments: Args) -> int:
     if out.suffix not in {".svg", ".json"}:
         raise InputError(f"card: --out takes a .svg or .json file, got {arguments.out!r}.")
     run = load_run(arguments.run)
+    refuse_edited(run.folder / "data" / "judgments.parquet")
     manifest = run.folder / "manifest.json"
     digests = decode_json(manifest.read_text("utf-8"))["sha256"] if manifest.is_file() else {}
     made = datetime.fromtimestamp((run.folder / "results.json").stat().st_mtime, UTC)

@@ -439,8 +439,19 @@ class Contrast:
         return [max(own, key=_judgments_before) for own in found]
 
     def groups(self, conditions: Iterable[Condition]) -> list[list[str]]:
-        """Labels of the conditions that are compared, the base first, per what they share."""
+        """Labels of the conditions that are compared, the base first, per what they share.
+
+        Of temperatures the lowest above 0 and the highest are compared.
+        """
         found: dict[tuple[object, ...], dict[str, str]] = {}
+        if self.vary == "temperature":
+            sampled = [c for c in conditions if c.temperature]
+            ends = {f([c.temperature or 0 for c in sampled], default=0) for f in (min, max)}
+            for one in sorted(sampled, key=lambda c: c.temperature or 0):
+                if one.temperature in ends:
+                    key = (one.judge, *one.factors.items(), str(one.settings))
+                    found.setdefault(key, {})[str(one.temperature)] = one.label
+            return [list(own.values()) for own in found.values() if len(own) > 1]
         for one in conditions:
             factors = {k: v for k, v in one.factors.items() if k != self.vary}
             key = (one.judge, one.temperature, *factors.items(), str(one.settings))

@@ -412,7 +412,8 @@ def _compared(prepared: Prepared) -> list[list[str]]:
     contrasts = prepared.design.contrasts
     found = []
     for contrast in contrasts:
-        if contrast.base and contrast.vary == contrasts[0].vary:
+        is_shown = contrast.base or contrast.vary == "temperature"
+        if is_shown and contrast.vary == contrasts[0].vary:
             groups = contrast.groups(prepared.conditions)
             found += [group for group in groups if len(group) == max(map(len, groups))]
     return found

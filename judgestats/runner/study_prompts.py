@@ -44,7 +44,10 @@ _FIRST_FILES = {
 _FIRST_REQUESTS = {"crowd": "crowd/mtbench", "head_to_tail": "head_to_tail"}
 _EMPTY = {
     **dict.fromkeys(("question", "response", "ground_truth", "prompt", "answer_a", "answer_b"), ""),
-    "responses": ("",) * 5, "options": ("",), "pool_a": (), "pool_b": (),
+    "responses": ("",) * 5,
+    "options": ("",),
+    "pool_a": (),
+    "pool_b": (),
 }
 """An item without text: whether a study's files can be read is asked before items are."""
 _SCORED = ("temperature", "judges", "guidelines", "reasoning")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from judgestats.data.schema import read_artifact, validate_parsed
+from judgestats.data.schema import read_artifact, refuse_edited, validate_parsed
 from judgestats.deadlines import make_scratch_folder, scratch_folder
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, StoreError, nearest
@@ -933,12 +933,23 @@ def results_of_run(run: str) -> Results:
     Returns
     -------
     Results
+
+    Raises
+    ------
+    InputError
+        There is no such run, or its judgments, where they are local, were edited.
     """
     with scratch_folder() as scratch:
         run = whole_run(run)
         if Path(run).is_dir():
-            return read_results(run_folder(run, Path(scratch))[0] / "results.json")
-        return read_results(_download(run, Path(scratch), "results.json"))
+            home: Path | str = run_folder(run, Path(scratch))[0]
+            results = read_results(Path(home) / "results.json")
+        else:
+            results = read_results(_download(run, Path(scratch), "results.json"))
+            home = artifact_path(open_store(existing=True), run)
+        if isinstance(home, Path):  # elsewhere the numbers alone are fetched
+            refuse_edited(home / "data" / "judgments.parquet")
+        return results
 
 
 def parameters_of_run(run: str) -> tuple[str, dict[str, str]]:

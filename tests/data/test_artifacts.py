@@ -42,6 +42,10 @@ def test_an_edited_score_is_refused_by_file_and_row(
         ["report", str(run), "--to", "md"],
         ["report", str(run), "--to", "tex"],
         ["analyze", str(run / "data" / "judgments.parquet")],
+        *([name, place] for name in ("show", "check") for place in (str(run), run.parent.name)),
+        ["card", str(run), "--judge", "sim-typical, T=0.5"],
+        ["view", str(run)],
+        ["compare", str(run), str(run)],
     ):
         capsys.readouterr()
         assert main(command) == 2

@@ -84,3 +84,20 @@ def test_alignment_shows_its_methods_at_one_temperature(
             "pairwise-before",
         )
     ]  # fmt: skip
+
+
+def test_temperature_shows_the_lowest_above_zero_and_the_highest(
+    workplace: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--judges", "sim-typical,sim-coarse", "--temperatures", "0,0.3,0.6,1", "--limit", "6"]
+    more = ["--repeats", "4", "--resamples", "99", "--report", "none", "--crosscheck", "no"]
+    assert main(["run", "temperature", *few, *more]) == 0
+    printed = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    [head] = [row for row in printed if "GMD ratio to T=0.3" in row]
+    rows = [row for row in printed[printed.index(head) + 1 :] if ", T=" in row[0]][:4]
+    assert [row[0] for row in rows] == [
+        f"{judge}, T={t}" for judge in ("sim-typical", "sim-coarse") for t in ("0.3", "1")
+    ]
+    ratios = [next(filter(None, row[1:])).strip() for row in rows]
+    assert ratios[::2] == ["-", "-"]
+    assert all(float(number.split()[0]) > 1 for number in ratios[1::2])
