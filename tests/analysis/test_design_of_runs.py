@@ -250,3 +250,14 @@ def test_judges_with_repeats_have_an_agreement_of_one_judgment():
     alone = read_judgments([row for row in rows if row["judge"] == "a"], scale=(1, 10))
     [verdict] = check(alone, require="icc_a_1=.4", n_resamples=99).verdicts
     assert (verdict.subject.label, verdict.outcome) == ("the judge", "CANNOT_TELL")
+
+
+def test_a_file_states_that_its_repeats_are_interleaved():
+    frame = judged({"a": 1.0, "b": 1.0}, runs=5, scale=(1, 10))
+    rows = frame[["item_id", "judge", "replicate", "score"]].to_dict("records")
+    for order, is_random in (("interleaved", False), ("by repeat", True)):
+        table = [row | {"request_order": order} for row in rows]
+        by_id, results = records(read_judgments(table, scale=(1, 10)))
+        shift = results.members(by_id["shift.all"])[0]
+        assert (shift.details["run_sd"] > 0) == is_random
+        assert shift.details["target"] == ""

@@ -44,6 +44,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "logprob_fail": ("logprob_fail", "fail_logprob"),
     "raw_text": ("raw_text", "raw", "completion", "reply"),
     "reason": ("reason",),
+    "request_order": ("request_order",),
     "cost_usd": ("cost_usd", "cost"),
     "weight": ("weight",),
     "chance": ("chance",),

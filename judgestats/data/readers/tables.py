@@ -78,7 +78,7 @@ from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
-_FREE = ("explanation", "raw_text", "reason")
+_FREE = ("explanation", "raw_text", "reason", "request_order")
 _NUMBERS = ("temperature", "cost_usd", "tokens_in", "tokens_out", "latency_s", "weight")
 _OF_ROWS = frozenset({"criterion", "system", "run", "rater"})
 """Roles whose columns are under other names in the frame."""

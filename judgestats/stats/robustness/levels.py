@@ -308,15 +308,16 @@ def recoding_loss(
         raise InputError(f"{where}: scores must be items x replications, got shape {x.shape}.")
     read = ~np.isnan(x)
     used = read.sum(axis=1) > 1
+    codes = cluster_codes(inference["cluster"], len(x), where=where)
+    given = None if inference["cluster"] is None else codes
     estimate = Estimate(
         name="recoding_loss", label="Loss by a shorter scale", estimate=math.nan,
         estimator="1 minus the ratio of informations about the item",
-        sample=Sample.from_mask(used, "fewer than two scores"),
+        sample=Sample.from_mask(used, "fewer than two scores", given),
     )  # fmt: skip
     if not used.any():
         return estimate.replace(reason="no item has two scores: a loss needs repeats")
-    codes = cluster_codes(inference["cluster"], len(x), where=where)[used]
-    x, read = x[used], read[used]
+    x, read, codes = x[used], read[used], codes[used]
     if np.unique(x[read]).size > _MOST_LEVELS:
         return estimate.replace(reason=f"there are more than {_MOST_LEVELS} distinct scores")
     parts, coded = _groups(x[read], groups, where)

@@ -57,6 +57,8 @@ def test_the_loss_by_a_shorter_scale_is_that_of_two_codes(declared, groups, name
     assert [out.estimate, out.interval.low, out.interval.high, one_sided] == pytest.approx(
         [expected["loss"], *expected["ci"], expected["upper95"]], rel=1e-8
     )
+    pairs = recoding_loss(scores[:, 0], groups, cluster=np.arange(60) // 2)
+    assert (out.sample.n_clusters, pairs.sample.n_clusters) == (None, 30)
     stated = recoding_loss(scores[::-1, 0, ::-1], expected["groups"])
     assert stated.interval.high == pytest.approx(out.interval.high)
 
