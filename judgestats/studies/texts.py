@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
+from zipfile import is_zipfile
 
 from judgestats.errors import InputError, nearest
 from judgestats.files.guarded import Limits, archive, decoded, json_value, opened
@@ -339,7 +340,7 @@ class StudyTexts:
         """The bytes of a file of the study."""
         limits = Limits(member_bytes=_MAX_BYTES, expanded_bytes=_MAX_BYTES)
         found = self.path / name
-        if self.path.is_file():
+        if is_zipfile(self.path):
             with archive(self.path, Limits(member_bytes=_MAX_BYTES)) as files:
                 for member in files.names:
                     if member == name or member.partition("/")[2] == name:

@@ -103,6 +103,8 @@ def test_instructions_of_a_paper_stand_between_quotation_marks() -> None:
         [message] = paper.request(method, {}).messages
         assert message["content"].startswith(start)
         assert "“" not in message["content"]
+    with pytest.raises(InputError, match=r"MAIN\.ipynb is not in .*give the folder"):
+        paper.request("crowd/mtbench", {})
     with pytest.raises(InputError, match="only the paper has"):
         texts_of("cce").request("removal", {})
 
