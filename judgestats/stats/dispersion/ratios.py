@@ -407,6 +407,8 @@ DRAWS = 999
 _MANY = 10
 _STACK = 1_000_000
 """Signs that are drawn at a time."""
+_TIE = 1e-9
+"""Difference, as a share of the sum, up to which two exchanges are as extreme as each other."""
 
 Dispersion = Literal["gmd", "sd"]
 
@@ -472,8 +474,10 @@ class ExchangeRatio:
         need = math.floor((1 - level) * self.low_at.size + 1e-9)
         low, high = float(self.low_at[need]), float(self.high_at[-1 - need])
         if 0 < low < high * (1 - 1e-12) < math.inf:
-            root = 1 / self.power
-            return replace(nothing, low=low**root, high=high**root)
+            # An exchange as extreme as the observed one at 1 crosses there but for rounding.
+            ends = (1.0 if abs(end - 1) <= _TIE else end ** (1 / self.power) for end in (low, high))
+            low, high = ends
+            return replace(nothing, low=low, high=high)
         stands = f"p {format_p(self.p_value)} stands"
         if 1 - level < self.smallest:
             unit = "items" if self.n_clusters == self.n_items else "questions"
@@ -560,7 +564,7 @@ def exchange_ratio(
     if not total_a + total_b > 0:
         return ratio
     by_a, by_b = np.concatenate([signs @ sums for signs in _signs(g, seed, n_draws)]).T
-    tolerance = 1e-9 * (total_a + total_b)
+    tolerance = _TIE * (total_a + total_b)
     extreme = np.abs(by_b - by_a) >= abs(total_b - total_a) - tolerance
     over = np.stack([total_b - by_b, total_b + by_b])
     under = np.stack([total_a - by_a, total_a + by_a])

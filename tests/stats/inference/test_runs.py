@@ -6,7 +6,7 @@ import pytest
 from judgestats.stats import mean_shift
 from judgestats.stats.inference import distributions, mean_over_clusters, run_component
 
-CLOSE = {"rel": 1e-8, "abs": 1e-8}
+CLOSE = {"rel": 1e-8, "abs": 1e-12}
 
 
 @pytest.mark.parametrize("data_set", ["runs3x30x5", "runs2x40x2"])

@@ -13,7 +13,7 @@ from judgestats.stats.reliability import (
     repeat_pairs_of_counts,
 )
 
-CLOSE = {"rel": 1e-8, "abs": 1e-8}
+CLOSE = {"rel": 1e-8, "abs": 1e-12}
 SCALE = (1, 10)
 
 
