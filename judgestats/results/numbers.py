@@ -138,6 +138,8 @@ def apa_number(value: float, *, digits: int = 2, bounded: bool = False) -> str:
     --------
     >>> apa_number(0.3155, bounded=True), apa_number(-1.256), apa_number(0.0042)
     ('.32', '−1.26', '0.004')
+    >>> apa_number(10126.634), apa_number(-0.0)
+    ('10,126.63', '0.00')
     """
     if math.isnan(value):
         return "NA"
@@ -152,8 +154,8 @@ def apa_number(value: float, *, digits: int = 2, bounded: bool = False) -> str:
 
 
 def _fixed(value: float, decimals: int, *, bounded: bool) -> str:
-    text = f"{abs(value):.{decimals}f}"
-    negative = value < 0 and float(text) != 0
+    text = f"{abs(value):,.{decimals}f}"
+    negative = value < 0 and bool(text.strip("0."))
     if bounded and text.startswith("0."):
         text = text[1:]
     return f"{MINUS}{text}" if negative else text
