@@ -278,7 +278,7 @@ def _repeated(frame: pd.DataFrame) -> Question:
     n = int(several.index.get_level_values("item_id").nunique())
     asked = "ICC(1,1), SEM" if frame["score"].notna().any() else "Flip rate"
     grounds = f"{n:,} items judged {_times(several)}" if n else "no item has repeats"
-    return Question(asked, n > 2, grounds, "3 repeats of 50 items" if n < 50 else "")
+    return Question(asked, n > 2, grounds, "2 repeats of 100 items" if n < 50 else "")
 
 
 def _times(sizes: pd.Series) -> str:

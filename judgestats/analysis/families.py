@@ -634,6 +634,8 @@ def jointly(
 ) -> list[NamedResult]:
     """The results, with the families and sets of some ids adjusted as one family (Holm).
 
+    Each interval excludes the null value if and only if its adjusted p is at most .05.
+
     What one sentence tells is one family: each adjusted apart, a judge that does nothing would be
     called wrong in several times 5%.
 
@@ -677,7 +679,7 @@ def _with_adjusted(result: Result, p: Sequence[tuple[float, bool]], family: str)
         )
     if isinstance(result, Comparisons):
         rows = tuple(
-            dataclasses.replace(r, p_adjusted=v, p_bound=bound)
+            dataclasses.replace(r, p_adjusted=v, p_bound=bound, interval=_agreeing(r, v))
             for r, (v, bound) in zip(result.rows, p, strict=True)
         )
         return dataclasses.replace(result, family=family, rows=rows)

@@ -47,7 +47,8 @@ ASKED: Mapping[tuple[str, str], tuple[str, str]] = {
     ("crowd", "strategies"): ("the strategies differ in accuracy", ""),
     ("self_consistency", "gain"): (
         "aggregating repeats raises agreement with human labels", "higher"),
-    ("rejection_sampling", "strategies"): ("the strategies differ in the answers they choose", ""),
+    ("rejection_sampling", "gain"): (
+        "the best answer is chosen more often than by chance", "higher"),
     ("head_to_tail", "judges"): ("the judges differ in the share of answers they pass", ""),
     ("grade_score", "position"): ("the position of an option changes choices", ""),
 }  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from judgestats.errors import printable
 from judgestats.results.decisions import TAILS
 from judgestats.results.numbers import apa_number
-from judgestats.results.purposes import FLAGS, threshold_text
+from judgestats.results.purposes import FLAGS, is_imprecise, threshold_text, too_few
 from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
 from judgestats.results.screen import WIDTH, Lines, Span, brief_of, hanging_lines, rest_lines
@@ -174,7 +174,8 @@ def gate_reason(verdict: Verdict) -> str:
     if r.status == "open" and (not r.limit_side or r.key in FLAGS):
         return verdict.sentence
     if r.status == "open":
-        return f"{label} {value} is too close to {needed} ({_limit_words(r)})."
+        why = too_few(r) if is_imprecise(r) else f"is too close to {needed}"
+        return f"{label} {value} {why} ({_limit_words(r)})."
     if r.status == "holds":
         blocker = next((c.text for c in verdict.caveats if c.severity == "blocker"), "")
         return blocker or f"{label} holds."

@@ -582,6 +582,8 @@ def reason_of(
     if requirement.key == "automation_share" and requirement.status == "open":
         return f"only {100 * estimate:.0f}% of the items are shown to need no person."
     text = quantity.sentences[requirement.status][several]
+    if not several and is_imprecise(requirement):
+        text = f"{quantity.label} {{estimate}} {too_few(requirement)}."
     percent = f"{100 * estimate:.0f}%"
     flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"
     cause = quantity.label.removeprefix("Shift of ")
@@ -608,6 +610,30 @@ def reason_of(
         needed=needed,
         flips=flipped,
     )
+
+
+_CLOSE = 0.1
+
+
+def is_imprecise(r: Requirement) -> bool:
+    """Whether an open share or coefficient is not close to its threshold: its data are few.
+
+    Examples
+    --------
+    >>> few = Requirement(key="tnr", kind="required", direction="min", threshold=.8,
+    ...     threshold_from="default", status="open", estimate=1.0, limit=.48)
+    >>> is_imprecise(few), too_few(few)
+    (True, 'rests on too few labelled fails')
+    """
+    ends = [end for end in (r.threshold, r.top) if math.isfinite(end)]
+    away = min(abs(r.estimate - end) for end in ends)
+    tested = r.status == "open" and r.bounded and r.key not in PRECISIONS
+    return tested and round(away, 9) >= _CLOSE
+
+
+def too_few(r: Requirement) -> str:
+    """What an imprecise requirement lacks."""
+    return f"rests on too few {decided_of(r.key).unit.partition(' judged')[0]}"
 
 
 def _limit(limit: float, quantity: Decided) -> str:

@@ -11,7 +11,14 @@ from dataclasses import replace
 from judgestats.errors import printable
 from judgestats.results.contrasts import answer_sentence, claim_sentence
 from judgestats.results.numbers import apa_number, estimate_parts, short_names, with_names
-from judgestats.results.purposes import FLAGS, PURPOSES, reason_of, threshold_text
+from judgestats.results.purposes import (
+    FLAGS,
+    PURPOSES,
+    is_imprecise,
+    reason_of,
+    threshold_text,
+    too_few,
+)
 from judgestats.results.quantities import PUBLIC_NAMES
 from judgestats.results.records import Table
 from judgestats.results.results import Results
@@ -108,16 +115,20 @@ def verdict_screen(
     is_step = bool(listed) and listed[0][0] == "step"
     room = _MOST_LINES - closing - len(head)
     subjects = min(len({v.subject.label for v in results.verdicts}), _MOST_SUBJECTS)
-    decided = decision_lines(results, width)
     least = subjects + _BESIDE_SUBJECTS
-    has_room = room - len(found) - len(care) - len(decided) >= least
-    if has_room or any(d.get("certified") for d in results.decisions):
-        found += decided
+    is_certified = any(d.get("certified") for d in results.decisions)
+    step = care_text_lines(listed[:1], width) if is_step else []
+    for most in (_MOST_DECISIONS, 1):
+        decided = decision_lines(results, width, most)
+        left = room - len(found) - len(decided)
+        if left - len(care) >= least or (is_certified and left - len(step) >= (5 if step else 0)):
+            found += decided
+            break
     found = found or [[]]
     rows = sum(map(len, contrast_of(results)))
     while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
         shorter = max(i for i, line in enumerate(care) if line[0].text.strip())
-        if is_step and not shorter and room - len(found) - len(care) >= 5:
+        if is_step and not shorter and room - len(found) - len(care) >= 4:
             break  # what would decide is worth some rows of a contrast
         care = care[:shorter]
     panel, curves = _panel_lines(results), _specification_lines(results, width)
@@ -132,10 +143,10 @@ def verdict_screen(
 _MOST_DECISIONS = 2
 
 
-def decision_lines(results: Results, width: int = WIDTH) -> Lines:
+def decision_lines(results: Results, width: int = WIDTH, most: int = _MOST_DECISIONS) -> Lines:
     """What the data certify: cut-off, automation, panel; certified decisions first."""
     made = sorted(results.decisions, key=lambda d: not d.get("certified"))
-    shown = made[:_MOST_DECISIONS]
+    shown = made[:most]
     lines: Lines = []
     for one in shown:
         first = one["screen"][0]
@@ -212,18 +223,23 @@ def verdict_reason(
     words = purpose.phrases if purpose and purpose.phrases and len(group) > 1 else words
     words = "" if brief else words
     comma = " " if group[0].purpose == "panel" else ", " if words else ""
-    if group[0].purpose == "contrast":
-        return f"{listed}: {group[0].sentence}"
+    said = {v.sentence for v in group}
+    stems = said if len(said) == 1 else {f"{s.rpartition(': ')[0]}." for s in said}
+    if group[0].purpose == "contrast" and len(stems) == 1 and stems != {"."}:
+        return f"{listed}: {stems.pop()}"
     alike = len({(v.outcome, v.deciding, v.blocker) for v in group}) == 1
     if not alike:
         counts = Counter(WORDS[v.outcome] for v in group)
         return f"{listed}: {', '.join(f'{n} {word}' for word, n in counts.items())}."
     made = [v.decisive for v in group]
     decisive = next((r for r in made if r is not None and r.apart), made[0])
+    are_few = all(r is not None and is_imprecise(r) for r in made)
     missing = decisive is not None and decisive.status == "not_measured"
     shared = len({v.sentence for v in group}) == 1 and (missing or group[0].blocker)
     own = len(group) == 1 or shared
     reason = group[0].sentence if own else reason_of(decisive, several=True)
+    if not own and are_few and decisive is not None:
+        reason = f"{decisive.label} {too_few(decisive)}."
     return f"{listed}{comma}{words}: {reason}"
 
 
@@ -243,12 +259,11 @@ def facts_of(results: Results, brief: Summary) -> list[str]:
 
 
 def _label_counts(results: Results) -> list[str]:
-    """Labelled items of a single judge by class."""
-    counts = {m.key: m.n for m in results.measures if m.key in {"tpr", "tnr"}}
-    judges = {m.subject.label for m in results.measures if m.key == "tpr"}
-    if len(counts) < 2 or len(judges) != 1:
+    """Labelled items by class, where all judges have the same."""
+    counts = {key: {m.n for m in results.measures if m.key == key} for key in ("tpr", "tnr")}
+    if any(len(n) != 1 for n in counts.values()):
         return []
-    passes, fails = counts["tpr"], counts["tnr"]
+    passes, fails = (n.pop() for n in counts.values())
     return [f"{passes + fails:,} labels ({passes:,} pass, {fails:,} fail)"]
 
 
@@ -635,8 +650,12 @@ def care_of(results: Results) -> list[tuple[str, str]]:
     many = len(results.verdicts) > 1
     by_text: dict[tuple[str, str, str, str], list[str]] = {}
     for v in results.verdicts:
+        step = step_of(v)
+        planned = step.key if step and not step.have else ""
         for c in v.caveats:
             codes.add(c.code)
+            if c.code == "expected_missing" and c.about == planned:
+                continue  # the step says how much is missing
             by_text.setdefault((c.code, c.severity, c.text, c.action), []).append(
                 called[v.subject.label]
             )
@@ -648,8 +667,7 @@ def care_of(results: Results) -> list[tuple[str, str]]:
     steps: list[str] = []
     of_contrast: list[str] = []
     for v in results.verdicts:
-        step = next((s for s in v.next if s.key == v.deciding), (*v.next, None)[0])
-        if step is None or v.outcome != "CANNOT_TELL":
+        if (step := step_of(v)) is None:
             continue
         name = called[v.subject.label]
         if many and v.purpose == "contrast" and step.if_true is not None:
@@ -677,6 +695,13 @@ def care_of(results: Results) -> list[tuple[str, str]]:
             out.setdefault(said, ("grave" if grave else "minor", said))
     ranks = ("blocker", "grave", "step", "major", "minor")
     return sorted(out.values(), key=lambda pair: ranks.index(pair[0]))
+
+
+def step_of(verdict: Verdict) -> NextStep | None:
+    """What would decide the verdict: of the requirement that decides, else the first."""
+    if verdict.outcome != "CANNOT_TELL":
+        return None
+    return next((s for s in verdict.next if s.key == verdict.deciding), (*verdict.next, None)[0])
 
 
 _LARGEST = "the largest difference"

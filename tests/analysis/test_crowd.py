@@ -32,19 +32,19 @@ def items():
     )
 
 
-def pipelines(asked):
+def pipelines(asked, right=RIGHT):
     return pd.DataFrame(
         {  # one row a verdict
             "condition": f"j, T={temperature:g}, strategy={name}",
             "judge": "j", "temperature": temperature, "factor_strategy": name,
             "k": int(name[-1]) if "@" in name else 0, "item_id": pair_name(item, (0, 1)),
             "cluster": item.cluster, "category": "", "order": order, "replicate": 0,
-            "status": "ok", "choice": "a" if i < right else "b", "explanation": "so it is",
+            "status": "ok", "choice": "a" if i < n_right else "b", "explanation": "so it is",
             "wanted": 0, "used": 0, "preferred": 0, "left_out": 0, "cut": 0,
             "points": float("nan"), "calls": 1, "tokens_in": tokens - 10, "tokens_out": 10,
             "cost_usd": tokens / 1e6, "final_tokens_out": 10.0,
         }
-        for (temperature, name), (right, tokens) in RIGHT.items()
+        for (temperature, name), (n_right, tokens) in right.items()
         for i, item in enumerate(asked)
         for order in ("ab", "ba")
     )  # fmt: skip
@@ -81,3 +81,16 @@ def test_q_and_mcnemar_are_those_of_whole_questions(found):
     assert (pair.statistic, pair.estimate) == (-14, pytest.approx(-7 / N))
     assert found["strategies.j at T=0"].statistic == pytest.approx(14)
     assert pair.interval.low < pair.estimate < pair.interval.high < 0
+
+
+def test_an_interval_of_a_gain_excludes_zero_where_its_adjusted_p_is_small():
+    """5 of 12 questions gained: rejected among a judge's gains, not among all claims."""
+    asked, right = items(), dict(RIGHT)
+    right |= {(0.0, "cce-criticising@2"): (9, 400), (0.0, "cce-criticising@4"): (9, 800)}
+    rows = pipelines(asked, right)
+    weak = analyse(rows.assign(stage="final"), plan(PARAMETERS, ()), items=asked, pipelines=rows)
+    gains = weak["gain.j at T=0"].rows
+    assert any(2 * row.p_value <= 0.05 < row.p_adjusted for row in gains)
+    for row in gains:
+        assert (row.p_adjusted <= 0.05) == (row.interval.low > 0)
+        assert row.interval.family_level == 0.95

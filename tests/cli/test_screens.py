@@ -134,6 +134,8 @@ def test_the_number_that_decides_stands_on_a_crowded_screen(tmp_path, monkeypatc
     assert lines[0] == "CANNOT TELL  alpha, as a gate: Flip rate .12 is too close to .10."
     assert any(line.startswith("Flip rate") for line in lines)
     assert any(line.startswith("Agreement of beta with human labels is lower") for line in lines)
+    assert any(line.startswith("Care  alpha: ") and " more items judged" in line for line in lines)
+    assert any(line.startswith("judges.csv") and " labels (" in line for line in lines)
 
 
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):

@@ -12,7 +12,7 @@ from judgestats.results.purposes import QUANTITIES
 
 VERB = re.compile(
     r"\b(is|are|was|has|have|pass|passes|fails?|flips|repeats?|changes?|follow|agrees?|do|explains?|"
-    r"detects?|differ|must|costs|equal|separates?|ranks?|name)\b"
+    r"detects?|differ|must|costs|equal|separates?|ranks?|rests|name)\b"
 )
 PLAIN_REASONS = {"no human labels.", "one judge.", "no pass / fail verdicts."}
 """Reasons that name what is missing, after "subject, purpose: "."""
@@ -25,17 +25,18 @@ def test_outcomes_have_a_number_in_their_order():
 STATES = ("holds", "fails", "open", "not_measured")
 
 
+@pytest.mark.parametrize("estimate", [0.25, 0.31])
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("key", sorted(QUANTITIES))
-def test_every_reason_is_a_short_sentence(key, state, several):
+def test_every_reason_is_a_short_sentence(key, state, several, estimate):
     """A verb, at most 25 words, no placeholder left, one full stop at its end."""
     quantity = QUANTITIES[key]
     if key in PRECISIONS and state == "fails":
         pytest.skip("a precision never fails")
     r = Requirement(
         key=key, kind="required", direction=quantity.direction or "min", threshold=0.2,
-        threshold_from="default", status=state, estimate=0.31, low=0.2, high=0.4, limit=0.25,
+        threshold_from="default", status=state, estimate=estimate, low=0.2, high=0.4, limit=0.25,
         limit_side="lower", level=0.025,
     )  # fmt: skip
     text = reason_of(r, several=several)
@@ -54,6 +55,7 @@ def test_a_reason_states_the_limit_where_the_interval_alone_would_decide():
     assert reason_of(r) == "ICC(1,1) .80 is too close to .75 (99.5% limit .745)."
     assert reason_of(r, several=True) == "ICC(1,1) is too close to .75 (99.5% limits)."
     assert reason_of(replace(r, low=0.74)) == "ICC(1,1) .80 is too close to .75."
+    assert reason_of(replace(r, low=0.6, estimate=0.9)) == "ICC(1,1) .90 rests on too few items."
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,10 @@ class Automation(Routed, ClassPart):
             if not math.isnan(self.error_rates.get(f"false_{name}", math.nan))
         )
         rest = "The rest goes to humans." if self.share < 1 else ""
-        rates = f"All labelled verdicts: {rates}." if rates else ""
+        judged = (
+            "Majority verdicts of labelled items" if source == "votes" else "All labelled verdicts"
+        )
+        rates = f"{judged}: {rates}." if rates else ""
         lines = (
             f"{record.percent(self.share)} of verdicts can be automated: {bound}{where}.",
             " ".join(filter(None, (classes, rest, rates, self._source()))), self._more(),
@@ -195,9 +198,9 @@ class Automation(Routed, ClassPart):
         return [line for line in lines if line]
 
     def _source(self) -> str:
-        """How well confidence tells right from wrong."""
+        """How well confidence tells right from wrong; empty where the interval is wide."""
         made = self.auroc
-        if math.isnan(made.estimate):
+        if math.isnan(made.estimate) or made.high - made.low > _WIDE:
             return ""
         return f"AUROC of confidence {_auroc_text(made)}."
 
@@ -209,6 +212,10 @@ class Automation(Routed, ClassPart):
         if step.if_true is None:
             return "No practical number of labels would certify half of what seems possible."
         return f"About {step.if_true:,} more labels would certify half of what seems possible."
+
+
+_WIDE = 0.5
+"""Length of an AUROC's interval from which it informs nobody."""
 
 
 def _auroc_text(made: Bounded) -> str:
