@@ -128,7 +128,7 @@ def verdict_screen(
     rows = sum(map(len, contrast_of(results)))
     while care and room - len(found) - len(care) < max(5, rows + 2 if len(care) > 1 else 0):
         shorter = max(i for i, line in enumerate(care) if line[0].text.strip())
-        if is_step and not shorter and room - len(found) - len(care) >= 4:
+        if is_step and not shorter and room - len(found) - len(care) >= 3:
             break  # what would decide is worth some rows of a contrast
         care = care[:shorter]
     panel, curves = _panel_lines(results), _specification_lines(results, width)
