@@ -182,7 +182,7 @@ def limits_of_conditions(
             f"{100 * few:.3g}% of the items under a condition have fewer than 5 readable "
             f"replications ({least}): their variances are estimated from very little."
         )
-        limits.append(Limit(text, code="few_repeats", short=f"{least} repeats per item; make 5"))
+        limits.append(Limit(text, code="few_repeats", short=f"{least} repeats per item"))
     related = cells["mean_spread_correlation"].to_numpy(float)
     if np.any(related < -0.3):
         text = (
