@@ -30,6 +30,7 @@ from judgestats.results.records import (
     ResultSet,
     Row,
     Test,
+    rows_of_table,
 )
 from judgestats.results.results import Results
 from judgestats.results.text import words_of
@@ -827,6 +828,8 @@ class ReliabilityRow(NamedTuple):
         With the ends of its 95% interval; NaN where there is none.
     null : float
         95th percentile where items do not matter (permutations); NaN where it was not computed.
+    crosscheck : mapping or None
+        Another package's `value`, its `code`, and whether it `agrees`; None where none was asked.
     """
 
     key: str
@@ -837,6 +840,7 @@ class ReliabilityRow(NamedTuple):
     low: float
     high: float
     null: float
+    crosscheck: Mapping[str, Any] | None
 
 
 def reliability_rows(results: Results) -> tuple[ReliabilityRow, ...]:
@@ -852,10 +856,19 @@ def reliability_rows(results: Results) -> tuple[ReliabilityRow, ...]:
     -------
     tuple of ReliabilityRow
     """
-    return tuple(row for c in results.conditions for row in _reliability_rows(results, c.label))
+    checked = {
+        row["result"]: {"code": row["package"], "value": row["theirs"], "agrees": row["agrees"]}
+        for row in (rows_of_table(results["crosscheck"]) if "crosscheck" in results else ())
+        if not row["reason"]
+    }
+    return tuple(
+        row for c in results.conditions for row in _reliability_rows(results, c.label, checked)
+    )
 
 
-def _reliability_rows(results: Results, label: str) -> Iterator[ReliabilityRow]:
+def _reliability_rows(
+    results: Results, label: str, checked: Mapping[str, Mapping[str, Any]]
+) -> Iterator[ReliabilityRow]:
     wanted = [
         *(("omega_total", f"McDonald's omega ({m})", f"reliability.omega_{m}") for m in _MODELS),
         ("alpha", "Cronbach's alpha", "reliability.alpha"),
@@ -873,7 +886,8 @@ def _reliability_rows(results: Results, label: str) -> Iterator[ReliabilityRow]:
         if found is None or math.isnan(found.estimate):
             continue
         is_both = begun == "reliability.alpha" and not has_omega
-        yield _row(key, f"{name} ({_PARALLEL})" if is_both else name, label, found)
+        title = f"{name} ({_PARALLEL})" if is_both else name
+        yield _row(key, title, label, found, crosscheck=checked.get(found.id))
     begun = "published.omega."
     for record in results.select(Estimate, role="replicated", top=True):
         where = record.id.removeprefix(begun).removesuffix(f".{label}")
@@ -882,7 +896,10 @@ def _reliability_rows(results: Results, label: str) -> Iterator[ReliabilityRow]:
             yield _row("omega_published", f"Omega as published, {where}", label, record, where)
 
 
-def _row(key: str, name: str, condition: str, found: Estimate, part: str = "") -> ReliabilityRow:
+def _row(
+    key: str, name: str, condition: str, found: Estimate, part: str = "",
+    crosscheck: Mapping[str, Any] | None = None,
+) -> ReliabilityRow:  # fmt: skip
     ends, null = found.interval, found.null
     return ReliabilityRow(
         key=key,
@@ -893,6 +910,7 @@ def _row(key: str, name: str, condition: str, found: Estimate, part: str = "") -
         low=ends.low if ends else math.nan,
         high=ends.high if ends else math.nan,
         null=null.q95 if null is not None else math.nan,
+        crosscheck=crosscheck,
     )
 
 

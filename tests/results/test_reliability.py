@@ -29,8 +29,7 @@ def known(workplace: Path) -> Path:
 def test_omega_of_the_known_case_is_on_the_screen_in_mlflow_and_in_json(
     known: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["analyze", str(known), "--omega-model", "congeneric", "--crosscheck", "no"]
-    assert main(asked) == 0
+    assert main(["analyze", str(known), "--omega-model", "congeneric"]) == 0
     lines = capsys.readouterr().out.splitlines()
     [omega] = [line for line in lines if line.startswith("McDonald's omega (congeneric)")]
     [alpha] = [line for line in lines if line.startswith("Cronbach's alpha")]
@@ -49,6 +48,11 @@ def test_omega_of_the_known_case_is_on_the_screen_in_mlflow_and_in_json(
     first, second = json.loads(capsys.readouterr().out)["reliability"]
     assert (first["key"], second["key"]) == ("omega_total", "alpha")
     assert first["estimate"] == pytest.approx(0.74280, abs=1e-4)
+    assert first["crosscheck"]["code"].startswith("factor-analyzer ")
+    assert second["crosscheck"]["code"].startswith("pingouin ")
+    for row in (first, second):
+        assert row["crosscheck"]["agrees"] is True
+        assert row["crosscheck"]["value"] == pytest.approx(row["estimate"], abs=1e-3)
 
 
 def test_alpha_is_never_logged_as_omega(
@@ -79,6 +83,7 @@ def test_omega_as_published_is_next_to_its_null(
     published = [row for row in rows if row["key"] == "omega_published"]
     assert [(r["condition"], r["part"]) for r in published][-1] == ("sim-coarse, T=1", "bank")
     assert published[-1]["null"] > 0
+    assert published[-1]["crosscheck"] is None
     with sqlite3.connect(workplace / "mlflow.db") as store:
         metrics = dict(store.execute("select key, value from latest_metrics").fetchall())
     assert metrics["omega_published/bank"] == published[-1]["estimate"]
