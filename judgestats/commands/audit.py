@@ -30,7 +30,7 @@ from judgestats.data.readers.frame import bare
 from judgestats.data.readers.interpretation import counts_of, open_question_record, reading_of
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
-from judgestats.data.schema import BECAME, write_manifest
+from judgestats.data.schema import BECAME, run_file, write_manifest
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, RenderError, guard_output
 from judgestats.files.remote import local_file
@@ -76,6 +76,8 @@ def analyze_command(arguments: Args) -> int:
         raise InputError("analyze: --joint tests the curve of --specs. Add --specs.")
     words = table_options(arguments)
     path = local_file(arguments.file)
+    if (judgments := run_file(path)) != path:
+        path, arguments.file = judgments, str(judgments)
     if arguments.further and not from_store(arguments, path):
         raise InputError(
             f"analyze: several files ({arguments.file}, {arguments.further[0]} ...): name "

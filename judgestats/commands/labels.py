@@ -207,7 +207,7 @@ def _read_rows(frame: pd.DataFrame, options: TableOptions, file: Path) -> pd.Dat
         The file cannot be read, or in several ways.
     """
     read = read_judgments(file, **options.set_options())
-    named = read.attrs["roles"].get("item", ["item_id"])
+    named = read.attrs.get("roles", {}).get("item", ["item_id"])
     console.print_status(f"item = {' + '.join(named)}")
     if len(read) != len(frame):
         return read

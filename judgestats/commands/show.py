@@ -16,10 +16,11 @@ from judgestats.commands.arguments import Args
 from judgestats.data.schema import refuse_edited
 from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output, nearest
-from judgestats.files.text import command_word, decode_json, format_number
+from judgestats.files.text import command_word, format_number
 from judgestats.results import Results, Table, print_of, quantity_of, to_plain, words_of
 from judgestats.results.card import SCHEMA, card_svg, judge_card
 from judgestats.results.change_screen import change_outcome, change_sentences
+from judgestats.results.files import manifest_of
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
 from judgestats.results.screen import in_these_runs
 from judgestats.results.screen import record_text as number_text
@@ -110,8 +111,7 @@ def card_command(arguments: Args) -> int:
         raise InputError(f"card: --out takes a .svg or .json file, got {arguments.out!r}.")
     run = load_run(arguments.run)
     refuse_edited(run.folder / "data" / "judgments.parquet")
-    manifest = run.folder / "manifest.json"
-    digests = decode_json(manifest.read_text("utf-8"))["sha256"] if manifest.is_file() else {}
+    digests = manifest_of(run.folder)["sha256"]
     made = datetime.fromtimestamp((run.folder / "results.json").stat().st_mtime, UTC)
     card = judge_card(
         run.records, arguments.judge, digest=digests.get("judgments.parquet", ""),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,9 @@ from judgestats.arrays import too_large
 from judgestats.data.columns import JUDGMENT, KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
-from judgestats.files import Limits, decode_json, parquet_table
+from judgestats.files import Limits, parquet_table
 from judgestats.protocols import Scale, ScoreForm, Status, read_reply
+from judgestats.results.files import is_edited, manifest_of, note_digests
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
@@ -376,10 +376,6 @@ def _fault(bad: pd.Series, name: str, rule: Rule) -> str:
     return f"  {name}: {said} (row {rows}); found {values}{more}"
 
 
-MANIFEST = "manifest.json"
-"""Digests of a run's frames, and the scale of its scores."""
-
-
 def write_manifest(run: Path, scale: Sequence[float] | None) -> None:
     """Note the digest of every frame of a run, so that an edited one is refused later.
 
@@ -391,9 +387,7 @@ def write_manifest(run: Path, scale: Sequence[float] | None) -> None:
         Of its scores.
     """
     frames = sorted((run / "data").glob("*.parquet"))
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in frames}
-    document = {"sha256": digests, "scale": list(scale) if scale else None}
-    (run / MANIFEST).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    note_digests(run, frames, scale=list(scale) if scale else None)
 
 
 def read_artifact(run: Path, name: str, *, is_checked: bool = True) -> pd.DataFrame:
@@ -425,6 +419,19 @@ def read_artifact(run: Path, name: str, *, is_checked: bool = True) -> pd.DataFr
     return validate_raw(parquet_table(path, _OWN), what=str(path))
 
 
+def run_file(path: Path) -> Path:
+    """The judgments of a run whose folder is named; another path unchanged.
+
+    Examples
+    --------
+    >>> run_file(Path("verdicts.csv")).name
+    'verdicts.csv'
+    """
+    runs = (path / "artifacts", path)  # MLflow's folder of a run, or that of its artifacts
+    files = [r / "data" / "judgments.parquet" for r in runs if (r / "results.json").is_file()]
+    return next((file for file in files if file.is_file()), path)
+
+
 def refuse_edited(path: Path) -> None:
     """Refuse a frame of a run that is not as the run wrote it; other files pass.
 
@@ -437,16 +444,11 @@ def refuse_edited(path: Path) -> None:
     InputError
         The digest is not that of the run's manifest.
     """
-    manifest = path.resolve().parent.parent / MANIFEST
-    if path.suffix != ".parquet" or not (path.is_file() and manifest.is_file()):
-        return
-    noted = decode_json(manifest.read_text("utf-8"))
-    digests = noted.get("sha256") if isinstance(noted, dict) else None
-    known = digests.get(path.name) if isinstance(digests, dict) else None
-    if known and hashlib.sha256(path.read_bytes()).hexdigest() != known:
-        why = "is not the file that the run wrote"
-        if path.stem == "judgments" and noted.get("scale"):
-            why = _edited_score(read_frame(path), noted["scale"]) or why
+    run = path.resolve().parent.parent
+    if path.suffix == ".parquet" and is_edited(path, run):
+        why, scale = "is not the file that the run wrote", manifest_of(run).get("scale")
+        if path.stem == "judgments" and scale:
+            why = _edited_score(read_frame(path), scale) or why
         raise InputError(f"{path.name} {why}. Run judgestats reparse RUN.")
 
 

@@ -6,12 +6,15 @@ pydantic is imported here when a file is written or read: the records themselves
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, guard_output
+from judgestats.files.guarded import json_value
 from judgestats.files.text import command_word, decode_json
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Interval, Test, plain
@@ -146,7 +149,7 @@ def read_values(path: Path) -> Any:
     Raises
     ------
     InputError
-        There is no such file, or it is cut short or no JSON.
+        There is no such file, it is cut short or no JSON, or it is not what the run wrote.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -155,7 +158,7 @@ def read_values(path: Path) -> Any:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text. {_again(path)}") from error
     try:
-        return decode_json(text, nan=False)
+        values = decode_json(text, nan=False)
     except json.JSONDecodeError as error:
         cut = error.msg if text.rstrip().endswith("}") else "the file is cut short"
         raise InputError(
@@ -163,6 +166,9 @@ def read_values(path: Path) -> Any:
         ) from error
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error}). {_again(path)}") from error
+    if is_edited(path, path.parent):
+        raise InputError(f"{path}: it is not the file that the run wrote. {_again(path)}")
+    return values
 
 
 def write_results(path: Path, results: Results) -> None:
@@ -172,6 +178,44 @@ def write_results(path: Path, results: Results) -> None:
     with guard_output(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8", newline="\n")
+        if path.name == "results.json":
+            note_digests(path.parent, [path])
+
+
+MANIFEST = "manifest.json"
+"""Digests of a run's frames and of its results, and the scale of its scores."""
+
+
+def manifest_of(run: Path) -> dict[str, Any]:
+    """What a run notes of its files; empty digests where it notes none."""
+    path = run / MANIFEST
+    noted = json_value(path.read_bytes(), str(path)) if path.is_file() else None
+    has_digests = isinstance(noted, dict) and isinstance(noted.get("sha256"), dict)
+    return noted if has_digests else {"sha256": {}, "scale": None}
+
+
+def note_digests(run: Path, files: Iterable[Path], **facts: Any) -> None:
+    """Note digests of files, so that an edited one is refused later; others keep theirs.
+
+    Parameters
+    ----------
+    run : Path
+        The run's folder.
+    files : iterable of Path
+    **facts
+        What else is noted.
+    """
+    noted = manifest_of(run)
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    document = {**noted, **facts, "sha256": {**noted["sha256"], **digests}}
+    (run / MANIFEST).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def is_edited(path: Path, run: Path) -> bool:
+    """Whether a file of a run has another digest than the run noted; other files never are."""
+    known = manifest_of(run)["sha256"].get(path.name)
+    is_here = bool(known) and path.is_file()
+    return is_here and hashlib.sha256(path.read_bytes()).hexdigest() != known
 
 
 _CSV = (

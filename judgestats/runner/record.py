@@ -42,6 +42,7 @@ from judgestats.protocols.replies import READER_VERSION
 from judgestats.protocols.strategies.base import stage_kind
 from judgestats.results import DecisionOptions, Results, finding_of, plain, write_csv
 from judgestats.results import write_results as write_records
+from judgestats.results.files import MANIFEST
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, output_parameters, print_result
@@ -213,6 +214,8 @@ def record_crosscheck(folder: Path, frame: pd.DataFrame, results: Results) -> Re
     results = with_crosscheck(results, rows)
     with scratch_folder("crosscheck") as scratch:
         made, kept = Path(scratch), folder / "session.json"
+        if (folder / MANIFEST).is_file():
+            shutil.copy(folder / MANIFEST, made)
         write_records(made / "results.json", results)
         write_csv(made / "results.csv", results)
         write_tables(made / "tables", {CROSSCHECK: crosscheck_table(rows)})

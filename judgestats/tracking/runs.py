@@ -937,7 +937,7 @@ def results_of_run(run: str) -> Results:
     Raises
     ------
     InputError
-        There is no such run, or its judgments, where they are local, were edited.
+        There is no such run, or its results or judgments, where they are local, were edited.
     """
     with scratch_folder() as scratch:
         run = whole_run(run)
@@ -945,8 +945,10 @@ def results_of_run(run: str) -> Results:
             home: Path | str = run_folder(run, Path(scratch))[0]
             results = read_results(Path(home) / "results.json")
         else:
-            results = read_results(_download(run, Path(scratch), "results.json"))
+            copy = _download(run, Path(scratch), "results.json")
             home = artifact_path(open_store(existing=True), run)
+            is_here = isinstance(home, Path) and (home / copy.name).is_file()
+            results = read_results(Path(home) / copy.name if is_here else copy)
         if isinstance(home, Path):  # elsewhere the numbers alone are fetched
             refuse_edited(home / "data" / "judgments.parquet")
         return results

@@ -29,7 +29,7 @@ def edit(run: Path, **cells: object) -> None:
 
 def test_the_manifest_has_the_digest_of_every_frame(run: Path) -> None:
     manifest = json.loads((run / "manifest.json").read_text())
-    assert set(manifest["sha256"]) == {"judgments.parquet", "raw.parquet"}
+    assert set(manifest["sha256"]) == {"judgments.parquet", "raw.parquet", "results.json"}
     assert manifest["scale"] == [1, 10]
 
 
@@ -54,6 +54,54 @@ def test_an_edited_score_is_refused_by_file_and_row(
         assert f"raw_text says {said:g}. Run judgestats reparse" in error
     assert main(["reparse", str(run)]) == 0  # starts from the replies
     assert f"99 -> {said:g}" in capsys.readouterr().out
+
+
+def test_edited_results_are_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run / "results.json"
+    path.write_text(path.read_text().replace('"title": "', '"title": "Approved. ', 1))
+    judgments = str(run / "data" / "judgments.parquet")
+    for command in (
+        *([name, place] for name in ("show", "check") for place in (str(run), run.parent.name)),
+        ["card", str(run), "--judge", "sim-typical, T=0.5"],
+        ["report", str(run), "--to", "md"],
+        ["view", str(run)],
+    ):
+        capsys.readouterr()
+        assert main(command) == 2
+        error = " ".join(capsys.readouterr().err.split())
+        assert "results.json: it is not the file that the run wrote" in error
+        assert "judgestats analyze" in error
+    assert main(["analyze", judgments, "--track", "none"]) == 0  # what the message advises
+    (run / "manifest.json").write_text("[")
+    assert main(["show", str(run)]) == 2
+    assert "manifest.json is not valid JSON" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_crosscheck_notes_the_results_that_it_adds_to(run: Path) -> None:
+    frame = run / "data" / "judgments.parquet"
+    out = ["--report", "md", "--track", "none", "--crosscheck", "yes"]
+    assert main(["analyze", str(frame), *out]) == 0
+    [made] = Path("judgestats-reports").glob("*/results.json")
+    manifest = json.loads((made.parent / "manifest.json").read_text())
+    assert {"judgments.parquet", "results.json"} <= set(manifest["sha256"])
+    assert main(["show", str(made.parent), "crosscheck"]) == 0
+    assert main(["report", str(made.parent), "--to", "md"]) == 0
+    assert main(["show", str(made.parent)]) == 0
+
+
+def test_the_folder_of_a_run_is_read_by_its_judgments(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screens = []
+    for place in (run, run.parent, run / "data" / "judgments.parquet"):
+        capsys.readouterr()
+        assert main(["analyze", str(place), "--track", "none", "--crosscheck", "no"]) == 0
+        screens.append(capsys.readouterr().out)
+    assert screens[0].splitlines()[:9] == screens[2].splitlines()[:9]
+    assert screens[1].splitlines()[:9] == screens[2].splitlines()[:9]
+    edit(run, score=99.0)
+    assert main(["analyze", str(run)]) == 2
+    assert "row 3: score 99 is outside 1-10" in capsys.readouterr().err
 
 
 def test_a_plausible_edit_is_refused_too(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
