@@ -33,7 +33,7 @@ from judgestats.runner.common_parameters import (
 )
 from judgestats.runner.design import crossed
 from judgestats.runner.parameter_types import IntParam, Pairs, ParsedParam, parameter
-from judgestats.runner.study_prompts import OwnProtocol
+from judgestats.runner.study_prompts import OwnProtocol, printed_prompts
 from judgestats.studies.texts import StudyRequest
 
 if TYPE_CHECKING:
@@ -131,6 +131,11 @@ def rendered(prepared: Prepared) -> tuple[Rendered, ...]:
             one.conditions.append(condition.label)
             for sha, stage in _stages(protocol, unit, mode).items():
                 one.stages.setdefault(sha, stage).conditions.append(condition.label)
+        for template in printed_prompts(protocol):
+            listed = ({"role": "user", "content": template.text},)
+            alone = Prompted(messages=listed, mode=ReplyMode.TEXT, prompt_sha=template.sha)
+            one = Rendered(prompted=alone, item_id=units[0].item_id, templates=(template.sha,))
+            by_text.setdefault(template.sha, one).conditions.append(condition.label)
     return tuple(by_text.values())
 
 

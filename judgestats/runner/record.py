@@ -545,11 +545,14 @@ def write_plan(prepared: Prepared, folder: Path, command: str) -> None:
 
 
 def _templates(prepared: Prepared) -> dict[str, str]:
-    """The texts of the prompts by their digests."""
+    """The texts of the prompts by their digests, without what a paper has."""
     from judgestats.runner.common_parameters import templates_of
+    from judgestats.runner.study_prompts import printed_prompts
 
     protocols = prepared.protocols.values()
-    return {t.sha: t.text for protocol in protocols for t in templates_of(protocol)}
+    printed = {t for protocol in protocols for t in printed_prompts(protocol)}
+    used = (t for protocol in protocols for t in templates_of(protocol))
+    return {t.sha: t.text for t in used if t not in printed}
 
 
 def log_plan(prepared: Prepared, run: runs.RunWriter, folder: Path) -> None:

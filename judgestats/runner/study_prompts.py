@@ -50,6 +50,8 @@ _EMPTY = {
     "pool_b": (),
 }
 """An item without text: whether a study's files can be read is asked before items are."""
+_PRINTED = {"outcome_removal": "removal", "key_points": "key_points"}
+"""Prompts whose instruction only the paper of study D has, and the study's name of it."""
 _SCORED = ("temperature", "judges", "guidelines", "reasoning")
 _OWN = ("prompt", "pair_prompt", "option_template", "reply_schema")
 _BENCHMARKS = {"BBH": "bbh", "SQuAD": "squad", "MT-Bench": "mtb"}
@@ -514,6 +516,16 @@ class OriginalPairs(Wording):
 
     texts: StudyTexts = field(default=StudyTexts("cce", Path()))
 
+    def _prompt(self, name: str) -> PromptTemplate:
+        """The paper's instruction, the judgment after it, where the paper's text is given."""
+        ours = super()._prompt(name)
+        if name not in _PRINTED or self.texts.paper is None or not ours.ours:
+            return ours
+        [message] = self.texts.request(_PRINTED[name], {}).messages
+        return replace(
+            ours, text=f"{message['content']}\n\n{{judgments}}", ours=False, append=False
+        )
+
     def ask(
         self,
         prompt: str,
@@ -550,6 +562,13 @@ class OriginalPairs(Wording):
             return self.texts.request("/".join(filter(None, ("vanilla", name))), fields)
         method = f"crowd/{name if name in {'helpsteer2', 'two_turn'} else 'mtbench'}"
         return self.texts.request(method, {**fields, **pools})
+
+
+def printed_prompts(protocol: JudgingProtocol) -> tuple[PromptTemplate, ...]:
+    """The prompts of a strategy whose instruction is read from the study's paper."""
+    if not isinstance(getattr(protocol, "wording", None), OriginalPairs):
+        return ()
+    return tuple(t for t in templates_of(protocol) if t.name in _PRINTED and not t.ours)
 
 
 def reworded(
@@ -650,12 +669,17 @@ def wording_statement(wording: StudyWording, requests: Mapping[Any, StudyRequest
     places = list(dict.fromkeys(request.source for request in requests.values()))
     if not places:
         return ""
-    rest = (
-        " Prompts that the study does not publish (long, criteria, plan, aggregate, removal, key "
-        "points) are paraphrases."
-        if wording.texts and wording.texts.study == "cce"
-        else ""
-    )
+    rest = ""
+    if wording.texts and wording.texts.study == "cce":
+        unpublished = "long, criteria, plan, aggregate, removal, key points"
+        if wording.texts.paper:
+            unpublished = unpublished.removesuffix(", removal, key points")
+            printed = [wording.texts.request(method, {}).source for method in _PRINTED.values()]
+            rest = (
+                f" Instructions of removal and key points: the paper's, read from "
+                f"{'; '.join(printed)}. The judgment follows them, between our marks."
+            )
+        rest += f" Prompts that the study does not publish ({unpublished}) are paraphrases."
     if wording.kind == "both":
         rest += " Conditions of another wording have paraphrases written for judgestats."
     return f"Prompts: the study's text, read from {'; '.join(places)}.{rest}"

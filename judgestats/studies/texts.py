@@ -284,10 +284,13 @@ class StudyTexts:
     ----------
     study : str
     path : Path
+    paper : Path or None
+        The paper as a text file, for what it alone prints.
     """
 
     study: str
     path: Path
+    paper: Path | None = None
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -383,7 +386,8 @@ def read_study(study: str, files: str | Path) -> StudyTexts:
     ----------
     study : {"llmasjudge", "llm_reliability", "gradelab", "cce"}
     files : path
-        A folder or ZIP of the study's repository; of ``cce`` also the paper as a text file.
+        A folder or ZIP of the study's repository; of ``cce`` also the paper as a text file, next
+        to the files that were fetched.
 
     Returns
     -------
@@ -409,6 +413,8 @@ def read_study(study: str, files: str | Path) -> StudyTexts:
             f"study_files: {str(files)!r} not found. Run judgestats items fetch {study}, or "
             "give the folder of the study's repository."
         )
+    if study == "cce" and Path(files).is_file() and not is_zipfile(files):
+        return StudyTexts(study, Path("data") / study, Path(files))
     return StudyTexts(study, Path(files))
 
 
@@ -578,8 +584,8 @@ def previous_evaluation(fields: Mapping[str, Any]) -> str:
 
 def _printed(texts: StudyTexts, heading: str) -> _Text:
     """The text between the first pair of quotation marks after a heading of the paper."""
-    path = texts.path
-    if not path.is_file():
+    path = texts.paper
+    if path is None:
         raise InputError(
             f"study_files: only the paper has the instruction of {heading.lower()}. Give "
             "its text as study_files=PAPER.txt."

@@ -1,12 +1,14 @@
 """Original requests of the studies through runs: to the byte on the wire, and named everywhere."""
 
 import asyncio
+import hashlib
 import json
 import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from judgestats.analysis import Analysis
@@ -352,6 +354,37 @@ def test_the_random_option_is_compared_under_both_wordings(workplace: Path) -> N
     ]
     assert set(table["verdict"]) <= set(VERDICTS)
     assert sum(found.metrics[f"rewording/{v}"] for v in COUNTED) == len(table) == 4
+
+
+def test_instructions_of_the_paper_are_sent_and_shown(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(STANDINS / "cce", Path("data") / "cce")
+    paper = STANDINS / "paper" / "crowd.txt"
+    arguments = ["run", "crowd", "--preset", "paper", "--study-files", str(paper)]
+    arguments += ["--items", "bank", "--judges", "sim-crowd", "--strategies", "vanilla,cce@2"]
+    arguments += ["--pairs", "4", "--key-points", "1", "--selections", "none", "--scaling", "none"]
+    instructions = [
+        "Stand-in removal text. Delete the verdict, keep the reasons.",
+        "Stand-in key points text. List aspects and sub-points.",
+    ]
+    assert main([*arguments, "--dry-run", "true"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "crowd.txt (sha256 " in shown
+    assert "does not publish (long, criteria, plan, aggregate) are paraphrases" in shown
+    assert all(f"[user] {text}" in shown for text in instructions)
+    assert main([*arguments, "--repeats", "1", "--report", "md", "--resamples", "99"]) == 0
+    [folder] = workplace.glob("mlruns/*/*/artifacts/prompts")
+    raw = pd.read_parquet(folder.parent / "data" / "raw.parquet")
+    for stage, text in zip(("removal", "points"), instructions, strict=True):
+        template = f"{text}\n\n{{judgments}}"
+        sent = {hashlib.sha256(template.encode()).hexdigest()[:12]}
+        assert set(raw.loc[raw["stage"].str.startswith(stage), "prompt_sha"]) == sent
+    assert all(text in (folder / "rendered.json").read_text() for text in instructions)
+    stored = [f for f in folder.parent.rglob("*") if f.suffix in {".txt", ".md", ".json"}]
+    for text in instructions:
+        holders = {f.name for f in stored if text in f.read_text(encoding="utf-8")}
+        assert holders == {"rendered.json"}
 
 
 def test_strategies_have_rows_under_both_wordings(workplace: Path) -> None:
