@@ -297,7 +297,7 @@ class CommonParameters(RunParameters, _BudgetParameters):
     study_files: str = parameter(
         "",
         "Folder or ZIP of the study's repository with its prompts, e.g. data/gradelab "
-        "(judgestats items fetch gradelab)",
+        "(judgestats items fetch gradelab); of crowd also a text file of its paper",
         group="Judges",
     )
     wording: Annotated[str, ChoiceParam("", *WORDINGS)] = parameter(
