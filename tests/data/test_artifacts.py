@@ -99,6 +99,9 @@ def test_the_folder_of_a_run_is_read_by_its_judgments(
         screens.append(capsys.readouterr().out)
     assert screens[0].splitlines()[:9] == screens[2].splitlines()[:9]
     assert screens[1].splitlines()[:9] == screens[2].splitlines()[:9]
+    judgments = str(run / "data" / "judgments.parquet")
+    assert main(["labels", "plan", judgments, "--labels", "4"]) == 0  # what the screen advises
+    assert "4 items to label" in capsys.readouterr().out
     edit(run, score=99.0)
     assert main(["analyze", str(run)]) == 2
     assert "row 3: score 99 is outside 1-10" in capsys.readouterr().err
