@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from judgestats.results import screen, verdict_screen
+from judgestats.results.contrasts import turned_record
 from judgestats.results.numbers import apa_number, apa_p
 from judgestats.results.quantities import quantity_of
-from judgestats.results.records import Comparison, Estimate, Headline, Row, Test
+from judgestats.results.records import Headline, Row, Test
 from judgestats.results.results import Results
 
 PRIMARY = ("shift", "pass_rate", "win_rate")
@@ -113,7 +113,7 @@ def _sentence(headline: Headline, results: Results) -> str:
     moved = "rose by" if record.estimate > nothing else "fell by"
     moved = moved if headline.claim == "differs" else "changed by"
     if moved == "fell by" and nothing == 0:
-        record = _turned(record)
+        record = turned_record(record)
     number = screen.record_text(record, decimals=screen.row_decimals(row, results))
     if what == row.ask:
         what, moved = what if what.endswith(" changed by") else f"{what} =", ""
@@ -131,13 +131,6 @@ def _sentence(headline: Headline, results: Results) -> str:
         return f"{who}the {of} {quantity}{on} is inconclusive, {number}."
     within = float(test.details.get("p_equivalent", math.nan)) <= 0.05
     return f"{who}{what} {by}{on}{', within the margin' if within else ''}."
-
-
-def _turned(record: Estimate | Comparison) -> Estimate | Comparison:
-    """A fall as a positive number."""
-    ends = record.interval
-    turned = replace(ends, low=-ends.high, high=-ends.low) if ends else None
-    return replace(record, estimate=-record.estimate, interval=turned)
 
 
 def _row_of(headline: Headline, results: Results) -> tuple[Row | None, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from judgestats.results.numbers import short_names
+from judgestats.results.numbers import bounds_of, estimate_parts, short_names
 from judgestats.results.quantities import quantity_of
-from judgestats.results.records import Comparison, Estimate, Headline, Row
+from judgestats.results.records import Comparison, Estimate, Headline, ResultSet, Row
 from judgestats.results.results import Results
 from judgestats.results.screen import format_record, in_these_runs, record_text, size_of
 from judgestats.results.verdict import Demand, NextStep, Outcome, Subject, Verdict
@@ -275,6 +276,11 @@ def claim_sentence(headline: Headline, results: Results) -> str:
     size = size_of(headline, results)
     number = ""
     no_pair = ""
+    if isinstance(size, Comparison) and headline.hypothesis == "systems":
+        is_shown = headline.claim == "differs" and size.p_adjusted <= _LEVEL
+        n_pairs = len(results.members(results.get(headline.rests_on[0], ResultSet)))
+        if is_shown or n_pairs == 1:
+            return _system_sentence(size, results, "after correction by human labels", is_shown)
     if headline.claim == "differs" and isinstance(size, Comparison) and size.p_adjusted > _LEVEL:
         size, no_pair = None, ", but no two levels differ significantly"
     if headline.claim != "open" and size is not None and math.isfinite(size.estimate):
@@ -298,6 +304,54 @@ def claim_sentence(headline: Headline, results: Results) -> str:
     if not says:
         return ""
     return f"{says[0].upper()}{says[1:]}{f': {number}' if number else no_pair}."
+
+
+def systems_sentence(results: Results) -> str:
+    """Which of two systems a judge scores higher; empty for more systems or conditions.
+
+    Parameters
+    ----------
+    results : Results
+    """
+    sets = [r for r in results.select(ResultSet) if r.hypothesis == "systems_judged"]
+    pairs = [p for s in sets for p in results.members(s) if isinstance(p, Comparison)]
+    if len(sets) != 1 or len(pairs) != 1 or math.isnan(pairs[0].estimate):
+        return ""
+    return _system_sentence(pairs[0], results, "on the same questions", _excludes(pairs[0], 0.0))
+
+
+def _system_sentence(pair: Comparison, results: Results, basis: str, is_shown: bool) -> str:
+    """The system that comes out higher, named first, and by how much."""
+    higher, lower = (pair.a, pair.b) if pair.estimate > 0 else (pair.b, pair.a)
+    size = pair if pair.estimate > 0 else turned_record(pair)
+    known = [
+        key
+        for key in _HIGHER
+        if results.estimate(f"system.{key}.{higher}.{pair.about.conditions[0]}")
+    ]
+    verb = _HIGHER[known[0]] if known else "wins more often than"
+    low, high = bounds_of(size.interval)
+    scored = known == ["mean"]
+    number = " ".join(filter(None, estimate_parts(size.estimate, low, high, bounded=not scored)))
+    number = f": {number}{' points' if scored else ''}"
+    if is_shown:
+        return f"{higher} {verb} {lower} {basis}{number}."
+    number = "" if low > 0 else number  # open by an adjusted p alone
+    return f"It is inconclusive whether {higher} {verb} {lower} {basis}{number}."
+
+
+_HIGHER: Mapping[str, str] = {
+    "mean": "scores higher than",
+    "pass_rate": "has a higher pass rate than",
+}
+"""What the higher of two systems does, by the statistic of systems that the results have."""
+
+
+def turned_record(record: Estimate | Comparison) -> Estimate | Comparison:
+    """A fall as a positive number."""
+    ends = record.interval
+    turned = replace(ends, low=-ends.high, high=-ends.low) if ends else None
+    return replace(record, estimate=-record.estimate, interval=turned)
 
 
 def _stated(headline: Headline, experiment: str) -> str:

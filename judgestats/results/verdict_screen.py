@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from judgestats.errors import printable
-from judgestats.results.contrasts import answer_sentence, claim_sentence
+from judgestats.results.contrasts import answer_sentence, claim_sentence, systems_sentence
 from judgestats.results.numbers import apa_number, estimate_parts, short_names, with_names
 from judgestats.results.purposes import (
     FLAGS,
@@ -622,7 +622,7 @@ def _answer_of(results: Results) -> str:
             subject = headline.about.stratum or headline.about.judge
             who = f"{subject}: " if subject and subject not in sentence else ""
             return _clean(f"{who}{sentence}")
-    return finding_on_rate(results)
+    return finding_on_rate(results) or _clean(systems_sentence(results))
 
 
 def finding_on_rate(results: Results) -> str:
