@@ -26,7 +26,7 @@ from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, Condition, Results, Row, decisions
 from judgestats.results import Estimate as EstimateRecord
-from judgestats.results.caveats import DIFFER, KIND, ORDERS
+from judgestats.results.caveats import DIFFER, FEW_SYSTEMS, KIND, ORDERS
 from judgestats.results.verdict import Measure, Shape, Subject, share_measure
 from judgestats.stats import condition_summary, icc, mean_shift, run_component
 from judgestats.stats.agreement.raw_agreement import mean_share
@@ -210,6 +210,8 @@ def system_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     yield base
     if n >= 3 and len(separated) == math.comb(n, 2):
         yield replace(base, key="separability", estimate=float(np.mean(separated)))
+    if n < _LEAST_RANKED:
+        yield replace(base, key=FEW_SYSTEMS, estimate=float(n))
     human = pd.Series(dtype=float)
     if "label" in read:
         human = read["label"].map(_CODES).fillna(pd.to_numeric(read["label"], errors="coerce"))

@@ -14,6 +14,8 @@ KIND, ORDERS = "_kind", "_orders"
 """Keys of measures that say what a condition's verdicts are, and how many orders it has."""
 DIFFER = "labels_differ"
 """Key of the measure that counts items whose labels differ."""
+FEW_SYSTEMS = "_few_systems"
+"""Key of the number of systems, where too few for a rank correlation."""
 SLICE = "_slice."
 """Beginning of the key of a rate in one slice."""
 _FEW_LABELS, _FEW_CLUSTERS, _MANY_COPIES = 30, 20, 0.1

@@ -10,13 +10,14 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgestats.errors import InputError
 from judgestats.results import purposes
-from judgestats.results.caveats import KIND, caveats_of, missing_labels
+from judgestats.results.caveats import FEW_SYSTEMS, KIND, caveats_of, missing_labels
 from judgestats.results.contrasts import contrast_verdicts, perturbation_demands, perturbation_rows
 from judgestats.results.metric_names import is_called, number_called
-from judgestats.results.records import Comparison, Condition, Estimate
+from judgestats.results.records import Comparison, Condition, Estimate, ResultSet
 from judgestats.results.results import Results
 from judgestats.results.screen import number_of
 from judgestats.results.verdict import (
@@ -117,6 +118,35 @@ def _for_normal(open_one: Requirement, made: Measure, unit: str) -> NextStep | N
     )
 
 
+def _separating_step(open_one: Requirement, results: Results, subject: Subject) -> NextStep | None:
+    """Items after which enough pairs of systems are separated, if their differences are true.
+
+    Errors shrink with the root of the number of items. The pairs that are farthest apart, as many
+    as are needed, are all separated with probability .8 at least (Bonferroni).
+    """
+    from scipy.special import ndtr, ndtri
+
+    known = f"systems_judged.{subject.label}"
+    if known not in results:
+        return None
+    pairs = results.members(results.get(known, ResultSet))
+    found = np.nan_to_num([p.statistic.value for p in pairs if isinstance(p, Comparison)])
+    apart = np.sort(np.abs(found))[::-1]
+    needed = math.ceil(round(open_one.threshold * len(apart), 9))
+    critical = -float(ndtri(0.025 / len(apart)))
+    amount = None
+    for more in map(int, _sizes()):
+        t = apart[:needed] * math.sqrt(1 + more / open_one.n)
+        if float(np.sum(ndtr(critical - t))) <= 1 - _POWER:
+            amount = more
+            break
+    return NextStep(key=open_one.key, unit="items", have=open_one.n, if_true=amount)
+
+
+def _sizes() -> NDArray[np.int_]:
+    return np.unique(np.geomspace(5, _MOST, _SIZES).round().astype(int))
+
+
 @cache
 def _for_share(
     x: int, n: int, threshold: float, level_use: float, level_far: float, is_min: bool
@@ -125,9 +155,8 @@ def _for_share(
     if not is_min:
         x, threshold = n - x, 1 - threshold
     for_true = for_all = None
-    sizes = np.unique(np.geomspace(5, _MOST, _SIZES).round().astype(int))
     p = min(max(x / n, 1e-6), 1 - 1e-6)
-    for more in map(int, sizes):
+    for more in map(int, _sizes()):
         total = n + more
         # Clopper-Pearson: the lower limit reaches the threshold where so many are improbable.
         holds = _binomial_quantile(level_use, total, threshold, upper=True) + 1
@@ -282,6 +311,8 @@ def verdicts_of(results: Results, options: DecisionOptions | None = None) -> tup
             asked = {k: d for k, d in stated.items() if kind != "scores" or k not in {"tpr", "tnr"}}
         scored = purpose in {"compare", "rank"} and kind != "pairs"
         demands = purposes.demands_of(purpose, asked, chosen=bool(options.purpose), scored=scored)
+        if FEW_SYSTEMS in own:
+            demands = tuple(d for d in demands if d.key != "kendall_tau_b" or d.key in asked)
         if not any(d.kind == "required" for d in demands):
             raise InputError(_no_difference(own.get("mdd")))
         made.append((purpose, subject, [(d, _measured(results, subject, d, own)) for d in demands]))
@@ -618,7 +649,9 @@ def _decided(
     flips = own["flip_rate"].estimate if "flip_rate" in own else math.nan
     measured = {demand.key: made for demand, made in pairs if made is not None}
     steps = [
-        next_step(r, measured[r.key], verdict.levels)
+        _separating_step(r, results, subject)
+        if r.key == "separability"
+        else next_step(r, measured[r.key], verdict.levels)
         for r in verdict.requirements
         if r.status == "open" and r.key in measured
     ] + [

@@ -708,7 +708,9 @@ _LARGEST = "the largest difference"
 
 
 def deciding_label(verdict: Verdict, key: str) -> str:
-    """What more data decide: a requirement, or the largest difference of a contrast."""
+    """What more data decide: a requirement, or differences of conditions or of systems."""
+    if key == "separability":
+        return "each difference of systems"
     return next((r.label for r in verdict.requirements if r.key == key), _LARGEST)
 
 
@@ -725,6 +727,8 @@ def step_text(step: NextStep, label: str) -> str:
     if true is not None:
         return f"{true:,} more {unit} suffice if {label} equals its estimate."
     where = "too small" if label == _LARGEST else "at the threshold"
+    if step.key == "separability":
+        return f"No practical number of {unit} decides: too many differences are close to 0."
     return f"No practical number of {unit} decides: {label} is {where}."
 
 

@@ -141,6 +141,41 @@ def test_systems_are_separated_and_the_smallest_difference_is_that_of_the_design
     assert decided(scores(30, repeats=2, systems=2)).purpose == "score"
 
 
+def test_items_that_separate_systems_do_so_with_probability_80() -> None:
+    rng = np.random.default_rng(5)
+    base = rng.normal(5, 1, 15)
+    table = np.stack([base + shift + rng.normal(0, 1, 15) for shift in (0, 0.6, 1.4)])
+    rows = [
+        {"item": f"{i}-{s}", "cluster": f"q{i}", "system": f"s{s}", "judge": "j", "score": score}
+        for s, own in enumerate(table) for i, score in enumerate(own)
+    ]  # fmt: skip
+    found = decided(rows, for_="rank")
+    assert [r.key for r in found.requirements] == ["separability"]
+    [step] = found.next
+    assert (found.outcome, step.key, step.unit, step.have) == (
+        "CANNOT_TELL", "separability", "items", 45,
+    )  # fmt: skip
+
+    def power(items: int) -> float:
+        n = round(items / 3)
+        drawn = rng.multivariate_normal(table.mean(axis=1), np.cov(table), (2000, n))
+        d = np.stack([drawn[..., a] - drawn[..., b] for a, b in ((0, 1), (0, 2), (1, 2))])
+        t = np.abs(d.mean(axis=2)) / (d.std(axis=2, ddof=1) / n**0.5)
+        return float((t > 2.394).all(axis=0).mean())  # normal quantile of .025 / 3
+
+    assert step.if_true is not None
+    assert 0.78 < power(45 + step.if_true) < 0.95
+    assert power(45 + step.if_true // 2) < 0.7
+
+
+def test_a_rank_correlation_is_expected_of_five_systems() -> None:
+    four, five = (decided(scores(30, repeats=2, systems=n), for_="rank") for n in (4, 5))
+    assert [r.key for r in four.requirements] == ["separability"]
+    assert [r.status for r in five.requirements] == ["holds", "not_measured"]
+    stated = decided(scores(30, repeats=2, systems=4), for_="rank", require="kendall_tau_b=.7")
+    assert [r.status for r in stated.requirements] == ["holds", "not_measured"]
+
+
 def test_a_comparison_of_scores_needs_the_difference_that_matters() -> None:
     rows = scores(30, repeats=2, systems=2)
     with pytest.raises(InputError, match="mdd="):
