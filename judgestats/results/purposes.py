@@ -636,6 +636,12 @@ def too_few(r: Requirement) -> str:
     return f"rests on too few {decided_of(r.key).unit.partition(' judged')[0]}"
 
 
+def not_shown(r: Requirement) -> str:
+    """What is open of several estimates, of which some are not close to the threshold."""
+    verb = {"min": "reach", "max": "be at most", "within": "be within"}[r.direction]
+    return f"is not shown to {verb} {threshold_text(r).removeprefix('within ').lstrip('≥≤ ')}"
+
+
 def _limit(limit: float, quantity: Decided) -> str:
     if not math.isfinite(limit):
         return "-"

@@ -15,6 +15,7 @@ from judgestats.results.purposes import (
     FLAGS,
     PURPOSES,
     is_imprecise,
+    not_shown,
     reason_of,
     threshold_text,
     too_few,
@@ -233,13 +234,13 @@ def verdict_reason(
         return f"{listed}: {', '.join(f'{n} {word}' for word, n in counts.items())}."
     made = [v.decisive for v in group]
     decisive = next((r for r in made if r is not None and r.apart), made[0])
-    are_few = all(r is not None and is_imprecise(r) for r in made)
+    few = [r is not None and is_imprecise(r) for r in made]
     missing = decisive is not None and decisive.status == "not_measured"
     shared = len({v.sentence for v in group}) == 1 and (missing or group[0].blocker)
     own = len(group) == 1 or shared
     reason = group[0].sentence if own else reason_of(decisive, several=True)
-    if not own and are_few and decisive is not None:
-        reason = f"{decisive.label} {too_few(decisive)}."
+    if not own and any(few) and decisive is not None:
+        reason = f"{decisive.label} {(too_few if all(few) else not_shown)(decisive)}."
     return f"{listed}{comma}{words}: {reason}"
 
 

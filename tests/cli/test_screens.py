@@ -138,6 +138,24 @@ def test_the_number_that_decides_stands_on_a_crowded_screen(tmp_path, monkeypatc
     assert any(line.startswith("judges.csv") and " labels (" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("seed", "said"), [(0, "is too close to .75."), (2, "is not shown to reach .75.")]
+)
+def test_several_subjects_are_close_to_a_threshold_only_if_each_is(tmp_path, capsys, seed, said):
+    rng = np.random.default_rng(seed)  # seed 2: .80 of many items, and .91 of few
+    rows = []
+    for judge, n, noise in (("a", 80, 0.55), ("b", 9, 0.42)):
+        for i in range(n):
+            level = rng.normal(5, 1)
+            for r in range(3):
+                score = round(level + rng.normal(0, noise), 1)
+                rows.append({"item": f"{judge}{i}", "judge": judge, "repeat": r, "score": score})
+    pd.DataFrame(rows).to_csv(tmp_path / "few.csv", index=False)
+    main(["analyze", str(tmp_path / "few.csv"), "--track", "none", "--report", "none"])
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == f"CANNOT TELL  a, b, to score single answers: ICC(1,1) {said}"
+
+
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
     found = measured_results(audited(table(tmp_path / "two.csv", 2)), None)
     with console.use_output(console.OutputOptions(form="screen", required=("reliability>=.9",))):
