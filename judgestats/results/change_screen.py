@@ -20,6 +20,8 @@ SAME = "the same judgments in both runs: nothing has changed on these items"
 _STYLES = {"CHANGED": "bad", "NO CHANGE": "good", "CANNOT TELL": "bold"}
 _STATES = {"differs": "changed", "equivalent": "no change", "open": "cannot tell",
            "undefined": "not tested"}  # fmt: skip
+_NOT_SHOWN = "change not shown"
+_RANKS = ("changed", "cannot tell", _NOT_SHOWN, "no change", "not tested", "-")
 _RUN_VALUES = {
     "change_of_scores": "condition.mean.{}", "gmd_ratio": "condition.gmd.{}",
     "change_of_pass_rate": "verdicts.pass_rate.{}", "change_of_flips": "reliability.flip_rate.{}",
@@ -328,9 +330,11 @@ def _table(
                 claim = claims.get(cell) or claims.get(cell.rpartition("/")[0])
                 texts = _cells(row, cell, claim, results)
                 status = _STATES.get(claim.claim if claim else "", "-")
-                rank = ["changed", "cannot tell", "no change", "not tested", "-"].index(status)
+                if status == "cannot tell" and texts[-1] == "-":
+                    status = _NOT_SHOWN  # without a margin, only a change can be shown
+                rank = _RANKS.index(status)
                 lead = claim is not None and claim.hypothesis in PRIMARY
-                rank = rank if lead or not rank else rank + 5
+                rank = rank if lead or not rank else rank + len(_RANKS)
                 who = [name] * several + [label] * named
                 cells.append((rank, [" ".join(who), *texts, status]))
     most = room - 1 if len(cells) < room else room - 2
