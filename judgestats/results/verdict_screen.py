@@ -685,10 +685,12 @@ def care_of(results: Results) -> list[tuple[str, str]]:
     if len(steps) > 2:
         steps = [f"{steps[0]} {len(steps) - 1} more in the record."]
     out |= {said: ("step", said) for said in steps}
+    is_required = any(v.requirements for v in results.verdicts)
     for note in results.limitations:
         said = str(note.values.get("short") or note.message)
         known = bool(codes & _CODES_OF_LIMITS.get(note.code, frozenset()))
         known = known or (note.code == "simulated" and results.all_simulated)
+        known = known or (note.code == "few_repeats" and is_required)  # a step says what decides
         grave = note.code in _GRAVE_NOTES
         if not known and (grave or len(said) <= _LONGEST_NOTE):
             if said.partition(" ")[0].isalpha():  # and no file name

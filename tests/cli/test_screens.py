@@ -156,6 +156,25 @@ def test_several_subjects_are_close_to_a_threshold_only_if_each_is(tmp_path, cap
     assert first == f"CANNOT TELL  a, b, to score single answers: ICC(1,1) {said}"
 
 
+@pytest.mark.parametrize(
+    ("noise", "outcome", "step"), [(0.55, "CANNOT TELL", True), (0.2, "USE WITH CARE", False)]
+)
+def test_what_decides_stands_in_place_of_few_repeats(tmp_path, capsys, noise, outcome, step):
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(80):
+        level = rng.normal(5, 1)
+        for r in range(3):
+            rows.append({"item": i, "judge": "a", "repeat": r,
+                         "score": round(level + rng.normal(0, noise), 1)})  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "three.csv", index=False)
+    main(["analyze", str(tmp_path / "three.csv"), "--track", "none", "--report", "none"])
+    screen = " ".join(capsys.readouterr().out.split())
+    assert screen.startswith(outcome)
+    assert ("more items suffice" in screen or "No practical number of items" in screen) == step
+    assert "few as 3" not in screen
+
+
 def test_only_the_screen_stands_on_standard_output(capsys, tmp_path):
     found = measured_results(audited(table(tmp_path / "two.csv", 2)), None)
     with console.use_output(console.OutputOptions(form="screen", required=("reliability>=.9",))):
