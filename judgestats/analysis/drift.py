@@ -19,6 +19,7 @@ from judgestats.analysis.drift_tests import (
     SHARE,
     both_runs,
     match_conditions,
+    note_on_runs,
     pair_label,
     rerun_of,
     share_rows,
@@ -183,6 +184,7 @@ def drift_headlines(
     """
     headlines: list[Headline] = []
     same: set[str] = set()
+    of_runs = {r.about.stratum for r in tests if note_on_runs(r)}
     for named in tests:
         kind, _, name = named.id.partition(".")
         if not isinstance(named.result, TestResult):
@@ -199,7 +201,9 @@ def drift_headlines(
         p_alike = float(named.result.details.get("p_equivalent", math.nan))
         says = {
             key: (_FEWER if fewer and key == "open" else text).format(
-                judge=_changed_what(kind, confirmed=confirmed), aspect=_aspect_of(named)
+                judge=_changed_what(kind, confirmed=confirmed)
+                + " in these runs" * (named.about.stratum in of_runs),
+                aspect=_aspect_of(named),
             )
             for key, text in _CLAIMS.items()
         }
@@ -586,6 +590,9 @@ def drift(
     ]
     confirmed = baseline is not None
     headlines = drift_headlines(tests, family, confirmed=confirmed)
+    changed = {h.rests_on[0] for h in headlines if h.claim == "differs"}
+    notes = dict.fromkeys(note_on_runs(r) for r in tests if r.id in changed)
+    limits = (*(Limit(text, code="runs", short=text) for text in notes if text), *limits)
     names = {pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}
     title = "Change between the runs, adjusted"
     analysis = Analysis(

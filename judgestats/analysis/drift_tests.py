@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.conversion import ratios_with_items
-from judgestats.analysis.families import LEVEL, shared_clusters
+from judgestats.analysis.families import LEVEL, request_order, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import given_verdicts, same_over_orders
 from judgestats.analysis.records import Analysis, NamedResult
@@ -24,9 +24,10 @@ from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError
 from judgestats.results import About, Row
 from judgestats.results.change_screen import PRIMARY, SAME
+from judgestats.results.numbers import apa_number
 from judgestats.results.records import Role
 from judgestats.results.screen import describe_changes
-from judgestats.stats import gmd_ratio, run_change
+from judgestats.stats import gmd_ratio, mean_shift, run_change, run_component
 from judgestats.stats.agreement.run_change import RunKind, Target
 from judgestats.stats.dispersion.ratios import exchange_test
 from judgestats.stats.inference.result import Result, TestResult
@@ -376,8 +377,9 @@ def _change(
         for run in runs
     )
     leads = aspect.id in PRIMARY
+    units_of = shared_clusters(cluster)
     change = run_change(
-        one, two, kind=aspect.kind, cluster=shared_clusters(cluster),
+        one, two, kind=aspect.kind, cluster=units_of,
         baseline=None if rerun is None else (one, _table(rerun, rows, aspect.column)),
         target=target if leads and rerun is None else "new items",
         margin=margin if leads else math.nan,
@@ -387,7 +389,45 @@ def _change(
         e if e.name == aspect.estimand else e.replace(name=aspect.estimand, label=aspect.title)
         for e in change.effects
     )  # fmt: skip
-    return replace(change, effects=tuple(named))
+    details = dict(change.details)
+    if leads and rerun is None:
+        interleaved = request_order(own) != ""
+        details |= _scope(one, two, units_of, interleaved=interleaved, level=level)
+    return change.replace(effects=tuple(named), details=details)
+
+
+def note_on_runs(test: NamedResult) -> str:
+    """What a leading change, shown for these runs only, is with the variance between runs."""
+    return str(getattr(test.result, "details", {}).get("note_on_runs", ""))
+
+
+def _scope(
+    one: NDArray[np.object_],
+    two: NDArray[np.object_],
+    cluster: NDArray[Any] | None,
+    *,
+    interleaved: bool,
+    level: float,
+) -> dict[str, Any]:
+    """Whether a change is shown beyond the repeats at hand, which share a shift by run.
+
+    The sides count as judges with runs of their own: the variance between runs is in the error.
+    """
+    scores = np.full((len(one), 2, max(one.shape[1], two.shape[1])), np.nan)
+    for side, values in enumerate((one, two)):
+        scores[:, side, : values.shape[1]] = values.astype(float)
+    runs = run_component(scores, cluster=cluster, interleaved=interleaved)
+    if interleaved or min(runs.runs) < 2 or not runs.nu:
+        return {}
+    [shift] = mean_shift(scores, runs=runs, cluster=cluster, level=level).rows
+    if not runs.target and shift.p_value <= LEVEL:
+        return {"runs": "runs like these"}
+    found = None if runs.target else shift.interval
+    note = runs.note if found is None else (
+        f"With the variance between runs (SD {apa_number(runs.sd)}) the change is "
+        f"{apa_number(shift.estimate)} [{apa_number(found.low)}, {apa_number(found.high)}]."
+    )  # fmt: skip
+    return {"runs": "these runs", "note_on_runs": note}
 
 
 def _consistency(run: pd.DataFrame, items: pd.Series) -> NDArray[np.object_]:

@@ -449,8 +449,8 @@ class Contrast:
             ends = {f([c.temperature or 0 for c in sampled], default=0) for f in (min, max)}
             for one in sorted(sampled, key=lambda c: c.temperature or 0):
                 if one.temperature in ends:
-                    key = (one.judge, *one.factors.items(), str(one.settings))
-                    found.setdefault(key, {})[str(one.temperature)] = one.label
+                    kept = (one.judge, *one.factors.items(), str(one.settings))
+                    found.setdefault(kept, {})[str(one.temperature)] = one.label
             return [list(own.values()) for own in found.values() if len(own) > 1]
         for one in conditions:
             factors = {k: v for k, v in one.factors.items() if k != self.vary}

@@ -381,6 +381,25 @@ def test_a_pass_rate_that_rises_by_fifteen_points_is_found():
     assert level == pytest.approx(0.96) or level == pytest.approx(0.95)
 
 
+def test_a_change_within_what_runs_differ_by_holds_in_these_runs():
+    shifts = np.random.default_rng(3).normal(0, 1, (2, 5))
+    sides = []
+    for side, shift in enumerate(shifts):
+        frame = run(seed=side, replications=5)
+        sides.append(frame.assign(score=frame["score"] + shift[frame["replicate"]] + 0.5 * side))
+    found = drift(*sides, n_resamples=19)
+    assert claims(found)["shift"] == "differs"
+    assert found.headlines[0].says.startswith("scores differ in these runs")
+    assert "in these runs" in change_sentences(found.records())[0]
+    assert any("With the variance between runs" in text for text in found.limitations)
+    at_random = [frame.assign(request_order="interleaved") for frame in sides]
+    calm = [run(seed=1, replications=5), run(seed=2, replications=5, bump=0.8)]
+    for pair in (at_random, calm):
+        beyond = drift(*pair, n_resamples=19)
+        assert claims(beyond)["shift"] == "differs"
+        assert "in these runs" not in change_sentences(beyond.records())[0]
+
+
 def test_the_same_pass_rate_is_shown_only_within_the_margin():
     frames = (
         verdicts(seed=1, items=400, replications=5),
