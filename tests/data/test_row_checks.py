@@ -20,7 +20,6 @@ QUICK = ("--track", "none", "--report", "none", "--resamples", "99")
 
 def commands_in(said: str) -> list[list[str]]:
     """Every command that a refusal prints, as words."""
-    said = said.replace(" \\\n        ", " ")  # a command on several lines
     found = re.findall(r"judgestats (.*?)(?:    |$)", said, re.M)
     words = [shlex.split(c) for c in found]
     return [w for w in words if w[0] in {"analyze", "drift", "labels"}]

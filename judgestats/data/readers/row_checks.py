@@ -42,25 +42,6 @@ class Answer:
 _WIDTH = 100
 
 
-def _command_lines(command: str) -> list[str]:
-    """A command, continued on further lines where an option would pass the width.
-
-    Examples
-    --------
-    >>> print(*_command_lines("judgestats analyze f.csv --item a"), sep="\\n")
-          judgestats analyze f.csv --item a
-    """
-    first, *options = re.split(r" (?=--[a-z])", command)
-    lines = [f"      {first}"]
-    for option in options:
-        if len(lines[-1]) + len(option) + 3 > _WIDTH:
-            lines[-1] += " \\"
-            lines.append(f"        {option}")
-        else:
-            lines[-1] += f" {option}"
-    return lines
-
-
 class OpenQuestionError(InputError):
     """A file that can be read in several ways; each answer's options were tried on it."""
 
@@ -92,7 +73,7 @@ class OpenQuestionError(InputError):
                 f"{answer.meaning}: {counts}", _WIDTH, initial_indent="  ",
                 subsequent_indent="    ", break_on_hyphens=False,
             )  # fmt: skip
-            lines += _command_lines(said)
+            lines.append(f"      {said}")  # whole: it is copied
         return "\n".join(lines)
 
     def drop_options(self, *names: str) -> OpenQuestionError:
