@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.decisions.change import Change
 from judgestats.analysis.decisions.record import number
-from judgestats.commands.arguments import Args, table_options
+from judgestats.commands.arguments import Args, repeated_options, table_options
 from judgestats.commands.label_page import read_table
 from judgestats.commands.monitor_anchors import anchors_command
 from judgestats.data.readers.json_paths import ROW
@@ -75,7 +75,8 @@ def monitor_command(arguments: Args) -> int:
     sentences, beyond = _look(arguments, frame, rates, bounds)
     head = [f"Beyond the threshold: {', '.join(beyond)}."] if beyond else []
     word = "FAIL" if beyond else "PASS" if bounds["min"] or bounds["max"] else "READY"
-    following = [f"judgestats analyze {command_word(arguments.file)}"]
+    again = [f"judgestats analyze {command_word(arguments.file)}", *repeated_options(arguments)]
+    following = [" ".join(again)]
     console.print_outcome(word, *head, *sentences, following=following)
     return 1 if beyond else 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -435,14 +436,22 @@ Lines = list[list[Span]]
 
 
 def wrap_words(text: str, width: int) -> list[str]:
-    """Lines of at most `width` characters; names with hyphens are not split.
+    """Lines of at most `width` characters; names with hyphens and short options are not split.
 
     Examples
     --------
     >>> wrap_words("of sim-typical", 12)
     ['of', 'sim-typical']
+    >>> wrap_words("Say --fail 'no way'.", 17)
+    ['Say', "--fail 'no way'."]
     """
-    return textwrap.wrap(text, width, break_on_hyphens=False)
+    joined = _SHORT_OPTION.sub(lambda found: found[0].replace(" ", _JOINT), text)
+    lines = textwrap.wrap(joined, width, break_on_hyphens=False)
+    return [line.replace(_JOINT, " ") for line in lines]
+
+
+_SHORT_OPTION, _JOINT = re.compile(r"--[a-z-]+ '[^'\n]{1,60}'"), "\ue000"
+"""What stands on one line, and the character between its words while lines are made."""
 
 
 def plain_text(lines: Lines) -> str:

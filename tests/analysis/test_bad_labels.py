@@ -84,7 +84,7 @@ def test_few_labels_warn_and_one_is_enough_to_say_that_nothing_is_known():
     found, _ = audited(labels(12))
     assert "few_labels" in codes(found["people.sensitivity"])
     found, _ = audited(labels(1))
-    assert found["people.sensitivity"].interval.low < 0.3
+    assert found["people.sensitivity"].interval is None  # one label has no variance
 
 
 def test_a_labelled_part_unlike_the_rest_is_told():

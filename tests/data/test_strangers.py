@@ -399,7 +399,7 @@ def test_a_question_prints_a_command_that_runs_however_the_file_is_named(
     assert main(typed) == 2
     asked = capsys.readouterr().err
     command = f"{typed[0].replace('compare', 'analyze')} {file} --map replicate=run_id"
-    assert f"  judgestats {command}  " in asked
+    assert f"  judgestats {command}\n" in asked
     assert main([*command.split(), *(QUIET if "analyze" in command else ())]) == 0
 
 

@@ -42,12 +42,10 @@ def test_an_experiment_keeps_to_one_screen_and_to_its_records(workplace, capsys,
     held(page, read_results(page.with_name("results.json")), capsys.readouterr().out)
 
 
-def test_audits_drift_and_comparisons_keep_to_one_screen_and_to_their_records(
-    workplace, capsys, tmp_path
-):
+def test_audits_drift_and_comparisons_keep_to_one_screen_and_to_their_records(workplace, capsys):
     files, folders = [], []
     for name, shift, formats in (("a", 0.0, "html,pdf,md"), ("b", 0.6, "none")):
-        files.append(str(table(tmp_path / f"{name}.csv", 3, shift=shift)))
+        files.append(str(table(Path(f"{name}.csv"), 3, shift=shift)))
         words = ("--scale", "1-10", "--resamples", "99", "--report", formats)
         assert main(["analyze", files[-1], *words]) == 0
         said = capsys.readouterr().out
