@@ -420,7 +420,7 @@ def _scope(
     if interleaved or min(runs.runs) < 2 or not runs.nu:
         return {}
     [shift] = mean_shift(scores, runs=runs, cluster=cluster, level=level).rows
-    if not runs.target and shift.p_value <= LEVEL:
+    if not runs.target and not shift.p_value > LEVEL:  # NaN: every item changed by the same
         return {"runs": "runs like these"}
     found = None if runs.target else shift.interval
     note = runs.note if found is None else (

@@ -681,9 +681,9 @@ def care_of(results: Results) -> list[tuple[str, str]]:
         rest = len(of_contrast) - 2
         verb = "suffice, each if" if rest >= 0 else "suffice if"
         said = f"{' and '.join(of_contrast[:2])} {verb} {_LARGEST} equals its estimate."
-        steps.insert(0, f"{said} {rest} more in the record." if rest > 0 else said)
+        steps.insert(0, _with_rest(said, rest))
     if len(steps) > 2:
-        steps = [f"{steps[0]} {len(steps) - 1} more in the record."]
+        steps = [_with_rest(steps[0], len(steps) - 1)]
     out |= {said: ("step", said) for said in steps}
     is_required = any(v.requirements for v in results.verdicts)
     for note in results.limitations:
@@ -715,6 +715,12 @@ def deciding_label(verdict: Verdict, key: str) -> str:
     if key == "separability":
         return "each difference of systems"
     return next((r.label for r in verdict.requirements if r.key == key), _LARGEST)
+
+
+def _with_rest(said: str, rest: int) -> str:
+    """What would decide, and how many more steps the record has, where that fits."""
+    text = f"{said} {rest} more in the record."
+    return text if rest > 0 and len(text) <= _LONGEST else said
 
 
 def step_text(step: NextStep, label: str) -> str:
