@@ -34,8 +34,8 @@ from judgestats.analysis.score_audit import compared_conditions, spread_metrics
 from judgestats.analysis.supplements import lost_metrics
 from judgestats.analysis.text_checks import with_read_notes
 from judgestats.analysis.verdict_audit import estimates_of
-from judgestats.data.large.dataset import Column, ReducedJudgments
 from judgestats.data.large.reduce import counts_of_reduced
+from judgestats.data.large.reduced import Column, ReducedJudgments
 from judgestats.data.parse import lost_shares
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError

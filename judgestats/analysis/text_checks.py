@@ -22,7 +22,7 @@ from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.count_table import copied_items
 
 if TYPE_CHECKING:  # it needs Arrow's data sets
-    from judgestats.data.large.dataset import ReducedJudgments
+    from judgestats.data.large.reduced import ReducedJudgments
 
 POLICIES = ("cluster", "drop", "keep", "refuse")
 """What `join_copies` does with items that repeat another one."""

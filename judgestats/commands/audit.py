@@ -517,13 +517,13 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
     from judgestats.analysis.measures import with_measures
     from judgestats.analysis.scores import clip_to_scale
     from judgestats.analysis.text_checks import join_counted_copies
-    from judgestats.data.large.dataset import labelled_judgments
     from judgestats.data.large.reduce import (
         counts_of_reduced,
         reading_of_reduced,
         reduce_criteria,
         without_labels,
     )
+    from judgestats.data.large.reduced import labelled_judgments
 
     if len(words["item"]) == 1:
         words = words | {"mapping": {**words["mapping"], "item_id": words["item"][0]}, "item": ()}

@@ -190,8 +190,9 @@ def manifest_of(run: Path) -> dict[str, Any]:
     """What a run notes of its files; empty digests where it notes none."""
     path = run / MANIFEST
     noted = json_value(path.read_bytes(), str(path)) if path.is_file() else None
-    has_digests = isinstance(noted, dict) and isinstance(noted.get("sha256"), dict)
-    return noted if has_digests else {"sha256": {}, "scale": None}
+    if isinstance(noted, dict) and isinstance(noted.get("sha256"), dict):
+        return noted
+    return {"sha256": {}, "scale": None}
 
 
 def note_digests(run: Path, files: Iterable[Path], **facts: Any) -> None:

@@ -521,10 +521,9 @@ class OriginalPairs(Wording):
         ours = super()._prompt(name)
         if name not in _PRINTED or self.texts.paper is None or not ours.ours:
             return ours
-        [message] = self.texts.request(_PRINTED[name], {}).messages
-        return replace(
-            ours, text=f"{message['content']}\n\n{{judgments}}", ours=False, append=False
-        )
+        said = self.texts.request(_PRINTED[name], {}).messages
+        said = said if isinstance(said, str) else said[0]["content"]
+        return replace(ours, text=f"{said}\n\n{{judgments}}", ours=False, append=False)
 
     def ask(
         self,

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgestats.data.large import dataset
-from judgestats.data.large.dataset import leave_out_repeated
+from judgestats.data.large.reduced import Column, ReducedJudgments, leave_out_repeated
 from judgestats.data.readers.checks import repeated_note
 from judgestats.data.readers.columns import VERDICTS, label_note
 from judgestats.data.readers.frame import reading_key
@@ -195,7 +195,7 @@ BOARD_BYTES = 1 << 30
 _STATUSES = tuple(s.value for s in Status)
 
 
-def reduce_parquet(path: str | Path, **said: Any) -> dataset.ReducedJudgments:
+def reduce_parquet(path: str | Path, **said: Any) -> ReducedJudgments:
     """Reduce judgments of one criterion in Parquet or CSV to counts.
 
     Parameters
@@ -235,7 +235,7 @@ def reduce_parquet(path: str | Path, **said: Any) -> dataset.ReducedJudgments:
 
 def reduce_criteria(
     path: str | Path, *, board_bytes: int = BOARD_BYTES, batch_rows: int = BATCH, **said: Any
-) -> dict[str, dataset.ReducedJudgments]:
+) -> dict[str, ReducedJudgments]:
     """Reduce the judgments of each criterion to counts, in one pass each and bounded memory.
 
     Parameters
@@ -290,7 +290,7 @@ def _counted(
     unused: Sequence[str],
     board_bytes: int,
     batch_rows: int,
-) -> dataset.ReducedJudgments:
+) -> ReducedJudgments:
     """The judgments of one criterion as counts."""
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
@@ -306,7 +306,7 @@ def _counted(
     )
 
 
-def counts_of_reduced(parts: Sequence[dataset.ReducedJudgments]) -> dict[str, int]:
+def counts_of_reduced(parts: Sequence[ReducedJudgments]) -> dict[str, int]:
     """What several criteria have together: rows, items, clusters, repeats."""
     return {
         "rows": sum(r.n_rows for r in parts),
@@ -316,7 +316,7 @@ def counts_of_reduced(parts: Sequence[dataset.ReducedJudgments]) -> dict[str, in
     }
 
 
-def without_labels(reduced: dataset.ReducedJudgments) -> dataset.ReducedJudgments:
+def without_labels(reduced: ReducedJudgments) -> ReducedJudgments:
     """The judgments without a role for a column whose name is that of labels, but which has none.
 
     Parameters
@@ -338,7 +338,7 @@ def without_labels(reduced: dataset.ReducedJudgments) -> dataset.ReducedJudgment
 
 
 def reading_of_reduced(
-    parts: Sequence[dataset.ReducedJudgments], labelled: pd.DataFrame | None = None
+    parts: Sequence[ReducedJudgments], labelled: pd.DataFrame | None = None
 ) -> dict[str, Any]:
     """The reading of judgments that were counted in one pass: see `reading_of`.
 
@@ -550,7 +550,7 @@ class _Pass:
         if self.board is not None:
             self.board = self.board[:, :, : self.n_replicates]
 
-    def reduced(self, unused: Sequence[str]) -> dataset.ReducedJudgments:
+    def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
         n, k = len(self.coder.items), len(self.coder.columns)
         raw = self.coder.values.values
         order = sorted(range(len(raw)), key=lambda i: raw[i])
@@ -573,7 +573,7 @@ class _Pass:
             same = by_number == list(range(len(named))) and order == list(range(len(raw)))
             if not same:
                 board = np.take(place, board[:, :, by_number])
-        return dataset.ReducedJudgments(
+        return ReducedJudgments(
             items=self.coder.items.values,
             cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
             cluster_names=(
@@ -612,7 +612,7 @@ class _Pass:
         people = [label_note(names["label"])] if "label" in names else []
         return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
 
-    def described(self, group: list[int]) -> dataset.Column:
+    def described(self, group: list[int]) -> Column:
         key = dict(self.coder.columns.values[group[0]])
         judge = printable(key.get("judge", self.judge or "judge"), one_line=True)
         temperature = key.get("temperature")
@@ -626,7 +626,7 @@ class _Pass:
         }
         n = sum(statuses.values())
         cost, priced, read, n_read, wrote, n_wrote = self.sums[group].sum(axis=0).tolist()
-        return dataset.Column(
+        return Column(
             label=label,
             order=key.get("order", "") if len(group) == 1 else "",
             judge=judge,
