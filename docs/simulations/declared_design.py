@@ -154,6 +154,27 @@ def unchanged_runs(noise: float, target: str) -> Callable[[np.random.Generator],
     return draw
 
 
+def batched_sides(
+    repeats: int, shift: float, change: float
+) -> Callable[[np.random.Generator], Rates]:
+    """Two runs of drift whose repeats share a shift, and a change in points of every item."""
+
+    def draw(rng: np.random.Generator) -> Rates:
+        x = scores(rng, 2, repeats, shift=shift)
+        x[:, 1] = np.clip(np.round(x[:, 1] + change * (rng.random((ITEMS, repeats)) < 0.5)), *SCALE)
+        runs = run_component(x)
+        [row] = mean_shift(x, runs=runs).rows
+        differs = run_change(x[:, 0], x[:, 1], kind="scores").p_value <= 0.05
+        beyond = differs and not runs.target and row.p_value <= 0.05
+        measure = "power" if change else "rate"
+        return {
+            ("differ in these runs", measure): float(differs and not beyond),
+            ("differ", measure): float(beyond),
+        }
+
+    return draw
+
+
 def real_difference(clustered: bool, shift: float) -> Callable[[np.random.Generator], Rates]:
     """Interleaved repeats of judges that differ: with and without the design of runs."""
     cluster = np.arange(ITEMS) // 5 if clustered else None
@@ -198,6 +219,10 @@ def regimes() -> Iterator[tuple[str, str, Callable[[np.random.Generator], Rates]
         for shift in (0.25, 0.5):
             cell = f"{'8 x 5' if clustered else '40 x 1'}, difference {shift / 2:.2f} points"
             yield "interleaved", cell, real_difference(clustered, shift)
+    for repeats in (2, 3, 5, 10):
+        for shift, change in ((0.0, 0.0), (0.4, 0.0), (0.0, 0.5)):
+            cell = f"{repeats} repeats a side, SD {shift:.1f}, change {change / 2:.2f} points"
+            yield "sides share a shift", cell, batched_sides(repeats, shift, change)
 
 
 def rates(sets: int, *, only: str = "") -> list[dict[str, object]]:
