@@ -12,10 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
-from zipfile import is_zipfile
 
 from judgestats.errors import InputError, nearest
-from judgestats.files.guarded import Limits, archive, decoded, json_value, opened
+from judgestats.files.guarded import Limits, archive, decoded, head, json_value, opened
 from judgestats.files.text import short
 from judgestats.items.item_sets import PUBLISHED, STUDY_DATA
 
@@ -343,7 +342,7 @@ class StudyTexts:
         """The bytes of a file of the study."""
         limits = Limits(member_bytes=_MAX_BYTES, expanded_bytes=_MAX_BYTES)
         found = self.path / name
-        if is_zipfile(self.path):
+        if _is_archive(self.path):
             with archive(self.path, Limits(member_bytes=_MAX_BYTES)) as files:
                 for member in files.names:
                     if member == name or member.partition("/")[2] == name:
@@ -413,9 +412,13 @@ def read_study(study: str, files: str | Path) -> StudyTexts:
             f"study_files: {str(files)!r} not found. Run judgestats items fetch {study}, or "
             "give the folder of the study's repository."
         )
-    if study == "cce" and Path(files).is_file() and not is_zipfile(files):
+    if study == "cce" and Path(files).is_file() and not _is_archive(Path(files)):
         return StudyTexts(study, Path("data") / study, Path(files))
     return StudyTexts(study, Path(files))
+
+
+def _is_archive(path: Path) -> bool:
+    return path.is_file() and head(path).startswith(b"PK")
 
 
 def _chat(*messages: tuple[str, str]) -> list[dict[str, str]]:
