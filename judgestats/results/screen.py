@@ -552,7 +552,12 @@ def _pair_table(
     [before], [after] = ([p for p in a if p not in b] for a, b in (named[0], named[0][::-1]))
     shared = ", ".join(filter(None, [brief.shared, f"{before} → {after.rpartition('=')[2]}"]))
     texts = [
-        [" → ".join(_cell_text(line.cells[i], bounds=False) for i in pair) for line in brief.lines]
+        [
+            _cell_text(line.cells[pair[1]])  # of the contrast itself the interval
+            if line.cells[pair[0]].number == NOTHING
+            else " → ".join(_cell_text(line.cells[i], bounds=False) for i in pair)
+            for line in brief.lines
+        ]
         for pair in pairs
     ]
     first = max([*map(len, names), len(shared)]) + 2
