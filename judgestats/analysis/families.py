@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Objects
-from judgestats.data.columns import heat, sort_levels
+from judgestats.data.columns import INTERLEAVED, heat, sort_levels
 from judgestats.data.parse import ScoreArray
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
@@ -36,8 +36,6 @@ from judgestats.stats.inference.runs import COVERAGE, FEW
 Facet = Literal["absent", "fixed", "random", "unidentified"]
 REQUEST_ORDER = "request_order"
 """Column of judgments whose requests were sent in an order that is known."""
-INTERLEAVED = "interleaved"
-"""All requests of a judge in one random order over items and repeats."""
 THESE_RUNS = "these runs"
 
 

@@ -34,6 +34,7 @@ from judgestats.analysis.score_audit import compared_conditions, spread_metrics
 from judgestats.analysis.supplements import lost_metrics
 from judgestats.analysis.text_checks import with_read_notes
 from judgestats.analysis.verdict_audit import estimates_of
+from judgestats.data.columns import INTERLEAVED
 from judgestats.data.large.reduce import counts_of_reduced
 from judgestats.data.large.reduced import Column, ReducedJudgments
 from judgestats.data.parse import lost_shares
@@ -197,7 +198,7 @@ def runs_of_counts(reduced: ReducedJudgments, places: Sequence[int]) -> RunCompo
             for here, x in reduced.blocks(place)
         ]
         judges.append(functools.reduce(operator.add, parts))
-    return component_of_sums(judges)
+    return component_of_sums(judges, interleaved=reduced.interleaved)
 
 
 def counted_errors(
@@ -626,6 +627,7 @@ def design_of(parts: Sequence[ReducedJudgments]) -> Design:
         n_criteria=len(parts),
         n_orders=len({c.order for c in columns if c.order}) or 1,
         n_judges=len({c.judge for c in columns}),
+        request_order=INTERLEAVED if all(r.interleaved for r in parts) else "",
     )
 
 

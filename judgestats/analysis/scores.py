@@ -25,8 +25,9 @@ from judgestats.analysis.conversion import (
     clip_or_drop_interval,
     possible,
 )
-from judgestats.analysis.families import INTERLEAVED, AnalysisPlan, request_order
+from judgestats.analysis.families import AnalysisPlan, request_order
 from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.data.columns import INTERLEAVED
 from judgestats.data.parse import ScoreArray, lost_shares, score_array
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of

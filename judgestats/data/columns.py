@@ -298,6 +298,8 @@ def setting_sent(sent: Iterable[str], name: str) -> list[Any]:
     return [settings[text] for text in sent]
 
 
+INTERLEAVED = "interleaved"
+"""All requests of a judge in one random order over items and repeats."""
 KEY_COLUMNS = ("condition", "item_id", "order", "stage", "replicate")
 """Together unique: one judgment."""
 

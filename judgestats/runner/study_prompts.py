@@ -104,8 +104,8 @@ _ORIGINAL_NOTES = {
     **dict.fromkeys(_SCORED, "Choices of one request (n) share one call, as in the study."),
     "alignment": "Choices of one request (n) share one call, as in the study. The study counts a "
     "failed comparison as a tie; here it has no verdict.",
-    "grade_score": "A reply is read as the study reads it: the first Option after the first "
-    "Selection.",
+    "grade_score": "The choice is the first Option after the first Selection in a reply, as in the "
+    "study.",
     "omega": "The study shows five systems in one order, so position and system are confounded: "
     "omega cannot distinguish a preferred letter from a preferred system. Its code sends "
     "T = 2.22e-16 instead of 0.",
@@ -220,7 +220,7 @@ class OriginalProtocol(_ProtocolWrapper):
         self.texts, self.factors = texts, factors
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The units; options stand in the order of the file, and turn as in the study."""
+        """The units; options have the order of the file, rotated as in the study."""
         units = self.inner.units(items)
         if self.texts.study != "llm_reliability" and (
             with_context := next((u.item.id for u in units if u.item.context), "")

@@ -416,15 +416,22 @@ def test_averages_corrected_by_labels_as_in_memory(tmp_path, kind, drawn) -> Non
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-def test_one_pass_and_memory_give_one_reading_and_the_same_statistics(labelled, tmp_path, capsys):
+@pytest.mark.parametrize("order", ["interleaved", "by repeat", None])
+def test_one_pass_and_memory_give_one_reading_and_the_same_statistics(
+    labelled, order, tmp_path, capsys
+):
+    """One row in another order, or none, is enough for the requests not to be interleaved."""
     rng = np.random.default_rng(5)
     rows = [
-        {"item_id": f"i{i}", "judge": j, "repeat": r, "score": float(rng.integers(1, 11))}
-        for i in range(40) for j in "ab" for r in range(2)
+        {"item_id": f"i{i}", "cluster": f"q{i // 2}", "judge": j, "repeat": r, "prompt": "x",
+         "score": float(rng.integers(1, 11)), "request_order": "interleaved", "tokens_in": 9,
+         "status": "ok"}
+        for i in range(40) for j in "ab" for r in range(3)
     ]  # fmt: skip
+    rows[7]["request_order"] = order
     pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet", index=False)
     words = ["analyze", str(tmp_path / "rows.parquet"), "--track", "none", "--report", "none",
-             "--scale", "1-10", "--json", "--resamples", "99"]  # fmt: skip
+             "--scale", "1-10", "--json", "--resamples", "99", "--factor", "prompt"]  # fmt: skip
     if labelled:
         labels = pd.DataFrame({"item_id": [f"i{i}" for i in range(25)], "label": 5})
         labels["label"] += rng.integers(-3, 4, 25)
@@ -434,8 +441,13 @@ def test_one_pass_and_memory_give_one_reading_and_the_same_statistics(labelled, 
     for stream in ("yes", "no"):
         assert main([*words, "--stream", stream]) == 0
         found.append(json.loads(capsys.readouterr().out))
-    one, other = (d["reading"]["counts"] for d in found)
-    assert one == other
+    assert found[0]["reading"]["counts"] == found[1]["reading"]["counts"]
+    assert found[0]["reading"]["roles"] == found[1]["reading"]["roles"]
+    designs = [d["results"]["facts"]["design"] for d in found]
+    assert designs[0]["line"] == designs[1]["line"]
+    assert ("(interleaved)" in designs[0]["line"]) == (order == "interleaved")
+    here, there = (d["understood"][1] for d in designs)
+    assert there.startswith(here.rstrip("."))  # memory adds where the labels are
     values = [
         {(s["name"], s["judge"], s["condition"]): s["value"] for s in d["statistics"]}
         for d in found

@@ -56,6 +56,7 @@ NEEDED = (
     "choice",
     "verdict",
     "label",
+    "request_order",
     "cost_usd",
     "tokens_in",
     "tokens_out",
@@ -310,7 +311,7 @@ def _check_type(path: Path, ours: str, theirs: str, kind: Any) -> None:
                 f"{path}: column {theirs!r} serves as replicate and must hold whole numbers, got "
                 f"{kind}."
             )
-    elif ours in {*VERDICTS, "label"} and (number or pa.types.is_boolean(value)):
+    elif ours in {*VERDICTS, "label", "request_order"} and (number or pa.types.is_boolean(value)):
         return
     elif not (_is_text(kind) or pa.types.is_integer(value) or pa.types.is_null(value)):
         raise InputError(

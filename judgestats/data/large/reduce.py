@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from judgestats.data.columns import INTERLEAVED
 from judgestats.data.large import dataset
 from judgestats.data.large.reduced import Column, ReducedJudgments, leave_out_repeated
 from judgestats.data.readers.checks import repeated_note
@@ -241,8 +243,8 @@ def reduce_criteria(
     Parameters
     ----------
     path : str or Path
-        A folder of Parquet files (partitioned or not), or one file of Parquet or CSV; one row per
-        judgment, with the columns that `judgestats.read_judgments` reads.
+        A folder of Parquet files (partitioned or not), or one file of Parquet or CSV. It has one
+        row per judgment, with the columns that `judgestats.read_judgments` reads.
     board_bytes : int
         Largest board (one byte a judgment) that is kept; 0 for none.
     batch_rows : int
@@ -364,8 +366,11 @@ def reading_of_reduced(
     systems = {c.factors["system"] for c in columns if "system" in c.factors}
     roles: dict[str, list[str]] = {}
     for ours, theirs in parts[0].columns_read.items():
-        add_roles(roles, ROLE_OF.get(ours, "criterion" if ours == "criterion" else "condition"),
-                  [theirs])  # fmt: skip
+        if role := ROLE_OF.get(ours):
+            add_roles(roles, role, [theirs])
+    for factor in columns[0].factors:
+        if factor not in parts[0].columns_read.values():
+            add_roles(roles, "condition", [factor])
     notes = tuple(dict.fromkeys(note for reduced in parts for note in reduced.notes))
     return reading_record(
         {"roles": roles, "notes": notes},
@@ -409,6 +414,7 @@ class _Pass:
         self.by_status: NDArray[np.int64] = np.zeros((1, len(_STATUSES)), dtype=np.int64)
         self.sums: NDArray[np.float64] = np.zeros((1, 6))
         self.rows = 0
+        self.interleaved = "request_order" in self.names
         self.n_replicates = MAX_REPLICATES
         self.repeated: tuple[str, ...] = ()
 
@@ -447,6 +453,9 @@ class _Pass:
             coded = np.where(read, value + dataset.FIRST_VALUE, dataset.UNREAD).astype(np.uint8)
             self.board.reshape(-1)[place] = coded
         self.rows += size
+        if self.interleaved:
+            orders = pc.cast(self.coder.column(batch, "request_order"), pa.string())
+            self.interleaved = pc.all(pc.equal(orders, INTERLEAVED), skip_nulls=False).as_py()
 
     def grow_counts(self) -> None:
         n, k = len(self.coder.items), len(self.coder.columns)
@@ -588,6 +597,7 @@ class _Pass:
             n_replicates=min(len(self.coder.replicates), self.n_replicates),
             n_rows=self.rows,
             n_files=self.opened.n_files,
+            interleaved=bool(self.interleaved),
             columns_read=self.names,
             understood=(
                 f"{self.coder.code.description}.",
@@ -601,7 +611,9 @@ class _Pass:
         """What names an item, the judge and the repeats, as text."""
         names = self.names
         judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
-        sentences = [f"item = {names['item_id']}", f"judge = {judge}"]
+        sentences = [f"item = {names['item_id']}"]
+        sentences += [f"cluster = {names['cluster']}"] if "cluster" in names else []
+        sentences += [f"judge = {judge}"]
         sentences += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]
         if self.opened.factors:
             sentences.append(f"conditions also by {' + '.join(self.opened.factors)}")

@@ -71,6 +71,8 @@ class ReducedJudgments:
         One byte per judgment (0 not asked, 1 unparsed, 2 + the value's index), with which the
         coefficients of columns are computed. None where it would not fit (`board_reason`).
     n_replicates, n_rows, n_files : int
+    interleaved : bool
+        Whether every row says that requests were sent in one random order.
     columns_read : mapping
         Which column of the files served as which of ours.
     understood : tuple of str
@@ -91,6 +93,7 @@ class ReducedJudgments:
     n_replicates: int
     n_rows: int
     n_files: int
+    interleaved: bool = False
     columns_read: Mapping[str, str]
     understood: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

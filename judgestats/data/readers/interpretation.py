@@ -90,7 +90,7 @@ ROLE_OF: Mapping[str, str] = {
     "cost_usd": "cost",
     "weight": "weight",
     "chance": "chance",
-    **{name: name for name in ("system", "run", "rater", "latency_s")},
+    **{name: name for name in ("criterion", "system", "run", "rater", "latency_s")},
 }
 """Roles of the columns of a judgments frame."""
 COUNT_OF: Mapping[str, str] = {
@@ -582,7 +582,7 @@ def _seeds(
 
 
 def _design(table: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> set[str]:
-    """The columns with the same few values in the rows of every item, which are no verdicts."""
+    """The columns whose few values occur in the rows of every item: not verdicts."""
     served = {*names.values()}
     item = names.get("item_id", "") or next(iter(options.item), "")
     item = item or next((c for _, c in _item_columns(table, served)), "")
