@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
@@ -403,16 +402,12 @@ def _interval(
     return replace(kept, low=float(kept.low), high=float(kept.high)), lost
 
 
-_NO_INTERVAL = re.compile(r"No interval(?: for .*?)?: (?:not estimable at this size\. )?(.+?)\.?")
-
-
 def _reason(reason: str, interval: Interval | None, notes: Sequence[Note]) -> str:
     """Why there is no number, else why it has no interval."""
     if reason or not math.isnan(sum(results.bounds_of(interval))):
         return reason
-    found = (_NO_INTERVAL.fullmatch(note.message) for note in notes)
-    why = next((match[1] for match in found if match), "")
-    return why if why[:2].isupper() else f"{why[:1].lower()}{why[1:]}"
+    said = (note.message for note in notes if note.message.startswith("No interval"))
+    return next(said, "").partition(": ")[2].rstrip(".")
 
 
 def _null(null: NullReference | None) -> results.Null | None:

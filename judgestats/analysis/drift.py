@@ -19,7 +19,6 @@ from judgestats.analysis.drift_tests import (
     SHARE,
     both_runs,
     match_conditions,
-    note_on_runs,
     pair_label,
     rerun_of,
     share_rows,
@@ -44,6 +43,7 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.change_screen import PRIMARY, SAME
+from judgestats.results.screen import in_these_runs
 from judgestats.stats import adjust_family, anchored_change, paired_share_difference
 from judgestats.stats.agreement.run_change import Target
 from judgestats.stats.inference.distributions import t
@@ -184,7 +184,6 @@ def drift_headlines(
     """
     headlines: list[Headline] = []
     same: set[str] = set()
-    of_runs = {r.about.stratum for r in tests if note_on_runs(r)}
     for named in tests:
         kind, _, name = named.id.partition(".")
         if not isinstance(named.result, TestResult):
@@ -201,8 +200,7 @@ def drift_headlines(
         p_alike = float(named.result.details.get("p_equivalent", math.nan))
         says = {
             key: (_FEWER if fewer and key == "open" else text).format(
-                judge=_changed_what(kind, confirmed=confirmed)
-                + " in these runs" * (named.about.stratum in of_runs),
+                judge=_changed_what(kind, confirmed=confirmed) + in_these_runs(named.result),
                 aspect=_aspect_of(named),
             )
             for key, text in _CLAIMS.items()
@@ -591,8 +589,11 @@ def drift(
     confirmed = baseline is not None
     headlines = drift_headlines(tests, family, confirmed=confirmed)
     changed = {h.rests_on[0] for h in headlines if h.claim == "differs"}
-    notes = dict.fromkeys(note_on_runs(r) for r in tests if r.id in changed)
-    limits = (*(Limit(text, code="runs", short=text) for text in notes if text), *limits)
+    details = (
+        r.result.details for r in tests if isinstance(r.result, TestResult) and r.id in changed
+    )
+    said = dict.fromkeys(str(d["note_on_runs"]) for d in details if "note_on_runs" in d)
+    limits = (*(Limit(text, code="runs", short=text) for text in said), *limits)
     names = {pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}
     title = "Change between the runs, adjusted"
     analysis = Analysis(

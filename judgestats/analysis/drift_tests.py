@@ -261,9 +261,12 @@ def tests_of_pair(
     # Tests that do not lead share .2 of the family: their p must be as small as among 5 times more.
     n_tests = math.ceil(n_pairs * (len(aspects) - 1 + scored) / (1 - LEAD) - 1e-9)
     listed: list[tuple[str, str, Role, Result]] = []
+    runs: dict[str, Any] = {}
     for aspect in aspects:
         own_margin = _margin(own, margin, scale, scores=aspect.column == "score")
         change = _change(own, rerun, labels, aspect, level=level, target=target, margin=own_margin)
+        runs |= {key: v for key, v in change.details.items() if key == "runs"}
+        change = change.replace(details={**change.details, **runs})
         listed.append((aspect.id, aspect.title, "primary", change))
     if scored:
         array = score_array(own, conditions=labels[::-1])
@@ -275,6 +278,7 @@ def tests_of_pair(
         spread = exchange_test(ratios, "runs")
         if spread.reason and array.scores.shape[-1] < 2:
             spread = spread.replace(reason=_ONCE)
+        spread = spread.replace(details={**spread.details, **runs})
         listed.append(("spread", ASPECTS["spread"].title, "primary", spread))
         listed.append(("gmd", "GMD ratio", "secondary", ratios))
     if same:
@@ -390,15 +394,9 @@ def _change(
         for e in change.effects
     )  # fmt: skip
     details = dict(change.details)
-    if leads and rerun is None:
-        interleaved = request_order(own) != ""
-        details |= _scope(one, two, units_of, interleaved=interleaved, level=level)
+    if leads and rerun is None and request_order(own) == "":
+        details |= _scope(one, two, units_of, rate=aspect.column == "rate", level=level)
     return change.replace(effects=tuple(named), details=details)
-
-
-def note_on_runs(test: NamedResult) -> str:
-    """What a leading change, shown for these runs only, is with the variance between runs."""
-    return str(getattr(test.result, "details", {}).get("note_on_runs", ""))
 
 
 def _scope(
@@ -406,27 +404,27 @@ def _scope(
     two: NDArray[np.object_],
     cluster: NDArray[Any] | None,
     *,
-    interleaved: bool,
+    rate: bool,
     level: float,
 ) -> dict[str, Any]:
-    """Whether a change is shown beyond the repeats at hand, which share a shift by run.
+    """``runs`` and a note, where a change is shown for these runs only: repeats share a shift.
 
-    The sides count as judges with runs of their own: the variance between runs is in the error.
+    The sides count as judges with runs; the variance between runs is in the error.
     """
     scores = np.full((len(one), 2, max(one.shape[1], two.shape[1])), np.nan)
     for side, values in enumerate((one, two)):
         scores[:, side, : values.shape[1]] = values.astype(float)
-    runs = run_component(scores, cluster=cluster, interleaved=interleaved)
-    if interleaved or min(runs.runs) < 2 or not runs.nu:
+    runs = run_component(scores, cluster=cluster)
+    if min(runs.runs) < 2 or not runs.nu:
         return {}
     [shift] = mean_shift(scores, runs=runs, cluster=cluster, level=level).rows
     if not runs.target and not shift.p_value > LEVEL:  # NaN: every item changed by the same
-        return {"runs": "runs like these"}
-    found = None if runs.target else shift.interval
-    note = runs.note if found is None else (
-        f"With the variance between runs (SD {apa_number(runs.sd)}) the change is "
-        f"{apa_number(shift.estimate)} [{apa_number(found.low)}, {apa_number(found.high)}]."
-    )  # fmt: skip
+        return {}
+    note, ends = runs.note, shift.interval
+    if ends is not None and not runs.target:
+        numbers = (runs.sd, shift.estimate, ends.low, ends.high)
+        sd, change, low, high = (apa_number(number, bounded=rate) for number in numbers)
+        note = f"With the variance between runs (SD {sd}) the change is {change} [{low}, {high}]."
     return {"runs": "these runs", "note_on_runs": note}
 
 

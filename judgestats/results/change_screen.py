@@ -124,8 +124,7 @@ def _sentence(headline: Headline, results: Results) -> str:
     on = ""
     if test.sample is not None and test.details.get("target") == "these items":
         on = f" on these {test.sample.n_items:,} items"
-    if headline.claim == "differs" and " in these runs" in headline.says:
-        on += " in these runs"
+    on += screen.in_these_runs(test) if headline.claim == "differs" else ""
     if headline.claim == "equivalent":
         margin = apa_number(float(test.details["margin"]), bounded=_bounded(row))
         return f"{who}{what} {by}{on}, within the margin of {margin}."

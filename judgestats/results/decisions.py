@@ -121,8 +121,8 @@ def _for_normal(open_one: Requirement, made: Measure, unit: str) -> NextStep | N
 def _separating_step(open_one: Requirement, results: Results, subject: Subject) -> NextStep | None:
     """Items after which enough pairs of systems are separated, if their differences are true.
 
-    Errors shrink with the root of the number of items. The pairs that are farthest apart, as many
-    as are needed, are all separated with probability .8 at least (Bonferroni).
+    Errors shrink with the root of the number of items. As many pairs as are needed, those with the
+    largest differences, are all separated with probability .8 at least (Bonferroni).
     """
     from scipy.special import ndtr, ndtri
 

@@ -107,8 +107,9 @@ def in_these_runs(record: object) -> str:
     record : object
         An estimate or a comparison, of records or of statistics.
     """
-    target = getattr(record, "details", {}).get("target", "")
-    return f" in {target}" if target == "these runs" else ""
+    details = getattr(record, "details", {})
+    holds = "these runs" in {details.get("target"), details.get("runs")}
+    return " in these runs" if holds else ""
 
 
 def number_of(results: Results, result_id: str) -> Estimate | Comparison:
@@ -451,7 +452,7 @@ def wrap_words(text: str, width: int) -> list[str]:
 
 
 _SHORT_OPTION, _JOINT = re.compile(r"--[a-z-]+ '[^'\n]{1,60}'"), "\ue000"
-"""What stands on one line, and the character between its words while lines are made."""
+"""What is not split over lines, and the character between its words until they are made."""
 
 
 def plain_text(lines: Lines) -> str:
