@@ -407,7 +407,8 @@ def _reason(reason: str, interval: Interval | None, notes: Sequence[Note]) -> st
     if reason or not math.isnan(sum(results.bounds_of(interval))):
         return reason
     said = (note.message for note in notes if note.message.startswith("No interval"))
-    return next(said, "").partition(": ")[2].rstrip(".")
+    why = next(said, "").partition(": ")[2].removeprefix("not estimable at this size. ")
+    return (why if why[:2].isupper() else f"{why[:1].lower()}{why[1:]}").rstrip(".")
 
 
 def _null(null: NullReference | None) -> results.Null | None:
