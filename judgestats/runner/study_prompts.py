@@ -320,12 +320,14 @@ class OwnProtocol(_ProtocolWrapper):
         if not self.own_schema or prompted.schema is None:
             return prompted
         said = prompted.instruction
-        for between in (" and ", ", "):
+        for between in (", ", " and "):
             usual, own = (
                 between.join(f'"{name}"' for name in schema["properties"])
                 for schema in (prompted.schema.schema, self.own_schema)
             )
-            said = said.replace(usual, own)
+            if usual in said:
+                said = said.replace(usual, own)
+                break
         return replace(
             prompted,
             schema=replace(prompted.schema, schema=self.own_schema),
@@ -394,7 +396,7 @@ def _own_schema(parameters: CommonParameters, inner: JudgingProtocol) -> Mapping
     for name, known in needed.items():
         asked = fields[name] if isinstance(fields[name], dict) else {}
         for word in ("minimum", "maximum"):
-            if asked.get(word, known.get(word)) != known.get(word):
+            if word in known and asked.get(word, known[word]) != known[word]:
                 raise InputError(
                     f"reply_schema: {path.name}: {name} has the {word} {asked[word]}, the scale "
                     f"has {known[word]}. Give the schema's scale by --scale."

@@ -217,6 +217,8 @@ def test_a_reply_schema_of_ones_own_is_sent_in_its_order(tmp_path, workplace):
     ("experiment", "field", "message"),
     [
         ("omega", {"choice": {"enum": ["A", "B", "C"]}, "why": {}}, ""),
+        ("omega", {"choice": {"minimum": 1}, "why": {}}, ""),
+        ("temperature", {"score": {}, "why": {}}, ""),
         ("omega", {"choice": {"enum": ["first"]}}, "must be a list with one of A, B"),
         ("omega", {"choice": {"enum": 3}}, "must be a list with one of A, B"),
         ("grade_score", {"choice": {"enum": ["A"]}}, "must be a list with one of Option 1"),
@@ -233,4 +235,7 @@ def test_a_reply_schema_must_hold_verdicts_that_are_read(
             asked(experiment, **given)
         return
     [one] = asked(experiment, **given)
-    assert 'with "choice", "why"' in one.prompted.messages[-1]["content"]  # as the schema has them
+    names = ", ".join(f'"{name}"' for name in field)  # once, as the schema has them
+    sent = one.prompted.messages[-1]["content"]
+    assert f"with {names}" in sent
+    assert sent.count('"why"') == 1
