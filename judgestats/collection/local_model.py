@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from judgestats.errors import InputError, JudgeError, nearest
+from judgestats.files.guarded import file_sha256
 from judgestats.files.text import decode_json
 
 SLOTS = 4
@@ -196,8 +197,7 @@ def _packaged(name: str, package: ModelPackage) -> Path:
 @functools.lru_cache(maxsize=8)
 def _sha256(path: Path, size: int, changed: int) -> str:
     del size, changed  # what makes the file another one in the cache
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_sha256(path)
 
 
 @functools.lru_cache(maxsize=8)

@@ -21,13 +21,13 @@ from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.registry import read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError, Rows, check_raters, stated_rows
 from judgestats.errors import InputError, nearest
+from judgestats.files.guarded import file_sha256
 from judgestats.files.monitor_state import (
     Look,
     MonitorState,
     Observation,
     Terms,
     changed_state,
-    file_sha256,
 )
 from judgestats.files.text import command_word
 from judgestats.results.metric_names import Side, as_option, named_bounds

@@ -16,7 +16,8 @@ from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.label_page import read_table
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.errors import InputError, guard_output
-from judgestats.files.monitor_state import Terms, file_sha256
+from judgestats.files.guarded import file_sha256
+from judgestats.files.monitor_state import Terms
 from judgestats.files.text import command_word, short
 from judgestats.results.numbers import count_noun
 from judgestats.results.purposes import read_requirements

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import logging
 import math
@@ -258,6 +259,13 @@ def plain_file(path: Path) -> None:
         ) from None
     if not is_file:
         raise InputError(f"{path} is not a plain file.")
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a plain file, read piece by piece."""
+    plain_file(path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unlike_names(path: Path, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judgestats.errors import InputError
-from judgestats.files.monitor_state import file_sha256
+from judgestats.files.guarded import file_sha256
 from judgestats.files.shared_state import Layout, is_state, transaction
 from judgestats.files.text import command_word, short
 

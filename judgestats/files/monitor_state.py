@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import sqlite3
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgestats.errors import InputError
-from judgestats.files.guarded import foreign, plain_file
+from judgestats.files.guarded import foreign
 from judgestats.files.shared_state import Layout, application_id, transaction
 from judgestats.files.text import command_word, decode_json, short
 
@@ -39,13 +38,6 @@ LAYOUT = Layout(
   verdict TEXT NOT NULL)""",
     ),
 )
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, by which a period is known."""
-    plain_file(path)
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_state(path: Path) -> bool:

@@ -6,7 +6,6 @@ pydantic is imported here when a file is written or read: the records themselves
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from functools import cache
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgestats.errors import InputError, guard_output
-from judgestats.files.guarded import json_value
+from judgestats.files.guarded import file_sha256, json_document
 from judgestats.files.text import command_word, decode_json
 from judgestats.results.quantities import quantity_of
 from judgestats.results.records import Comparison, Estimate, Interval, Test, plain
@@ -184,15 +183,20 @@ def write_results(path: Path, results: Results) -> None:
 
 MANIFEST = "manifest.json"
 """Digests of a run's frames and of its results, and the scale of its scores."""
+_FARTHEST = 1e15
+"""Ends of a scale lie below it; no text, NaN, or number of many digits is an end."""
 
 
 def manifest_of(run: Path) -> dict[str, Any]:
     """What a run notes of its files; empty digests where it notes none."""
     path = run / MANIFEST
-    noted = json_value(path.read_bytes(), str(path)) if path.is_file() else None
-    if isinstance(noted, dict) and isinstance(noted.get("sha256"), dict):
-        return noted
-    return {"sha256": {}, "scale": None}
+    noted = json_document(path) if path.is_file() else None
+    if not isinstance(noted, dict) or not isinstance(noted.get("sha256"), dict):
+        return {"sha256": {}, "scale": None}
+    ends = noted.get("scale")
+    numbers = [e for e in ends if isinstance(e, int | float)] if isinstance(ends, list) else []
+    is_scale = len(numbers) == 2 and numbers == ends and all(abs(e) < _FARTHEST for e in numbers)
+    return {**noted, "scale": ends if is_scale else None}
 
 
 def note_digests(run: Path, files: Iterable[Path], **facts: Any) -> None:
@@ -207,7 +211,7 @@ def note_digests(run: Path, files: Iterable[Path], **facts: Any) -> None:
         What else is noted.
     """
     noted = manifest_of(run)
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    digests = {path.name: file_sha256(path) for path in files}
     document = {**noted, **facts, "sha256": {**noted["sha256"], **digests}}
     (run / MANIFEST).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
@@ -216,7 +220,7 @@ def is_edited(path: Path, run: Path) -> bool:
     """Whether a file of a run has another digest than the run noted; other files never are."""
     known = manifest_of(run)["sha256"].get(path.name)
     is_here = bool(known) and path.is_file()
-    return is_here and hashlib.sha256(path.read_bytes()).hexdigest() != known
+    return is_here and file_sha256(path) != known
 
 
 _CSV = (

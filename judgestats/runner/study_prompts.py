@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
-from judgestats.files.guarded import Limits, decoded, json_value, opened
+from judgestats.files.guarded import json_document
 from judgestats.files.text import decode_json
 from judgestats.protocols import Correctness, Pairwise, Pointwise, Selection
 from judgestats.protocols.base import (
@@ -384,8 +384,7 @@ def _own_schema(parameters: CommonParameters, inner: JudgingProtocol) -> Mapping
         )
     if not path.is_file():
         raise InputError(f"reply_schema: there is no file {str(path)!r}.")
-    with opened(path, Limits()) as stream:
-        schema: Any = json_value(decoded(stream.read(), path.name), path.name)
+    schema = json_document(path)
     needed = {k: v for k, v in usual().schema["properties"].items() if k != "explanation"}
     fields = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(fields, dict) or schema.get("type") != "object" or set(needed) - set(fields):

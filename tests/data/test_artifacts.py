@@ -1,6 +1,7 @@
 """A run's own files are checked when they are read again."""
 
 import json
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -52,6 +53,12 @@ def test_an_edited_score_is_refused_by_file_and_row(
         error = " ".join(capsys.readouterr().err.split())
         assert "judgments.parquet row 3: score 99 is outside 1-10" in error
         assert f"raw_text says {said:g}. Run judgestats reparse" in error
+    noted = json.loads((run / "manifest.json").read_text())
+    for scale in ("abc", [1], [1, math.inf], [1, math.nan], {"1": 10}, [1, 10**300], None):
+        (run / "manifest.json").write_text(json.dumps(noted | {"scale": scale}))
+        assert main(["show", str(run)]) == 2
+        error = " ".join(capsys.readouterr().err.split())
+        assert "judgments.parquet is not the file that the run wrote" in error
     assert main(["reparse", str(run)]) == 0  # starts from the replies
     assert f"99 -> {said:g}" in capsys.readouterr().out
 
