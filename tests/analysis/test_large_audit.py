@@ -459,6 +459,30 @@ def test_one_pass_and_memory_give_one_reading_and_the_same_statistics(
         assert value == pytest.approx(expected, rel=1e-9, nan_ok=True)
 
 
+def test_labels_that_differ_between_rows_are_left_out_of_a_stream_too(tmp_path, capsys):
+    rng = np.random.default_rng(5)
+    rows = [
+        {"item_id": f"i{i}", "repeat": r, "score": int(rng.integers(1, 11)),
+         "label": i % 9 + 1 + r * (i < 28)}
+        for i in range(40) for r in range(2)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+    words = ["analyze", str(tmp_path / "rows.csv"), "--track", "none", "--report", "none", "--json"]
+    one, other = (
+        json.loads(capsys.readouterr().out)
+        for stream in ("yes", "no")
+        if main([*words, "--stream", stream]) == 0
+    )
+    assert one["reading"]["counts"] == other["reading"]["counts"]
+    assert (one["reading"]["counts"]["labels"], one["reading"]["counts"]["label_missing"]) == (
+        12,
+        28,
+    )
+    for document in (one, other):
+        said = [limit["message"] for limit in document["results"]["limitations"]]
+        assert any("28 items have human labels that differ" in text for text in said)
+
+
 @pytest.mark.parametrize("kind", ["scores", "mixed"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys):

@@ -362,7 +362,9 @@ def reading_of_reduced(
         for status, n in column.statuses.items():
             statuses["ok" if status == "ok" else COUNT_OF[Status(status)]] += int(n)
     people = {} if labelled is None else counts_of(labelled)
-    n_labelled = 0 if labelled is None else labelled["item_id"].nunique()
+    n_labelled = (
+        0 if labelled is None else labelled.loc[labelled["label"] != "", "item_id"].nunique()
+    )
     systems = {c.factors["system"] for c in columns if "system" in c.factors}
     roles: dict[str, list[str]] = {}
     for ours, theirs in parts[0].columns_read.items():

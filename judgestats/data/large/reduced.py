@@ -19,7 +19,7 @@ from judgestats.data.readers.columns import (
     holds_answers,
     repeats_verdict,
 )
-from judgestats.data.readers.labels import labelled_ids
+from judgestats.data.readers.labels import labelled_ids, with_one_label
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.tables import read_frame
 from judgestats.data.schema import validate_parsed
@@ -298,8 +298,8 @@ def labelled_judgments(
     options = replace(options, mapping=names, kind=kind, scale=ends, labels=table_labels)
     frame = read_frame(table, options, source=path)
     notes = frame.attrs["notes"]
-    frame = validate_parsed(frame, what=str(path))
-    frame.attrs["notes"] = notes
+    frame, differing = with_one_label(validate_parsed(frame, what=str(path)))
+    frame.attrs["notes"] = [*notes, *differing]
     return frame
 
 
