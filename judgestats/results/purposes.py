@@ -398,13 +398,17 @@ def read_requirements(
         key = _key(name, results)
         quantity = decided_of(key, results)
         one = None if value == "none" else _stated(key, name, sign, value, quantity)
-        demands[key] = _both(demands.get(key), one)
+        demands[key] = _both(key, demands.get(key), one)
     return demands
 
 
-def _both(before: Demand | None, now: Demand | None) -> Demand | None:
+def _both(key: str, before: Demand | None, now: Demand | None) -> Demand | None:
     """Two bounds on one quantity, from below and from above, as one."""
-    if before is None or now is None or {before.direction, now.direction} != {"min", "max"}:
+    if before is None or now is None or before == now:
+        return now
+    if before.direction == now.direction:
+        raise InputError(f"--require: {key} is given twice. State one bound.")
+    if "within" in {before.direction, now.direction}:
         return now
     low, high = sorted((before.threshold, now.threshold))
     return replace(now, direction="within", threshold=low, top=high)

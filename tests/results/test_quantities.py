@@ -102,6 +102,7 @@ def test_every_direction_refuses_the_side_that_passes_the_worst_judge() -> None:
         ("quality/answered<=9", "Write quality/answered=9 (at least 9)."),
         ("order/unrelated_wins>=.3", "Write order/unrelated_wins=.3 (at most .3)."),
         ("cost/usd>=1", "Write cost/usd=1 (at most 1)."),
+        ("tpr=.9,sensitivity=.8", "tpr is given twice. State one bound."),
     ],
 )
 def test_a_bound_that_the_worst_judge_keeps_is_refused(required, words) -> None:
