@@ -17,8 +17,8 @@ from judgestats.data.parse import ScoreArray
 from judgestats.data.readers.frame import condition_labels
 from judgestats.errors import InputError
 from judgestats.results import About, Row
-from judgestats.stats import dif_test, leniency, levels_used, recoding_loss, run_component
-from judgestats.stats.inference.result import Estimate, Result, TestResult
+from judgestats.stats import dif_test, leniency, levels_used, p_adjust, recoding_loss, run_component
+from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
 from judgestats.stats.robustness.levels import BETWEEN, NO_LEVELS, SHORTER
 
 SOURCES = ("factor_source", "factor_system", "factor_author", "author")
@@ -88,21 +88,26 @@ def instrument_results(
     ]
 
 
-def leniency_limits(results: Iterable[NamedResult]) -> list[Limit]:
+def leniency_limits(results: Iterable[NamedResult], level: float) -> list[Limit]:
     """Limits for judges that score significantly higher or lower than human raters.
 
     Parameters
     ----------
     results : iterable of NamedResult
-        Of an audit; ``people.bias.CONDITION`` are looked at.
+        Of an audit; the p-values of ``people.shift.CONDITION`` are one family (Holm).
+    level : float
+        The family's error rate is at most 1 - `level`.
     """
-    shifted = {
-        named.id.removeprefix("people.bias."): named.result.estimate > 0
+    shifts = {
+        named.id.removeprefix("people.shift."): named.result.rows[0]
         for named in results
-        if named.id.startswith("people.bias.")
-        and isinstance(named.result, Estimate)
-        and named.result.interval is not None
-        and not named.result.interval.low <= 0 <= named.result.interval.high
+        if named.id.startswith("people.shift.") and isinstance(named.result, Comparisons)
+    }
+    adjusted = p_adjust([shift.p_value for shift in shifts.values()])
+    shifted = {
+        name: shift.estimate > 0
+        for (name, shift), p in zip(shifts.items(), adjusted, strict=True)
+        if p <= 1 - level
     }
     limits = []
     for high, word, what in ((True, "higher", "leniency"), (False, "lower", "severity")):

@@ -286,7 +286,7 @@ def _with_people_shown(frame: pd.DataFrame, declared: AnalysisPlan, analysis: An
             *analysis.limitations,
             *supplements.label_limits(frame),
             *agreement.judges_limits(results),
-            *instrument.leniency_limits(results),
+            *instrument.leniency_limits(results, declared.level),
             *instrument.instrument_limits(frame, declared, results),
         ),
         rows=(

@@ -189,3 +189,19 @@ def test_leniency_vs_panel_rests_on_all_repeats_and_agrees_with_the_means():
     assert values["b"] - values["a"] == pytest.approx(means["b"] - means["a"], abs=1e-12)
     assert {r.key for r in found.rows} >= {"fair_severity"}
     assert not [r for r in found.rows if "first scores" in r.note]
+
+
+@pytest.mark.parametrize(("shift", "said"), [(0.0, []), (-1.0, ["c: scores are lower"])])
+def test_one_of_three_equal_judges_is_not_called_lenient(shift, said):
+    rng = np.random.default_rng(118)
+    human = rng.integers(3, 9, 60).astype(float)
+    rows = [
+        {"item": i, "judge": judge, "score": human[i] + by + rng.normal(), "label": human[i]}
+        for judge, by in (("a", 0.0), ("b", 0.0), ("c", shift))
+        for i in range(60)
+    ]
+    found = audit(read_judgments(pd.DataFrame(rows)), n_resamples=19)
+    shifts = [r.result.rows[0].p_value for r in found.results if "people.shift." in r.id]
+    assert min(shifts) < 0.05
+    limits = [text for text in found.limitations if "than human scores" in text]
+    assert [text.partition(" than")[0] for text in limits] == said
