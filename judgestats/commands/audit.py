@@ -545,6 +545,9 @@ def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput
         "omega_model": arguments.omega_model,
     }
     first = next(iter(found.values()))
+    scales = {r.scale for r in found.values() if r.is_scores}
+    if not scale and len(scales) == 1:
+        scale = scales.pop()
     if len(found) > 1 and (words["labels"] or words["human"] or "label" in first.columns_read):
         listed = ", ".join(found)
         raise InputError(

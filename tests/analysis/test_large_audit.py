@@ -483,7 +483,7 @@ def test_labels_that_differ_between_rows_are_left_out_of_a_stream_too(tmp_path, 
         assert any("28 items have human labels that differ" in text for text in said)
 
 
-@pytest.mark.parametrize("kind", ["scores", "mixed"])
+@pytest.mark.parametrize("kind", ["scores", "out of 10", "1 and 2", "mixed"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys):
     """Verdicts, estimates and bounds of each criterion are equal, also where kinds differ."""
@@ -498,6 +498,11 @@ def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys)
     if kind == "mixed":
         passed = table["verdict"].astype(int).gt(5).map({True: "pass", False: "fail"})
         table["verdict"] = table["verdict"].mask(table["criterion"] == "facts", passed)
+    if kind == "1 and 2":  # points of a scale next to another criterion's
+        few = table["verdict"].astype(int).gt(5).map({True: "1", False: "2"})
+        table["verdict"] = table["verdict"].mask(table["criterion"] == "facts", few)
+    if kind == "out of 10":
+        table["verdict"] += "/10"
     file = tmp_path / f"rows.{ending}"
     (table.to_csv if ending == "csv" else table.to_parquet)(file, index=False)
     words = ["analyze", str(file), "--track", "none", "--report", "none", "--json",
@@ -510,6 +515,11 @@ def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys)
     assert one["reading"]["counts"] == other["reading"]["counts"]
     assert one["reading"]["counts"]["criteria"] == 2
     assert one["reading"]["roles"] == other["reading"]["roles"]
+    here, there = ("; ".join(d["results"]["facts"]["design"]["understood"]) for d in (one, other))
+    assert {p.rstrip(".") for p in here.split("; ")} == {p.rstrip(".") for p in there.split("; ")}
+    assert (
+        one["results"]["facts"]["design"]["scale"] == other["results"]["facts"]["design"]["scale"]
+    )
     told = [[(v["subject"], v["outcome"]) for v in d["verdicts"]] for d in (one, other)]
     assert told[0] == told[1]
     found = [

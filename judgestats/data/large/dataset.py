@@ -67,7 +67,10 @@ SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
 
 
 class ParquetJudgments:
-    """An opened folder (or file): `names` says which column serves as which of ours."""
+    """An opened folder (or file): `names` says which column serves as which of ours.
+
+    `level` is the criterion whose judgments these are, where there are several.
+    """
 
     def __init__(
         self, path: Path, dataset: Any, names: Mapping[str, str], factors: tuple[str, ...]
@@ -77,6 +80,7 @@ class ParquetJudgments:
         self.names = dict(names)
         self.factors = factors
         self.n_files = len(dataset.files)
+        self.level = ""
 
     def batches(self, columns: Sequence[str], **options: Any) -> Iterator[Any]:
         """The rows batch by batch, each counted against what the files may expand to.
@@ -99,6 +103,7 @@ class ParquetJudgments:
     def of_level(self, column: str, level: str) -> ParquetJudgments:
         """The judgments of one criterion, which is then part of their condition."""
         own = copy(self)
+        own.level = level
         own.names = {**self.names, "criterion": column}
         own.factors = tuple(dict.fromkeys([*self.factors, column]))
         cells = pc.coalesce(pc.field(column).cast(pa.string()), pc.scalar(""))
@@ -441,7 +446,7 @@ class VerdictCode:
     """What each cell of a column says: a score, a word, or (where it is not listed) nothing.
 
     `statuses` has the status of cells that say why there is none; `notes` name scores that are far
-    from all others.
+    from all others; `scale` is that of cells such as 7/10.
     """
 
     def __init__(
@@ -451,12 +456,20 @@ class VerdictCode:
         text: str,
         statuses: Mapping[Any, str] | None = None,
         notes: tuple[str, ...] = (),
+        scale: tuple[float, float] | None = None,
     ) -> None:
         self.is_score = is_score
         self.verdicts = dict(verdicts)
         self.statuses = dict(statuses or {})
         self.description = text
         self.notes = notes
+        self.scale = scale
+
+    @property
+    def are_numbered_sides(self) -> bool:
+        """Whether numbers name the sides of a comparison."""
+        numbers = pd.to_numeric(pd.Series([*self.verdicts], dtype=object), errors="coerce")
+        return {*self.verdicts.values()} <= {"a", "b", "tie"} and bool(numbers.notna().all())
 
 
 def read_kind(
@@ -515,8 +528,8 @@ def read_kind(
             statuses[cell] = status
     if len(set(verdicts.values())) > MAX_VALUES:
         raise _too_many(opened, column)
-    line, notes = kind_line(score, column, kind, options, counts)
-    return VerdictCode(is_score, verdicts, line, statuses, notes)
+    line, notes = kind_line(score, column, kind, options, counts, opened.level)
+    return VerdictCode(is_score, verdicts, line, statuses, notes, kind.scale)
 
 
 def _different(

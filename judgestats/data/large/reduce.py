@@ -276,32 +276,35 @@ def reduce_criteria(
     unused += [f"labels are rows of {options.human}"] if options.human else []
     unused += [f"judge's rows: {options.judge_rows}"] if options.judge_rows else []
     unused += [f"rows: {text}" for text in options.rows]
-    how: dict[str, Any] = {"unused": unused, "board_bytes": board_bytes, "batch_rows": batch_rows}
-    if not criterion:
-        return {"": _counted(opened, options, **how)}
-    return {
-        level: _counted(opened.of_level(criterion, level), options, **how)
-        for level in sorted(opened.levels(criterion), key=reading_key)
-    }
+    parts = {"": opened}
+    if criterion:
+        levels = sorted(opened.levels(criterion), key=reading_key)
+        parts = {level: opened.of_level(criterion, level) for level in levels}
+    codes = {level: _read(part, options, batch_rows) for level, part in parts.items()}
+    if any(code.is_score for _, code in codes.values()):
+        as_scores = replace(options, kind="score")
+        for level, (_, code) in codes.items():
+            if code.are_numbered_sides:  # a criterion of which only 1 and 2 occur
+                codes[level] = _read(parts[level], as_scores, batch_rows)
+    found = {}
+    for level, (role, code) in codes.items():
+        made = _Pass(
+            parts[level], role=role, code=code, judge=options.judge, board_bytes=board_bytes
+        )
+        made.run(batch_rows)
+        found[level] = made.reduced(unused)
+    return found
 
 
-def _counted(
-    opened: dataset.ParquetJudgments,
-    options: TableOptions,
-    *,
-    unused: Sequence[str],
-    board_bytes: int,
-    batch_rows: int,
-) -> ReducedJudgments:
-    """The judgments of one criterion as counts."""
+def _read(
+    opened: dataset.ParquetJudgments, options: TableOptions, batch_rows: int
+) -> tuple[str, dataset.VerdictCode]:
+    """The role of the column with verdicts, and what its cells say."""
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
         code = dataset.read_kind(opened, role, options, batch_rows=batch_rows)
-        if code is None or not code.verdicts:
-            continue
-        made = _Pass(opened, role=role, code=code, judge=options.judge, board_bytes=board_bytes)
-        made.run(batch_rows)
-        return made.reduced(unused)
+        if code is not None and code.verdicts:
+            return role, code
     raise InputError(
         f"{opened.path}: no judgment could be read: {' and '.join(roles)} hold no verdict. Name "
         "the right column with --map."
@@ -600,6 +603,7 @@ class _Pass:
             n_rows=self.rows,
             n_files=self.opened.n_files,
             interleaved=bool(self.interleaved),
+            scale=self.coder.code.scale,
             columns_read=self.names,
             understood=(
                 f"{self.coder.code.description}.",

@@ -73,6 +73,8 @@ class ReducedJudgments:
     n_replicates, n_rows, n_files : int
     interleaved : bool
         Whether every row says that requests were sent in one random order.
+    scale : (float, float) or None
+        Of cells that say it, such as 7/10.
     columns_read : mapping
         Which column of the files served as which of ours.
     understood : tuple of str
@@ -94,6 +96,7 @@ class ReducedJudgments:
     n_rows: int
     n_files: int
     interleaved: bool = False
+    scale: tuple[float, float] | None = None
     columns_read: Mapping[str, str]
     understood: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -134,7 +134,7 @@ def read_verdicts(
             score.loc[rows] = numbers.where(numbers.notna(), score.loc[rows])
             choice.loc[rows] = words.where(words != "", choice.loc[rows])
             reason.loc[rows], status.loc[rows] = why, became
-            shown = f"verdict = `{column}`{f' ({name})' if name else ''}: {kind.description}"
+            shown = _described(column, kind, name)
             if kind.name == "score":
                 scale_words, assumed, alone = _describe_scale(numbers, options.scale, kind.scale)
                 shown += f" {scale_words}"
@@ -193,8 +193,18 @@ def kind_of_column(
     return kind
 
 
+def _described(column: str, kind: Kind, criterion: str) -> str:
+    """The column, its criterion, and its kind."""
+    return f"verdict = `{column}`{f' ({criterion})' if criterion else ''}: {kind.description}"
+
+
 def kind_line(
-    numbers: pd.Series, column: str, kind: Kind, options: TableOptions, rows: Sequence[int]
+    numbers: pd.Series,
+    column: str,
+    kind: Kind,
+    options: TableOptions,
+    rows: Sequence[int],
+    criterion: str = "",
 ) -> tuple[str, tuple[str, ...]]:
     """Describe the kind of a column, and the scores that are far from all others.
 
@@ -207,13 +217,15 @@ def kind_line(
     options : TableOptions
     rows : sequence of int
         How many rows hold each.
+    criterion : str
+        Whose verdicts they are, where there are several.
 
     Returns
     -------
     tuple of str and tuple of str
         What is printed before any number; notes.
     """
-    line = f"verdict = `{column}`: {kind.description}"
+    line = _described(column, kind, criterion)
     if kind.name != "score":
         return line, ()
     counts = pd.Series(rows, index=numbers.index)

@@ -388,7 +388,7 @@ def cells_from_counts(
     if not np.isfinite(scores).all() or np.any(np.diff(scores) <= 0):
         raise InputError(f"{where}: values must be finite and ascend, got {scores.tolist()[:10]}.")
     n_items, k, n_values = table.shape
-    names = check_scores(np.empty((1, k)), function=where, conditions=conditions, ndims=(2,))[1]
+    names = check_scores(np.zeros((1, k)), function=where, conditions=conditions, ndims=(2,))[1]
     codes = cluster_codes(cluster, n_items, where=where)
     flat = table.reshape(n_items * k, n_values)
     first, which = distinct_rows(flat)
