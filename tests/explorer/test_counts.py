@@ -330,12 +330,15 @@ def test_the_figure_is_titled_by_a_finding_on_the_selection(
     opened: Callable[..., Browser], case: dict[str, Any], cutoff: float | None, said: str, mode: str
 ) -> None:
     frame = judgments(3, **case)
+    frame.loc[frame["item_id"].isin(frame["item_id"].unique()[:4]), "label"] = ""
     tab = opened(frame, "#slice=A", cutoff=cutoff)
     own = frame[frame["category"].eq("A")]
+    labelled = own[own["label"].ne("") & own["status"].eq("ok")]["item_id"].nunique()
     modes = tab.js("judgestats.selection.modes")
     assert modes["all"] == own["item_id"].nunique()
     title = tab.js("document.getElementById('fig-title').textContent")
-    assert title == f"{said} {modes[mode]} of {modes['all']} items"
+    of = f"{labelled} labelled items" if mode == "wrong" else f"{modes['all']} items"
+    assert title == f"{said} {modes[mode]} of {of}"
 
 
 def test_systems_filter_their_items(opened: Callable[..., Browser]) -> None:

@@ -6,12 +6,12 @@ import { DASH, count, longest, plural } from "./format.js";
 import { NONE } from "./store.js";
 
 /** What the figure shows, as counts of the selection. */
-export function figureTitle(store, { all, differ, flips, wrong }) {
+export function figureTitle(store, { all, differ, flips, wrong }, labelled) {
   const of = (n) => `${count(n)} of ${plural(all, "item")}`;
   if (store.scored ? !store.single : store.splits && !store.decided) {
     return `Repeats ${store.voted.includes(1) ? "give different verdicts" : "differ by more than a step"} on ${of(flips)}`;
   }
-  return store.decided ? `A judge differs from the human label on ${of(wrong)}` : `Judges disagree on ${of(differ)}`;
+  return store.decided ? `A judge differs from the human label on ${count(wrong)} of ${plural(labelled, "labelled item")}` : `Judges disagree on ${of(differ)}`;
 }
 
 const verdictWords = (store) => [...store.counted.map((k) => store.short[k]), ...(store.splits ? ["split"] : [])];

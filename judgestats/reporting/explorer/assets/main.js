@@ -84,7 +84,7 @@ function explore(payload) {
     matrix.show(selection);
     if (!onlyOrder) { // else the same points in another order
       figure.show(selection, state.filters);
-      byId("fig-title").textContent = figureTitle(store, selection.modes);
+      byId("fig-title").textContent = figureTitle(store, selection.modes, selection.labelled);
     }
     if (redrawFilters) makeFilters(store, state, update);
     showActive(store, state, update);

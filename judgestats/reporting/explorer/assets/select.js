@@ -120,6 +120,7 @@ export function keysOf(store, a, keepColumn) {
         if (a.miss[c] > miss) miss = a.miss[c];
         if (a.flip[c]) mode |= 2;
         if (a.wrong[c]) mode |= 4;
+        if (store.numeric ? store.truth[c] === store.truth[c] : store.label[c] !== NONE) mode |= LABELLED;
         if (a.major[c] !== NONE) {
           if (seen !== NONE && seen !== a.major[c]) mode |= 1;
           seen = a.major[c];
@@ -153,6 +154,7 @@ export function orderBy(key) {
   return Uint32Array.from(packed, (v) => v % 2 ** 21);
 }
 
+const LABELLED = 16;
 const MODE_BIT = { all: 0, differ: 1, flips: 2, wrong: 4, unparsed: 8 };
 
 /** Modes that these data have: without labels that a verdict can equal, none is wrong. */
@@ -209,11 +211,12 @@ export function select(store, state) {
   const order = new Uint32Array(store.nItems);
   const base = new Uint32Array(store.nItems); // before the brush: what the figure draws
   const brushed = new Uint8Array(store.nItems);
-  let kept = 0, based = 0;
+  let kept = 0, based = 0, labelled = 0;
   for (const i of orders[state.sort]) {
     if (!keepItem[i]) continue;
     const has = keys.mode[i];
     const inside = !f.brush || inBrush(store, cells, f.brush, i);
+    if (inside && has & LABELLED) labelled++;
     if (inside) for (const name of names) modes[name] += (has & MODE_BIT[name]) === MODE_BIT[name];
     if ((has & bit) !== bit) continue;
     base[based++] = i;
@@ -221,7 +224,7 @@ export function select(store, state) {
     brushed[i] = 1;
     order[kept++] = i;
   }
-  return { items: order.subarray(0, kept), base: base.subarray(0, based), brushed, modes, cells, keys, keepRow, keepColumn };
+  return { items: order.subarray(0, kept), base: base.subarray(0, based), brushed, modes, labelled, cells, keys, keepRow, keepColumn };
 }
 
 function hasLabel(store, wanted, keepColumn, item) {
