@@ -7,8 +7,6 @@ import importlib.util
 import re
 from pathlib import Path
 
-import pytest
-
 from judgestats import stats
 from judgestats.runner import experiment_names
 
@@ -84,11 +82,14 @@ def test_documented_parameters_are_those_of_the_designs() -> None:
         assert page.read_text(encoding="utf-8") == text, page.name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(REPOSITORY)))
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        if not target.startswith(("http://", "https://")):
-            assert (page.parent / target).exists(), target
+def test_links_lead_somewhere() -> None:
+    dead = [
+        f"{page}: {target}"
+        for page in PAGES
+        for target in LINK.findall(page.read_text(encoding="utf-8"))
+        if not target.startswith(("http://", "https://")) and not (page.parent / target).exists()
+    ]
+    assert dead == []
 
 
 def test_every_experiment_shows_its_summary_page() -> None:
