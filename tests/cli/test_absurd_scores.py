@@ -21,8 +21,8 @@ for words in {commands!r}:
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 assert peak < 1024, peak
 """
-ALONE = ["1764273600", "1e16", "-1e9", "1e30"]
-UNREAD = ["1e300", "1e308", "-1e308"]
+ALONE = ["1764273600", "-1e9", "1e30"]
+UNREAD = ["1e300", "-1e308"]
 
 
 def rows(last: str = "", *, shift: int = 0) -> str:
@@ -130,8 +130,7 @@ def test_no_command_needs_memory_for_it(workplace):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("value", ["1e300", "inf"])
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(("value", "own"), [("1e300", True), ("inf", False)])
 def test_a_label_too_large_to_compute_with_is_left_out_and_named(value, own, workplace, capsys):
     labels = {f"q{i}": f"{i * 7 % 9 + 1}" for i in range(20)}
     called = "f.csv" if own else "l.csv"

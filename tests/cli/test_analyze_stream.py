@@ -69,11 +69,12 @@ def labelled(workplace):
     return parts, frame
 
 
-@pytest.mark.parametrize("kind", ["score", "pass-fail"])
-@pytest.mark.parametrize("apart", [False, True], ids=["a column", "a second file"])
+@pytest.mark.parametrize(
+    ("kind", "apart"), [("score", True), ("pass-fail", False)], ids=["a second file", "a column"]
+)
 def test_people_agree_with_a_stream_as_with_the_same_judgments_in_memory(labelled, kind, apart):
     parts, frame = labelled
-    options = ["--resamples", "99", "--report", "none"]
+    options = ["--resamples", "99", "--report", "none", "--crosscheck", "no"]
     if kind == "pass-fail":
         label = frame["label"].astype(float)
         frame = frame.assign(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,7 +19,6 @@ from judgestats.protocols import pair_name, response_names
 from judgestats.stats.inference import runs
 from tests.null_judge import doors
 from tests.null_judge.designs import NULL, seeded
-from tests.null_judge.test_invariances import SWAP, alike, estimates
 from tests.null_judge.worlds import World
 
 DOORS = {
@@ -47,6 +47,28 @@ DOORS = {
 }
 """Where each design hands its judgments over; `check` reads an audit, `compare` drifts."""
 SMALL = World(sizes=(4, 3, 2, 2, 1, 1, 1, 1), replications=3)
+SWAP = {"a": "b", "b": "a", "tie": "tie", "": ""}
+
+
+def estimates(found: analysis.Analysis) -> dict[str, float]:
+    """Every estimate of every record that holds one, by id."""
+    return {
+        r.id: float(r.estimate)
+        for r in found.records().results
+        if hasattr(r, "estimate") and np.isfinite(r.estimate)
+    }
+
+
+def alike(one: analysis.Analysis, two: analysis.Analysis) -> None:
+    """Estimates are the same; Monte Carlo p within its error; claims the same."""
+    assert estimates(one) == pytest.approx(estimates(two), rel=1e-9, abs=1e-9)
+    first, second = ({h.id: h for h in a.headlines} for a in (one, two))
+    assert first.keys() == second.keys()
+    for name, h in first.items():
+        p, q = h.p_adjusted, second[name].p_adjusted
+        if not np.isnan(p):
+            error = 3 * np.sqrt(2 * p * (1 - p) / 199) + 0.02
+            assert abs(p - q) <= error * len(first), name
 
 
 def shuffled(frame: pd.DataFrame) -> pd.DataFrame:

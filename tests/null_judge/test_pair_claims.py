@@ -1,9 +1,14 @@
 """Alignment, self-consistency and bias claim nothing where nothing differs, and find what does."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
+from judgestats.analysis import alignment
 from tests.null_judge.designs import (
     DESIGNS,
+    METHODS,
     NULL,
     aligned,
     averaged,
@@ -14,9 +19,10 @@ from tests.null_judge.designs import (
     seeded,
     unbiased,
 )
-from tests.null_judge.worlds import World
+from tests.null_judge.worlds import World, compared, labelled_items
 
 PAIRS = ("alignment", "self_consistency", "bias")
+GIVEN = {"resamples": 199, "seed": 0, "methods_at": 0.5, "disagreement": "tie"}
 EVEN = World(sizes=(2,) * 30, replications=10, unread=0.0)
 
 
@@ -80,3 +86,15 @@ def test_a_relation_to_labels_and_a_leaning_of_pairs_are_found():
     leaning = probed_pairs(seeded(1), world, resamples=99, effect=2.0)
     assert "headline.moved.position, b at T=1" in claims(leaning)
     assert not [i for i in claims(leaning) if ", a at" in i]
+
+
+def test_a_judge_whose_name_begins_another_s_keeps_its_own_claims():
+    conditions = [replace(c, judge={"a": "gpt-4", "b": "gpt-4.1"}[c.judge]) for c in METHODS]
+    items = labelled_items(seeded(1), World())
+    found = alignment.analyse(
+        compared(seeded(4), World(), conditions, items),
+        alignment.plan(GIVEN, conditions),
+        items=items,
+    )
+    own = Counter(h.about.judge for h in found.headlines)
+    assert own["gpt-4"] == own["gpt-4.1"] > 0
