@@ -90,21 +90,35 @@ def store_template(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture
-def workplace(tmp_path, monkeypatch, store_template) -> Path:
-    """An empty folder to run commands in, with its own tracking store and no keys."""
+@contextmanager
+def _in_workplace(folder: Path, store_template: Path) -> Iterator[Path]:
     import mlflow
 
-    shutil.copy(store_template, tmp_path / "mlflow.db")
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith(("MLFLOW_", "OPENAI_", "JUDGESTATS_")):
-            monkeypatch.delenv(name)
-    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    mlflow.set_tracking_uri(uri)
-    yield tmp_path
-    mlflow.set_tracking_uri(None)  # the default of the folder that is then the current one
+    shutil.copy(store_template, folder / "mlflow.db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in list(os.environ):
+            if name.startswith(("MLFLOW_", "OPENAI_", "JUDGESTATS_")):
+                patch.delenv(name)
+        uri = f"sqlite:///{folder / 'mlflow.db'}"
+        patch.setenv("MLFLOW_TRACKING_URI", uri)
+        mlflow.set_tracking_uri(uri)
+        yield folder
+        mlflow.set_tracking_uri(None)  # the default of the folder that is then the current one
+
+
+@pytest.fixture
+def workplace(tmp_path, store_template) -> Iterator[Path]:
+    """An empty folder to run commands in, with its own tracking store and no keys."""
+    with _in_workplace(tmp_path, store_template) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def module_workplace(tmp_path_factory, store_template) -> Iterator[Path]:
+    """The same for a run that several tests of a module look at."""
+    with _in_workplace(tmp_path_factory.mktemp("module"), store_template) as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -62,24 +62,6 @@ def test_a_file_without_the_mapped_column(workplace, capsys):
     assert "i.csv" in err
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "said"),
-    [
-        ("item,trial,score\na,1,7\na,2,12\n", ["--scale", "1-10"], "outside the scale 1-10"),
-        ("item,trial,score\na,1,7\na,1,8\n", [], "more than one row"),
-        ("item,score\na,\nb,\n", [], "none of the 2 judgments could be read"),
-        ("item,grade_text\na,good\n", [], "no column holds the verdicts. The file has: item"),
-        ("item,trial,score\na,1,7\na,2,8\n", ["--resamples", "5"], "at least 99"),
-    ],
-)
-def test_bad_judgments(workplace, capsys, text, words, said):
-    (workplace / "j.csv").write_text(text)
-    code, err = told(capsys, "analyze", "j.csv", *words)
-    assert code == 2
-    assert said in err
-    assert left_behind(workplace) == 0
-
-
 class _Refusing(BaseHTTPRequestHandler):
     """A server that refuses every key, and repeats it in its message as some do."""
 
@@ -140,10 +122,3 @@ def test_a_store_that_cannot_be_written(workplace, capsys, monkeypatch):
     assert code == 5  # the answers are kept
     assert "tracking store" in err
     assert "MLFLOW_TRACKING_URI" in err
-
-
-def test_help_needs_no_arguments(capsys):
-    assert main([]) == 0
-    assert "analyze" in capsys.readouterr().out
-    assert main(["run", "temperature", "--help"]) == 0
-    assert "repeats" in capsys.readouterr().out

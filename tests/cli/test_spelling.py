@@ -1,8 +1,5 @@
 """One spelling everywhere: hints as the user typed, and the nearest known name for a wrong one."""
 
-import subprocess
-import sys
-
 import pytest
 
 from judgestats.cli import main
@@ -79,18 +76,3 @@ def test_only_hints_of_known_parameters_are_rewritten():
     assert as_typed("Use items=bank.") == "Use -P items=bank."
     assert as_typed("repeat with -P items=bank.") == "repeat with -P items=bank."
     assert option("other", "1") == "other=1"
-
-
-def test_help_loads_nothing_heavy():
-    script = (
-        "import atexit, sys\n"
-        "atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))\n"
-        "from judgestats.cli import main\n"
-        "main(['--help'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0
-    heavy = {"numpy", "pandas", "pydantic", "mlflow", "openai", "rich", "click"}
-    assert not heavy & set(done.stderr.split())

@@ -33,36 +33,28 @@ def expected_right(judge, items, *, temperature, crowd):
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory, store_template):
+def outcome(module_workplace):
     """One run for many questions: two judges, vanilla and a crowd of 0, 1, 2 and 4."""
-    import shutil
-
-    folder = tmp_path_factory.mktemp("crowd")
-    shutil.copy(store_template, folder / "mlflow.db")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{folder / 'mlflow.db'}")
-        given = {
-            **SMALL,
-            "strategies": "vanilla,cce",
-            "scaling": "0,1,2,4",
-            "selections": "none",
-            "pairs": "48",
-            "repeats": "1",
-            "key_points": "16",
-        }
-        design = load_design("crowd")
-        prepared = prepare(design, given)
-        run = run_experiment(design, given)
-        dry = price_plan(
-            (), stages=prepare(design, given).staging, journal=prepared.parameters["journal"]
-        )
-        store = open_store()
-        files = artifact_path(store, run.run_id)
-        frame = pd.read_parquet(files / "data" / "judgments.parquet")
-        pipelines = pd.read_parquet(files / "data" / "pipelines.parquet")
-        results = json.loads((files / "results.json").read_text())
-        prompts = sorted(p.name for p in (files / "prompts").iterdir())
+    given = {
+        **SMALL,
+        "strategies": "vanilla,cce",
+        "scaling": "0,1,2,4",
+        "selections": "none",
+        "pairs": "48",
+        "repeats": "1",
+        "key_points": "16",
+    }
+    design = load_design("crowd")
+    prepared = prepare(design, given)
+    run = run_experiment(design, given)
+    dry = price_plan(
+        (), stages=prepare(design, given).staging, journal=prepared.parameters["journal"]
+    )
+    files = artifact_path(open_store(), run.run_id)
+    frame = pd.read_parquet(files / "data" / "judgments.parquet")
+    pipelines = pd.read_parquet(files / "data" / "pipelines.parquet")
+    results = json.loads((files / "results.json").read_text())
+    prompts = sorted(p.name for p in (files / "prompts").iterdir())
     return run.analysis, prepared, frame, pipelines, results, dry, prompts
 
 

@@ -45,14 +45,15 @@ def expected_variance(judge, temperature, outcome):
     )
 
 
-@pytest.fixture
-def outcome(workplace):
+@pytest.fixture(scope="module")
+def done(module_workplace):
+    """One run for many questions, and its folder."""
     judged = {"judges": "sim-discerning,sim-null", "temperatures": "0.3,1", "repeats": "8"}
-    given = {**SMALL, **judged}
-    return run_experiment(load_design("temperature"), given)
+    return run_experiment(load_design("temperature"), {**SMALL, **judged}), module_workplace
 
 
-def test_truth_is_recovered_and_a_null_effect_found_null(outcome, workplace, capsys):
+def test_truth_is_recovered_and_a_null_effect_found_null(done):
+    outcome, _ = done
     cells = outcome.analysis.conditions.set_index("condition")
     for label, row in cells.iterrows():
         expected = expected_variance(row["judge"], row["temperature"], outcome)
@@ -71,7 +72,8 @@ def test_truth_is_recovered_and_a_null_effect_found_null(outcome, workplace, cap
     assert claims["sim-null"].claim in {"equivalent", "open"}
 
 
-def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome, workplace):
+def test_the_run_holds_plan_prompts_items_judgments_results_and_children(done):
+    outcome, workplace = done
     statuses = {status for _, _, status in runs(workplace)}
     assert statuses == {"FINISHED"}
     names = {name for _, name, _ in runs(workplace)}
@@ -89,7 +91,8 @@ def test_the_run_holds_plan_prompts_items_judgments_results_and_children(outcome
     assert {h["id"] for h in plan["hypotheses"]} <= {r.hypothesis for r in results.results}
 
 
-def test_requests_are_interleaved_over_items_and_repeats_and_recorded(outcome, workplace):
+def test_requests_are_interleaved_over_items_and_repeats_and_recorded(done):
+    outcome, workplace = done
     folder = artifacts(workplace, outcome.run_id)
     frame = pd.read_parquet(folder / "data" / "judgments.parquet")
     assert set(frame["request_order"]) == {"interleaved"}

@@ -4,13 +4,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import krippendorff
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from judgestats.errors import InputError
 from judgestats.stats import (
@@ -111,21 +109,6 @@ def test_duplicating_a_judge_raises_agreement() -> None:
         assert value(COEFFICIENTS[name], labels(more)) > value(COEFFICIENTS[name], labels(codes)), (
             name
         )
-
-
-@pytest.mark.parametrize("metric", ["nominal", "interval"])
-def test_alpha_agrees_with_the_python_package(metric: str) -> None:
-    rng = np.random.default_rng(5)
-    scores = np.clip(rng.normal(5, 2, size=(40, 1)) + rng.normal(size=(40, 4)), 1, 9).round()
-    scores[rng.random(scores.shape) < 0.2] = np.nan
-    theirs = krippendorff.alpha(reliability_data=scores.T, level_of_measurement=metric)
-    assert value(krippendorff_alpha, scores, metric=metric) == pytest.approx(theirs, abs=1e-12)
-
-
-def test_fleiss_agrees_with_statsmodels() -> None:
-    counts = np.random.default_rng(1).multinomial(7, [0.5, 0.3, 0.2], size=50)
-    ours = fleiss_kappa(table_from_counts(counts, categories="abc"), interval="none").estimate
-    assert ours == pytest.approx(statsmodels_fleiss(counts), abs=1e-12)
 
 
 # --- bad input and limits -------------------------------------------------------------------
