@@ -31,10 +31,13 @@ settings.register_profile(  # no example fails for the time that a busy machine 
 )
 settings.load_profile("same examples")
 
+gc.disable()  # while tests are collected, which makes no garbage
+
 
 def pytest_collection_finish() -> None:
     """Spare what was collected from garbage collection: thousands of tests and all imports."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)
 
 

@@ -96,13 +96,12 @@ def test_a_comparison_and_a_wrong_option_are_refused(
 
 
 def test_a_replication_offers_and_has_no_page_of_judgments(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workplace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = ["run", "replicate", "--study", "llmbar", "--report", "html"]
+    words = ["run", "replicate", "--study", "schroeder2024", "--report", "html"]
     assert main(words) == 0
     assert "judgestats view" not in capsys.readouterr().out
-    [report] = Path("mlruns").glob("*/*/artifacts/report.html")
+    [report] = workplace.glob("mlruns/*/*/artifacts/report.html")
     run = report.parts[-3]
     assert main(["view", run, "--no-open"]) == 2
     assert f"{run} has no judgments (it holds a study's results)" in capsys.readouterr().err

@@ -5,23 +5,28 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TREES = {p: ast.parse(p.read_text("utf-8")) for p in (ROOT / "judgestats").rglob("*.py")}
 STUDIES = {p.stem for p in (ROOT / "docs" / "findings").glob("*.md")}
 LABELS = {"label", "heading", "title", "caption", "x_label", "y_label", "question"}
 NAME = re.compile(r"\b(?:[a-z]+(?:_[a-z]+)+|(?:[A-Z][a-z]+){2,})\b")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {p: ast.parse(p.read_text("utf-8")) for p in (ROOT / "judgestats").rglob("*.py")}
+
+
 def defined() -> set[str]:
-    nodes = (n for tree in TREES.values() for n in ast.walk(tree))
+    nodes = (n for tree in trees().values() for n in ast.walk(tree))
     return {n.name for n in nodes if isinstance(n, DEFINITIONS) and NAME.fullmatch(n.name)}
 
 
 def labels() -> Iterator[tuple[str, str]]:
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             for word in node.keywords if isinstance(node, ast.Call) else ():
                 if word.arg in LABELS and isinstance(word.value, ast.Constant):

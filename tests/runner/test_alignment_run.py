@@ -16,7 +16,7 @@ from judgestats.stats import friedman_test
 from judgestats.stats.comparison import blocked_f_test
 from tests.runner.report_cells import shown_by, words_of
 
-SMALL = {"resamples": "199", "report": "none"}
+SMALL = {"resamples": "199", "report": "none", "crosscheck": "no"}
 
 
 def expected_credit(judge, items, *, temperature):

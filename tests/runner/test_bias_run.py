@@ -18,6 +18,7 @@ from tests.runner.report_cells import shown_by, words_of
 GIVEN = {
     "resamples": "99",
     "report": "none",
+    "crosscheck": "no",
     "probes": "padding,position,own answer,scale 1-100,off topic,pair off topic",
     "repeats": "2",
     "own": "sim-partial=author-a,sim-positional=author-a",

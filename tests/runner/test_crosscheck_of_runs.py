@@ -23,12 +23,8 @@ def artifacts(workplace: Path, run_id: str) -> Path:
 @pytest.mark.parametrize(
     ("name", "more", "quantity"),
     [
-        ("temperature", {"temperatures": "0.3,0.7,1"}, "Friedman's statistic"),
         ("judges", {"temperatures": "0.5"}, "signed-rank statistic"),
-        ("omega", {"limit": "8"}, "Fleiss' kappa"),
-        ("guidelines", {"limit": "6"}, "lower limit of a mean difference"),
         ("rejection_sampling", {"limit": "8"}, "McNemar's exact p"),
-        ("head_to_tail", {"limit": "8"}, "upper limit of the pass rate"),
     ],
 )
 def test_numbers_of_a_run_are_the_same(workplace, name, more, quantity):

@@ -13,7 +13,7 @@ from judgestats.runner.prepare import prepare
 from judgestats.simulated.judges import truth
 from judgestats.tracking import artifact_path, open_store
 
-SMALL = {"resamples": "199", "report": "none", "concurrency": "16"}
+SMALL = {"resamples": "199", "report": "none", "concurrency": "16", "crosscheck": "no"}
 
 
 def expected_right(judge, items, *, temperature, crowd):

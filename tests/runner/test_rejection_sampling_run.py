@@ -10,7 +10,13 @@ from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.tracking import run_folder
 
-SMALL = {"resamples": "99", "report": "none", "judges": "sim-crowd", "limit": "6"}
+SMALL = {
+    "resamples": "99",
+    "report": "none",
+    "judges": "sim-crowd",
+    "limit": "6",
+    "crosscheck": "no",
+}
 
 
 def test_the_run_and_its_files(workplace, capsys):

@@ -13,7 +13,7 @@ from judgestats.simulated.judges import truth
 from judgestats.stats.agreement import chance_grade_score, grade_score_items
 from tests.runner.report_cells import shown_by
 
-SMALL = {"resamples": "99", "report": "none"}
+SMALL = {"resamples": "99", "report": "none", "crosscheck": "no"}
 
 
 def declared_are_answered(name, given, analysis):

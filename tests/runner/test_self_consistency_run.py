@@ -12,7 +12,8 @@ from judgestats.stats import spearman_brown
 from judgestats.tracking import run_judgments
 from tests.runner.report_cells import shown_by, words_of
 
-GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "repeats": "10"}
+GIVEN = {"resamples": "199", "report": "none", "pairs": "64", "repeats": "10",
+         "crosscheck": "no"}  # fmt: skip
 
 
 def test_a_noisy_judge_gains_and_a_steady_one_does_not(workplace):

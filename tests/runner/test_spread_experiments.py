@@ -12,7 +12,13 @@ from judgestats.runner.prepare import prepare
 from judgestats.stats import p_adjust
 from tests.runner.truths import holds, variance_of
 
-SMALL = {"resamples": "199", "report": "none", "temperatures": "1", "repeats": "6"}
+SMALL = {
+    "resamples": "199",
+    "report": "none",
+    "temperatures": "1",
+    "repeats": "6",
+    "crosscheck": "no",
+}
 
 
 def declared_are_answered(name, given, analysis):

@@ -13,7 +13,7 @@ from judgestats.runner import load_design, run_experiment
 from judgestats.simulated import run_server
 from tests.collection.picky import Picky
 
-SMALL = {"resamples": "199", "report": "none"}
+SMALL = {"resamples": "199", "report": "none", "crosscheck": "no"}
 
 
 def runs(folder):

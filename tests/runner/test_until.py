@@ -34,8 +34,14 @@ def judgments_of(folder, outcome):
     return pd.read_parquet(found)
 
 
-def test_a_width_stops_the_run_after_whole_items(workplace):
-    outcome = stopped(GIVEN, "a.sqlite")
+@pytest.fixture(scope="module")
+def done(module_workplace):
+    """A run that stopped by itself, and its folder."""
+    return stopped(GIVEN, "whole.sqlite"), module_workplace
+
+
+def test_a_width_stops_the_run_after_whole_items(done):
+    outcome, workplace = done
     stop, frame = stop_of(outcome), judgments_of(workplace, outcome)
     assert stop["reached"]
     assert stop["items"] == frame["item_id"].nunique() < stop["max_items"]
@@ -52,8 +58,8 @@ def test_a_width_stops_the_run_after_whole_items(workplace):
     assert items == f"{stop['items']} of {stop['max_items']}"
 
 
-def test_an_interrupted_run_goes_on_with_its_looks(workplace, monkeypatch):
-    whole = stop_of(stopped(GIVEN, "whole.sqlite"))
+def test_an_interrupted_run_goes_on_with_its_looks(done, workplace, monkeypatch):
+    whole = stop_of(done[0])
     assert len(whole["looks"]) > 2
     collect, calls = run._collect, []
 
@@ -76,12 +82,12 @@ def test_an_interrupted_run_goes_on_with_its_looks(workplace, monkeypatch):
     assert again["looks"] == whole["looks"]
 
 
-def test_a_width_may_change_and_a_claim_on_the_same_answers_may_not(workplace):
+def test_a_width_may_change_and_a_claim_on_the_same_answers_may_not(done, workplace):
     short = stop_of(stopped({**GIVEN, "max_items": "25"}, "a.sqlite"))
     assert (short["reached"], short["items"]) == (False, 25)
     assert "more than the maximum" in " ".join(short["screen"])
     longer = stop_of(stopped(GIVEN, "a.sqlite"))
-    assert longer["looks"] == stop_of(stopped(GIVEN, "fresh.sqlite"))["looks"]
+    assert longer["looks"] == stop_of(done[0])["looks"]
     wider = stop_of(stopped({**GIVEN, "until": "icc_1_1 : width <= .4"}, "a.sqlite"))
     assert wider["items"] < longer["items"]
     with pytest.raises(InputError, match=r"cannot change its rule \(--until\) afterwards"):

@@ -18,7 +18,7 @@ from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.simulated.judges import truth
 
-SMALL = {"resamples": "99", "report": "none"}
+SMALL = {"resamples": "99", "report": "none", "crosscheck": "no"}
 ANSWERS = [
     (name, item, response)
     for item in load_bank()
