@@ -59,32 +59,15 @@ def named(codes: np.ndarray) -> CountTable:
 
 
 @quick
-@given(codes=tables, order=st.permutations(range(4)))
-def test_relabelling_options_changes_nothing(codes: np.ndarray, order: list[int]) -> None:
-    other = np.array([*order, -1])[codes]
+@given(codes=tables, order=st.permutations(range(4)), seed=st.integers(0, 99))
+def test_names_order_of_replications_and_items_without_a_verdict_change_nothing(
+    codes: np.ndarray, order: list[int], seed: int
+) -> None:
+    shuffled = np.random.default_rng(seed).permuted(np.array([*order, -1])[codes], axis=1)
+    other = np.vstack([shuffled, np.full((2, codes.shape[1]), -1)])
     for name, function in COEFFICIENTS.items():
         before = value(function, named(codes))
         after = value(function, named(other))
-        assert after == pytest.approx(before, abs=1e-12, nan_ok=True), name
-
-
-@quick
-@given(codes=tables, seed=st.integers(0, 99))
-def test_shuffling_replications_within_items_changes_nothing(codes: np.ndarray, seed: int) -> None:
-    shuffled = np.random.default_rng(seed).permuted(codes, axis=1)
-    for name, function in COEFFICIENTS.items():
-        before = value(function, named(codes))
-        after = value(function, named(shuffled))
-        assert after == pytest.approx(before, abs=1e-12, nan_ok=True), name
-
-
-@quick
-@given(codes=tables)
-def test_items_without_a_verdict_change_nothing(codes: np.ndarray) -> None:
-    padded = np.vstack([codes, np.full((2, codes.shape[1]), -1)])
-    for name, function in COEFFICIENTS.items():
-        before = value(function, named(codes))
-        after = value(function, named(padded))
         assert after == pytest.approx(before, abs=1e-12, nan_ok=True), name
 
 
