@@ -140,6 +140,12 @@ def test_hodges_lehmann_is_a_median_of_averages_and_shifts() -> None:
     assert e.interval.low <= e.estimate <= e.interval.high
 
 
+def test_limits_over_clusters_of_one_pair_are_those_of_pairs() -> None:
+    d = np.random.default_rng(3).normal(0.2, 1, 60)
+    alone, singles = pseudomedian(d).interval, pseudomedian(d, cluster=np.arange(60)).interval
+    assert (singles.low, singles.high) == (alone.low, alone.high)
+
+
 def test_few_pairs_cannot_reach_the_level() -> None:
     for d in ([1.0, 2.0, 4.0, 5.0], [1.0, 2.0, 4.0, 4.0]):
         e = pseudomedian(d)
