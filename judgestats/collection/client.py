@@ -10,13 +10,11 @@ import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote, urlencode, urlsplit
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import aiohttp
 import httpx2
-import openai
-from openai import AsyncOpenAI
 
 from judgestats.collection.app_client import AsgiApp, asgi_reply
 from judgestats.collection.local_model import with_grammar
@@ -25,98 +23,7 @@ from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import LOOPBACK, JudgeSpec, Secret
 from judgestats.errors import InputError
 from judgestats.redaction import scrubbed
-
-if TYPE_CHECKING:
-    from openai._models import FinalRequestOptions
-
-
-_PER_REQUEST = {b"content-length", b"idempotency-key", b"host"}
-_TELEMETRY = b"x-stainless-"
-"""Headers about the machine (system, architecture, versions) that a judge has no use for."""
-
-
-class LeanOpenAI(AsyncOpenAI):
-    """AsyncOpenAI whose POST requests with a bytes body are built from a prepared one."""
-
-    _prepared: dict[str, tuple[httpx2.URL, list[tuple[bytes, bytes]], dict[str, Any]]] | None = None
-    _template: FinalRequestOptions | None = None
-
-    async def post_prepared(
-        self, url: str, body: bytes, *, headers: Mapping[str, str] | None, request_id: str
-    ) -> httpx2.Response:
-        """POST a body to a whole URL and give the raw response; raises as `post` does."""
-        template = self._template
-        if template is None or template.url != url:
-            options: dict[str, Any] = {"idempotency_key": request_id, "headers": headers or {}}
-            return await self.post(
-                url, content=body, cast_to=httpx2.Response, options=cast("Any", options)
-            )
-        # A copy of the first request's options: building them anew costs as much as sending them.
-        changed = {"content": body, "headers": headers or {}, "idempotency_key": request_id}
-        return await self.request(httpx2.Response, template.model_copy(update=changed))
-
-    def _build_request(self, options: FinalRequestOptions, **more: Any) -> httpx2.Request:
-        body = options.content
-        if options.method.lower() != "post" or not isinstance(body, bytes) or options.params:
-            return super()._build_request(options, **more)
-        prepared = self._prepared = {} if self._prepared is None else self._prepared
-        if options.url not in prepared:
-            first = super()._build_request(options, **more)
-            own = {k.lower().encode() for k in options.headers} if options.headers else set()
-            kept = [
-                (name, value)
-                for name, value in first.headers.raw
-                if name.lower() not in _PER_REQUEST | own
-                and not name.lower().startswith(_TELEMETRY)
-            ]
-            prepared[options.url] = (first.url, kept, first.extensions)
-            self._template = options
-        url, kept, extensions = prepared[options.url]
-        headers = list(kept)
-        headers.append((b"Content-Length", b"%d" % len(body)))
-        headers.append((b"Host", url.netloc))
-        if options.idempotency_key:
-            headers.append((b"Idempotency-Key", options.idempotency_key.encode()))
-        if options.headers:
-            headers += [(k.encode(), str(v).encode()) for k, v in options.headers.items()]
-        # A stream, so that httpx2 does not look for headers to add: they are all there.
-        request = httpx2.Request(
-            "POST", url, headers=headers, stream=httpx2.ByteStream(body), extensions=extensions
-        )
-        request.read()
-        return request
-
-
-class LeanHttpClient(httpx2.AsyncClient):
-    """An httpx2 client that hands requests to its transport: no redirects, cookies or retries.
-
-    Headers named in `without` are not sent: some servers refuse the SDK's ``Authorization``.
-    """
-
-    def __init__(
-        self,
-        transport: httpx2.AsyncBaseTransport,
-        *,
-        timeout_s: float,
-        without: tuple[str, ...] = (),
-    ) -> None:
-        super().__init__(transport=transport, timeout=timeout_s)
-        self._without = without
-        self._lean_transport = transport
-
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a request and read its reply."""
-        del options  # stream, authentication and redirects: none is used here
-        try:
-            _ = request.content
-        except httpx2.RequestNotRead:  # a file to be uploaded
-            await request.aread()
-        for name in self._without:
-            request.headers.pop(name, None)
-        response = await self._lean_transport.handle_async_request(request)
-        response.request = request
-        await response.aread()
-        return response
+from judgestats.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,15 +312,19 @@ def _tls_reason(error: BaseException) -> str:
     return str(getattr(inner, "verify_message", "") or getattr(inner, "reason", "") or inner)
 
 
-CALL_ERRORS = (openai.APIStatusError, openai.APIConnectionError, ConnectionError)
-"""What a call of the SDK raises; a connection error where the in-process server breaks it off."""
+class CallError(Exception):
+    """A call that gave no reply with a status of success; `outcome` says why."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.detail)
+        self.outcome = outcome
 
 
 class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
     """Sends a request's body to an endpoint and says what came of it; never raises for a bad reply.
 
-    Retries are not its responsibility (``max_retries=0``): there is one retry policy, the
-    collector's. Use it as ``async with``.
+    Retries are not its responsibility: there is one retry policy, the collector's. Redirects are
+    not followed. Use it as ``async with``.
 
     Parameters
     ----------
@@ -440,34 +351,28 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
     ) -> None:
         proxy = proxy_for(spec.base_url) if app is None else None
         self._max_body = max_body
-        query = f"?{urlencode(spec.query)}" if spec.query else ""
-        self._url = f"{spec.base_url}{spec.path}{query}"
-        transport: httpx2.AsyncBaseTransport = (
+        self._spec = spec
+        self._urls: dict[str, httpx2.URL] = {}
+        self._transport: httpx2.AsyncBaseTransport = (
             BoundedTransport(
                 connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy
             )
             if app is None
             else AsgiTransport(app)
         )
-        self._sdk = LeanOpenAI(
-            api_key=spec.key.reveal(),
-            base_url=spec.base_url,
-            max_retries=0,
-            timeout=timeout_s,
-            default_headers={
+        headers = httpx2.Headers(
+            {
+                "Accept": "application/json",
                 "Accept-Encoding": "identity",
-                **{name: value.reveal() for name, value in spec.headers.items() if value.reveal()},
-            },
-            default_query=dict(spec.query),
-            http_client=LeanHttpClient(
-                transport,
-                timeout_s=timeout_s,
-                without=tuple(n for n, value in spec.headers.items() if not value.reveal()),
-            ),
+                "User-Agent": f"judgestats/{__version__}",
+                "Authorization": f"Bearer {spec.key.reveal()}",
+            }
         )
+        headers.update({name: value.reveal() for name, value in spec.headers.items()})
+        self._headers = {name: value for name, value in headers.items() if value}
 
     async def __aexit__(self, *error: object) -> None:
-        await self._sdk.close()
+        await self._transport.aclose()
 
     async def ask(
         self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
@@ -488,58 +393,73 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         -------
         Outcome
         """
-        started = time.perf_counter()
-        try:
-            # Bytes out and the raw response in: half of `create`'s time goes into walking request
-            # and response types that are checked here anyway.
-            reply = await self._sdk.post_prepared(
-                self._url, body, headers=headers, request_id=request_id
-            )
-        except CALL_ERRORS as error:
-            return self.failure(error, started)
-        latency = time.perf_counter() - started
-        if len(reply.content) > self._max_body:
-            return _failed(Kind.TOO_LARGE, f"{len(reply.content)} bytes", started)
-        if 300 <= reply.status_code < 400:
-            return _failed(Kind.BAD_REQUEST, f"HTTP {reply.status_code}: a redirect", started)
-        return read_reply(reply.content, _client_plain(reply.headers), latency)
+        own = {"Content-Type": "application/json", "Idempotency-Key": request_id, **(headers or {})}
+        outcome, _ = await self.exchange("POST", self._spec.path, content=body, headers=own)
+        return outcome
 
-    async def models(self) -> httpx2.Response:
-        """The endpoint's list of models as it comes, bounded as every reply is.
+    async def exchange(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **content: Any,
+    ) -> tuple[Outcome, httpx2.Response | None]:
+        """What came of a call, read as a completion, and its reply if there was one."""
+        started = time.perf_counter()
+        request = httpx2.Request(
+            method, self._url(path), headers={**self._headers, **(headers or {})}, **content
+        )
+        await request.aread()
+        try:
+            reply = await self._transport.handle_async_request(request)
+        except (httpx2.TransportError, ConnectionError) as error:
+            return _call_failure(error, started), None
+        latency, body = time.perf_counter() - started, reply.content
+        if len(body) > self._max_body:
+            return _failed(Kind.TOO_LARGE, f"{len(body)} bytes", started), reply
+        if 300 <= reply.status_code < 400:
+            return _failed(
+                Kind.BAD_REQUEST, f"HTTP {reply.status_code}: a redirect", started
+            ), reply
+        plain = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in reply.headers.raw}
+        if reply.is_success:
+            return read_reply(body, plain, latency), reply
+        return read_error(reply.status_code, body, plain, latency), reply
+
+    async def fetch(self, method: str, path: str, **content: Any) -> bytes:
+        """The body of a reply that is no completion.
 
         Raises
         ------
-        openai.APIError
-            As the SDK raises it: the caller distinguishes an absent list from an absent server.
+        CallError
+            If nothing came, or another status than success.
         """
-        return await self._sdk.get("/models", cast_to=httpx2.Response)
+        outcome, reply = await self.exchange(method, path, **content)
+        if reply is None or not reply.is_success or outcome.kind is Kind.TOO_LARGE:
+            raise CallError(outcome)
+        return reply.content
 
-    @property
-    def sdk(self) -> LeanOpenAI:
-        """The SDK's client, for other calls than judging."""
-        return self._sdk
+    def _url(self, path: str) -> httpx2.URL:
+        if path not in self._urls:
+            url = httpx2.URL(f"{self._spec.base_url}{path}")
+            self._urls[path] = url.copy_merge_params(self._spec.query) if self._spec.query else url
+        return self._urls[path]
 
-    def failure(self, error: Exception, started: float) -> Outcome:
-        """What one of `CALL_ERRORS` means."""
-        if isinstance(error, openai.APIStatusError):
-            answer, latency = error.response, time.perf_counter() - started
-            headers = _client_plain(answer.headers)
-            return read_error(answer.status_code, answer.content, headers, latency)
-        if isinstance(error, openai.APITimeoutError):
-            return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
-        if isinstance(error, openai.APIConnectionError):
-            return self.connection_failure(error.__cause__, started)
+
+def _call_failure(error: Exception, started: float) -> Outcome:
+    """What a call means to which no reply came."""
+    if isinstance(error, httpx2.TimeoutException):
+        return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
+    if isinstance(error, BodyTooLarge):
+        return _failed(Kind.TOO_LARGE, str(error), started)
+    if isinstance(error, ConnectionError):  # the in-process server breaks it off
         return _failed(Kind.BROKEN, type(error).__name__, started)
-
-    def connection_failure(self, cause: BaseException | None, started: float) -> Outcome:
-        """What a failed connection means."""
-        if isinstance(cause, BodyTooLarge):
-            return _failed(Kind.TOO_LARGE, str(cause), started)
-        # aiohttp quotes what it could not read, and that may be anything, our own key included
-        detail = one_line(scrubbed(str(cause))[:200]) or type(cause).__name__
-        if isinstance(cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
-            return _failed(Kind.BROKEN, detail, started)
-        return _failed(Kind.UNREACHABLE, detail, started)
+    # aiohttp quotes what it could not read, and that may be anything, our own key included
+    detail = one_line(scrubbed(str(error))[:200]) or type(error).__name__
+    if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
+        return _failed(Kind.BROKEN, detail, started)
+    return _failed(Kind.UNREACHABLE, detail, started)
 
 
 class LocalClient(JudgeClient):
@@ -564,11 +484,6 @@ class LocalClient(JudgeClient):
     ) -> Outcome:
         """Send one chat completion request, as `JudgeClient.ask` does."""
         return await super().ask(with_grammar(body), headers=headers, request_id=request_id)
-
-
-def _client_plain(headers: httpx2.Headers) -> dict[str, str]:
-    """Lower-case names, decoded only once."""
-    return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in headers.raw}
 
 
 def _failed(kind: Kind, detail: str, started: float) -> Outcome:

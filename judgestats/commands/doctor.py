@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "mlflow",
-    "openai",
+    "httpx2",
     "pandas",
     "scipy",
     "statsmodels",

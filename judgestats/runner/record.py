@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "mlflow",
-    "openai",
+    "httpx2",
     "statsmodels",
     "scipy",
     "pingouin",

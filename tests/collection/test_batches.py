@@ -1,4 +1,4 @@
-"""Batch mode against the simulated Batch API, in process and over loopback, with the real SDK."""
+"""Batch mode against the simulated Batch API, in process and over loopback."""
 
 import asyncio
 import signal

@@ -20,7 +20,7 @@ from judgestats.deprecated import REMOVED_STATISTICS
 ROOT = Path(judgestats.__file__).parent
 HEAVY = {
     "mlflow",
-    "openai",
+    "httpx2",
     "matplotlib",
     "sklearn",
     "pingouin",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import time
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -14,16 +13,13 @@ from collections.abc import (
     Container,
     Iterable,
     Iterator,
-    Mapping,
 )
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-import httpx2
-
 from judgestats.collection.app_client import AsgiApp
-from judgestats.collection.client import CALL_ERRORS, JudgeClient
+from judgestats.collection.client import CallError, JudgeClient
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, Secret, key_hint, key_variable
@@ -127,28 +123,25 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
     async def upload(self, name: str, content: bytes) -> str:
         """Upload a batch's input file; gives its id."""
-        files = self._long.sdk.files.with_raw_response
+        file = (f"judgestats-{name}.jsonl", content, "application/jsonl")
+        form: dict[str, Any] = {"data": {"purpose": "batch"}, "files": {"file": file}}
 
         async def send() -> str:
-            file = (f"judgestats-{name}.jsonl", content, "application/jsonl")
-            reply = await files.create(file=file, purpose="batch")
-            return checked_id(reply_object(reply.http_response.content))
+            return checked_id(reply_object(await self._long.fetch("POST", "/files", **form)))
 
         return await self._call("a file was uploaded", send)
 
     async def create(self, name: str, file_id: str, experiment: str) -> BatchState:
         """Create a batch, once: what breaks off is looked for before it is tried again."""
-        batches = self._short.sdk.batches.with_raw_response
-        metadata = {MARK: name, "experiment": experiment[:100] or "none"}
+        wanted = {
+            "input_file_id": file_id,
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": {MARK: name, "experiment": experiment[:100] or "none"},
+        }
 
         async def send() -> BatchState:
-            reply = await batches.create(
-                input_file_id=file_id,
-                endpoint="/v1/chat/completions",
-                completion_window="24h",
-                metadata=metadata,
-            )
-            return _state(reply_object(reply.http_response.content))
+            return _state(reply_object(await self._short.fetch("POST", "/batches", json=wanted)))
 
         async def look() -> BatchState | None:
             return await self.find(name, ())
@@ -178,12 +171,10 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             after = page[-1].id
 
     def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
-        batches = self._short.sdk.batches.with_raw_response
+        start = f"&after={after}" if after else ""
 
         async def send() -> tuple[list[BatchState], bool]:
-            start: dict[str, Any] = {"after": after} if after else {}
-            reply = await batches.list(limit=100, **start)
-            value = reply_object(reply.http_response.content)
+            value = reply_object(await self._short.fetch("GET", f"/batches?limit=100{start}"))
             data = value.get("data")
             if not isinstance(data, list):
                 raise MalformedError("the list of batches is not a list")
@@ -193,11 +184,9 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
-        batches = self._short.sdk.batches.with_raw_response
 
         async def send() -> BatchState:
-            reply = await batches.retrieve(batch_id)
-            return _state(reply_object(reply.http_response.content))
+            return _state(reply_object(await self._short.fetch("GET", f"/batches/{batch_id}")))
 
         return await self._call(f"batch {batch_id} was looked at", send)
 
@@ -205,16 +194,15 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         """A file's content, the key taken out."""
 
         async def send() -> bytes:
-            reply = await self._long.sdk.files.content(file_id)
-            return reply.content
+            return await self._long.fetch("GET", f"/files/{file_id}/content")
 
         return await self._call(f"file {file_id} was downloaded", send)
 
     async def delete(self, file_id: str) -> None:
         """Delete a file that no batch uses; a file that is gone already is not an error."""
 
-        async def send() -> None:
-            await self._short.sdk.files.with_raw_response.delete(file_id)
+        async def send() -> bytes:
+            return await self._short.fetch("DELETE", f"/files/{file_id}")
 
         try:
             await self._call(f"file {file_id} was deleted", send)
@@ -237,8 +225,8 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             tried += 1
             try:
                 result = await send()
-            except CALL_ERRORS as error:
-                outcome = self._short.failure(error, time.perf_counter())
+            except CallError as error:
+                outcome = error.outcome
             except MalformedError as error:
                 outcome = Outcome(kind=Kind.MALFORMED, detail=one_line(str(error)))
             else:
@@ -520,7 +508,7 @@ class AnthropicBatches(BatchClient):
 
     def __init__(self, spec: JudgeSpec, **options: Any) -> None:
         own = {"x-api-key": spec.key, "anthropic-version": Secret(_VERSION)}
-        # the SDK's own header would be taken for a token of another kind
+        # the client's own header would be taken for a token of another kind
         own["Authorization"] = Secret("")
         super().__init__(replace(spec, headers={**spec.headers, **own}), **options)
         self._requests: dict[str, list[dict[str, Any]]] = {}
@@ -536,7 +524,8 @@ class AnthropicBatches(BatchClient):
         requests = self._requests.pop(name)
 
         async def send() -> BatchState:
-            return _anthropic_state(reply_object(await self._post(_PATH, {"requests": requests})))
+            body = {"requests": requests}
+            return _anthropic_state(reply_object(await self._long.fetch("POST", _PATH, json=body)))
 
         async def look() -> BatchState | None:
             return await self.find(name, [str(r["custom_id"]) for r in requests])
@@ -570,7 +559,7 @@ class AnthropicBatches(BatchClient):
         start = f"&after_id={after}" if after else ""
 
         async def send() -> tuple[list[BatchState], bool]:
-            value = reply_object(await self._get(f"{_PATH}?limit=100{start}"))
+            value = reply_object(await self._short.fetch("GET", f"{_PATH}?limit=100{start}"))
             listed = value.get("data")
             if not isinstance(listed, list):
                 raise MalformedError("the list of batches is not a list")
@@ -583,7 +572,8 @@ class AnthropicBatches(BatchClient):
         """How far a batch is."""
 
         async def send() -> BatchState:
-            return _anthropic_state(reply_object(await self._get(f"{_PATH}/{batch_id}")))
+            body = await self._short.fetch("GET", f"{_PATH}/{batch_id}")
+            return _anthropic_state(reply_object(body))
 
         return await self._call(f"batch {batch_id} was looked at", send)
 
@@ -591,20 +581,13 @@ class AnthropicBatches(BatchClient):
         """The results of a batch as lines of the Batch API."""
 
         async def send() -> bytes:
-            return await self._get(f"{_PATH}/{file_id}/results", long=True)
+            return await self._long.fetch("GET", f"{_PATH}/{file_id}/results")
 
         body = await self._call(f"the results of batch {file_id} were downloaded", send)
         return b"".join(_result_lines(body))
 
     async def delete(self, file_id: str) -> None:
         """Nothing to delete: no file was uploaded."""
-
-    async def _get(self, path: str, *, long: bool = False) -> bytes:
-        client = self._long if long else self._short
-        return (await client.sdk.get(path, cast_to=httpx2.Response)).content
-
-    async def _post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        return (await self._long.sdk.post(path, body=body, cast_to=httpx2.Response)).content
 
 
 def message_request(line: bytes) -> dict[str, Any]:
