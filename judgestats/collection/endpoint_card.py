@@ -142,11 +142,11 @@ class _Calls:
             self.bound: _BOUND,
             **fields,
         }
-        outcome, reply = await self._client.exchange("POST", "/chat/completions", json=body)
+        outcome, reply = await self._client.exchange("POST", "/chat/completions", body)
         if outcome.kind is Kind.TIMED_OUT:
             why = f"no reply within {self._timeout_s:g} s; --timeout allows more"
             outcome = replace(outcome, detail=why)
-        headers = {} if reply is None else dict(reply.headers)
+        headers = {} if reply is None else reply.headers
         self.outcomes.append(outcome)
         self.headers |= {
             one_line(name)[:60]: one_line(value)[:40]
@@ -155,7 +155,7 @@ class _Calls:
         }
         if reply is None or outcome.kind is not Kind.ANSWERED:
             return outcome, {}
-        return outcome, decode_json(reply.content, keep_last=True)
+        return outcome, decode_json(reply.body, keep_last=True)
 
 
 async def examined(

@@ -454,12 +454,12 @@ async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
             f"{spec.base_url} cannot be reached ({outcome.detail}). Check base_url, and that the "
             "server is running."
         )
-    if reply.status_code in {401, 403}:
+    if reply.status in {401, 403}:
         # The server's own words are left out: some repeat the key in them.
         raise JudgeError(
             f"{spec.base_url} refuses the key. Set {key_hint(spec.base_url)} to one that it "
             "accepts."
         )
-    if not reply.is_success:
-        return f"answers (no list of models: HTTP {reply.status_code})"
-    return f"answers ({len(reply.content)} bytes of models)"
+    if not reply.ok:
+        return f"answers (no list of models: HTTP {reply.status})"
+    return f"answers ({len(reply.body)} bytes of models)"

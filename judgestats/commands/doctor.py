@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "mlflow",
-    "httpx2",
+    "aiohttp",
     "pandas",
     "scipy",
     "statsmodels",

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "mlflow",
-    "httpx2",
+    "aiohttp",
     "statsmodels",
     "scipy",
     "pingouin",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import secrets
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -18,8 +19,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from judgestats.collection.app_client import AsgiApp
-from judgestats.collection.client import CallError, JudgeClient
+from judgestats.collection.app_client import AsgiApp, CallError
+from judgestats.collection.client import JudgeClient
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, Secret, key_hint, key_variable
@@ -123,11 +124,11 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
     async def upload(self, name: str, content: bytes) -> str:
         """Upload a batch's input file; gives its id."""
-        file = (f"judgestats-{name}.jsonl", content, "application/jsonl")
-        form: dict[str, Any] = {"data": {"purpose": "batch"}, "files": {"file": file}}
+        form, kind = _form(f"judgestats-{name}.jsonl", content)
 
         async def send() -> str:
-            return checked_id(reply_object(await self._long.fetch("POST", "/files", **form)))
+            reply = await self._long.fetch("POST", "/files", form, headers={"Content-Type": kind})
+            return checked_id(reply_object(reply))
 
         return await self._call("a file was uploaded", send)
 
@@ -141,7 +142,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         }
 
         async def send() -> BatchState:
-            return _state(reply_object(await self._short.fetch("POST", "/batches", json=wanted)))
+            return _state(reply_object(await self._short.fetch("POST", "/batches", wanted)))
 
         async def look() -> BatchState | None:
             return await self.find(name, ())
@@ -266,6 +267,18 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
 
 # ----------------------------------------------------------------------------- reading
+
+
+def _form(name: str, content: bytes) -> tuple[bytes, str]:
+    """A batch's input file as a form, and the form's content type."""
+    boundary = secrets.token_hex(16)
+    start = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+        "Content-Type: application/jsonl\r\n\r\n"
+    )
+    whole = start.encode() + content + f"\r\n--{boundary}--\r\n".encode()
+    return whole, f"multipart/form-data; boundary={boundary}"
 
 
 def reply_object(body: bytes) -> dict[str, Any]:
@@ -525,7 +538,7 @@ class AnthropicBatches(BatchClient):
 
         async def send() -> BatchState:
             body = {"requests": requests}
-            return _anthropic_state(reply_object(await self._long.fetch("POST", _PATH, json=body)))
+            return _anthropic_state(reply_object(await self._long.fetch("POST", _PATH, body)))
 
         async def look() -> BatchState | None:
             return await self.find(name, [str(r["custom_id"]) for r in requests])
