@@ -90,7 +90,7 @@ def rows() -> list[Row]:
             peers["reliabilipy"], absent = reliabilipy_fit, {}
     return out + compare(
         "3 minres factors + oblimin, 27 columns",
-        lambda: oblimin(minres_factors(r_27, n_factors=3).loadings, tolerance=1e-5),
+        lambda: oblimin(minres_factors(r_27, n_factors=3), tolerance=1e-5),
         peers,
         absent=absent,
     )

@@ -7,7 +7,7 @@ import base64
 import urllib.request
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -25,7 +25,7 @@ from judgestats.collection.local_model import with_grammar
 from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import LOOPBACK, JudgeSpec, Secret
 from judgestats.errors import InputError
-from judgestats.redaction import scrubbed
+from judgestats.redaction import keep_secret, scrubbed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +38,10 @@ class Proxy:
         Without user's name and password, so that no error that quotes it shows them.
     authorization : Secret or None
         Value of the header ``Proxy-Authorization``.
-    secrets : tuple of Secret
-        What must not be repeated: the password, plain and as it is sent.
     """
 
     url: str
     authorization: Secret | None = None
-    secrets: tuple[Secret, ...] = field(default=(), repr=False)
 
 
 def proxy_for(base_url: str) -> Proxy | None:
@@ -94,11 +91,9 @@ def _parse_proxy(named: str, variable: str) -> Proxy:
     password = unquote(parts.password or "")
     pair = f"{unquote(parts.username)}:{password}".encode(errors="surrogateescape")
     login = base64.b64encode(pair).decode()
-    return Proxy(
-        url=url,
-        authorization=Secret(f"Basic {login}"),
-        secrets=(Secret(password), Secret(login)),
-    )
+    for form in (password, login):  # neither is ever repeated
+        keep_secret(form)
+    return Proxy(url=url, authorization=Secret(f"Basic {login}"))
 
 
 _PACKED = {"gzip": 31, "x-gzip": 31, "deflate": 15}

@@ -115,7 +115,6 @@ class AdaptiveLimit:
         self.ceiling = ceiling
         self.limit = float(ceiling)
         self.in_flight = 0
-        self.decreases = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._open_at = 0.0
         self._lowered_at = float("-inf")
@@ -155,7 +154,6 @@ class AdaptiveLimit:
         if entered_at >= self._lowered_at:
             self._lowered_at = asyncio.get_running_loop().time()
             self.limit = max(1.0, self.limit * _DECREASE)
-            self.decreases += 1
         self._wake()
 
     def pause(self, seconds: float) -> None:

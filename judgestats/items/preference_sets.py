@@ -337,63 +337,6 @@ def _two_responses(
     )
 
 
-def _scalar_text(value: Any) -> Any:
-    return str(value) if isinstance(value, bool | int | float) else value
-
-
-def pandalm_items(source: Source) -> tuple[Item, ...]:
-    """PandaLM's test set: pairs with three human annotators.
-
-    Parameters
-    ----------
-    source : Source
-        Rows with ``idx, instruction, input, response1, response2, cmp_key`` and ``annotator1`` to
-        ``annotator3`` (0 tie, 1, 2).
-
-    Returns
-    -------
-    tuple of Item
-        `input` is the context, `cmp_key` (``<model>_<model>``) gives the authors, the category is
-        `motivation_app`. Pairs with the same instruction and input share a cluster. A response that
-        the file holds as a number or truth value is interpreted as its text.
-
-    Raises
-    ------
-    InputError
-        If a field is missing or of the wrong type.
-    """
-    items = _Items()
-    for number, given in enumerate(source.rows, start=1):
-        # The published file has `true` where a model answered "True": it went through YAML.
-        row = Row(where=given.where, values={k: _scalar_text(v) for k, v in given.values.items()})
-        instruction = _text(row, "instruction", empty_ok=True)
-        context = as_text(row.values.get("input") or "", f"{row.where}: 'input'", empty_ok=True)
-        if not instruction.strip():  # the published file has such records: the input is the task
-            instruction, context = as_text(context, f"{row.where}: 'input'"), ""
-        item_id = _optional_name(row, "idx", f"row-{number}")
-        names = _optional_name(row, "cmp_key").split("_")
-        labels = tuple(
-            HumanLabel(
-                annotator=field,
-                a=0,
-                b=1,
-                winner=read_winner(row.values[field], f"{row.where}: {field!r}"),
-            )
-            for field in ("annotator1", "annotator2", "annotator3")
-            if row.values.get(field) is not None
-        )
-        authors = (names[0], names[1]) if len(names) == 2 else ("", "")
-        items.add(
-            item_id,
-            instruction,
-            _two_responses(row, _NUMBERED, authors),
-            context=context,
-            category=_optional_name(row, "motivation_app"),
-            labels=labels,
-        )
-    return items.checked(source)
-
-
 def offsetbias_items(source: Source) -> tuple[Item, ...]:
     """OffsetBias: rows with ``instruction, output_1, output_2`` and ``label`` (1 or 2 is better).
 

@@ -133,12 +133,6 @@ LAYOUTS: Mapping[str, Layout] = {
         fits=_has("instruction", "output_1", "output_2", "label"),
         load=lambda s, _: preference_sets.offsetbias_items(s),
     ),
-    "pandalm": Layout(
-        about="PandaLM's test set: instruction, input, response1, response2, three annotators",
-        fits=_has("instruction", "response1", "response2", "annotator1"),
-        load=lambda s, _: preference_sets.pandalm_items(s),
-        options=("ties",),
-    ),
     "oasst": Layout(
         about="OpenAssistant message trees: prompt with its replies",
         fits=lambda s: _has("prompt")(s) and isinstance(s.rows[0].values["prompt"], Mapping),

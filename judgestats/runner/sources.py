@@ -729,7 +729,7 @@ def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
     return tuple(read_items)
 
 
-_PAIRS_ONLY = {"rewardbench", "helpsteer2", "judgebench", "evalbias", "offsetbias", "pandalm"}
+_PAIRS_ONLY = {"rewardbench", "helpsteer2", "judgebench", "evalbias", "offsetbias"}
 
 
 def _need_crowd(parameters: CrowdParameters, sources: Sequence[str]) -> None:

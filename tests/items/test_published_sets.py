@@ -132,15 +132,6 @@ def test_evalbias_response1_is_the_better_one() -> None:
     assert items[2].cluster == "length_bias-1"  # the same instruction
 
 
-def test_pandalm() -> None:
-    first, second, third = read_items(FIXTURES / "pandalm.json")
-    assert first.responses[0].text == "True"  # a truth value in the file
-    assert [label.winner for label in first.labels] == ["a", "a", "tie"]
-    assert [r.author for r in second.responses] == ["maker-1", "maker-3"]
-    assert (second.context, second.responses[1].text) == ("It is raining a lot.", "")
-    assert (third.question, third.context) == ("Write a greeting.", "")
-
-
 def test_oasst_keeps_trees_with_two_replies_and_reads_ranks() -> None:
     (item,) = read_items(FIXTURES / "oasst_trees.jsonl")
     assert (item.id, item.category, len(item.responses)) == ("t-1", "en", 3)
@@ -242,15 +233,6 @@ def test_real_bbh() -> None:
 def test_real_evalbias() -> None:
     about = describe_items(read_items(real("evalbiasbench/biasbench.json")))
     assert (about.items, about.labels, len(about.categories)) == (80, 80, 6)
-
-
-def test_real_pandalm() -> None:
-    items = read_items(real("pandalm/testset-v1.json.gz"))
-    about = describe_items(items)
-    assert (about.items, about.labels) == (999, 2997)
-    assert about.clusters < about.items  # several pairs an instruction
-    first = [label.winner for item in items for label in item.labels[:1]]
-    assert (first.count("tie"), first.count("a"), first.count("b")) == (97, 427, 475)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import random
@@ -14,6 +15,7 @@ from collections.abc import (
     Container,
     Iterable,
     Iterator,
+    Mapping,
 )
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -93,6 +95,9 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         Asked in process.
     """
 
+    _path = "/batches"
+    _after = "after"
+
     def __init__(
         self,
         spec: JudgeSpec,
@@ -116,6 +121,10 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             max_body=_MAX_FILE,
         )
 
+    @staticmethod
+    def _state_of(value: dict[str, Any]) -> BatchState:
+        return _state(value)
+
     async def __aexit__(self, *error: object) -> None:
         await self._short.__aexit__(*error)
         await self._long.__aexit__(*error)
@@ -125,12 +134,10 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
     async def upload(self, name: str, content: bytes) -> str:
         """Upload a batch's input file; gives its id."""
         form, kind = _form(f"judgestats-{name}.jsonl", content)
-
-        async def send() -> str:
-            reply = await self._long.fetch("POST", "/files", form, headers={"Content-Type": kind})
-            return checked_id(reply_object(reply))
-
-        return await self._call("a file was uploaded", send)
+        headers = {"Content-Type": kind}
+        return await self._call(
+            "a file was uploaded", _file_id, "POST", "/files", form, headers=headers, long=True
+        )
 
     async def create(self, name: str, file_id: str, experiment: str) -> BatchState:
         """Create a batch, once: what breaks off is looked for before it is tried again."""
@@ -140,14 +147,19 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             "completion_window": "24h",
             "metadata": {MARK: name, "experiment": experiment[:100] or "none"},
         }
+        return await self._create(wanted, lambda: self.find(name, ()))
 
-        async def send() -> BatchState:
-            return _state(reply_object(await self._short.fetch("POST", "/batches", wanted)))
-
-        async def look() -> BatchState | None:
-            return await self.find(name, ())
-
-        return await self._call("a batch was created", send, instead=look)
+    async def _create(
+        self,
+        wanted: Mapping[str, Any],
+        look: Callable[[], Awaitable[BatchState | None]],
+        *,
+        long: bool = False,
+    ) -> BatchState:
+        doing = "a batch was created"
+        return await self._call(
+            doing, self._read_state, "POST", self._path, wanted, instead=look, long=long
+        )
 
     async def find(self, name: str, ids: Collection[str]) -> BatchState | None:
         """The batch that carries our name in its metadata, if the server has one.
@@ -164,68 +176,59 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         """The server's batches, page by page."""
         after = ""
         for _ in range(_PAGES):
-            page, more = await self._call("batches were listed", self._page(after))
+            path = f"{self._path}?limit=100" + (f"&{self._after}={after}" if after else "")
+            page, more = await self._call("batches were listed", self._read_page, "GET", path)
             for state in page:
                 yield state
             if not more or not page or page[-1].id == after:
                 return
             after = page[-1].id
 
-    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
-        start = f"&after={after}" if after else ""
+    def _read_state(self, body: bytes) -> BatchState:
+        return self._state_of(reply_object(body))
 
-        async def send() -> tuple[list[BatchState], bool]:
-            value = reply_object(await self._short.fetch("GET", f"/batches?limit=100{start}"))
-            data = value.get("data")
-            if not isinstance(data, list):
-                raise MalformedError("the list of batches is not a list")
-            return _states(data), value.get("has_more") is True
-
-        return send
+    def _read_page(self, body: bytes) -> tuple[list[BatchState], bool]:
+        value = reply_object(body)
+        data = value.get("data")
+        if not isinstance(data, list):
+            raise MalformedError("the list of batches is not a list")
+        return _states(data, self._state_of), value.get("has_more") is True
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
-
-        async def send() -> BatchState:
-            return _state(reply_object(await self._short.fetch("GET", f"/batches/{batch_id}")))
-
-        return await self._call(f"batch {batch_id} was looked at", send)
+        doing, path = f"batch {batch_id} was looked at", f"{self._path}/{batch_id}"
+        return await self._call(doing, self._read_state, "GET", path)
 
     async def content(self, file_id: str) -> bytes:
         """A file's content, the key taken out."""
-
-        async def send() -> bytes:
-            return await self._long.fetch("GET", f"/files/{file_id}/content")
-
-        return await self._call(f"file {file_id} was downloaded", send)
+        doing, path = f"file {file_id} was downloaded", f"/files/{file_id}/content"
+        return await self._call(doing, bytes, "GET", path, long=True)
 
     async def delete(self, file_id: str) -> None:
         """Delete a file that no batch uses; a file that is gone already is not an error."""
-
-        async def send() -> bytes:
-            return await self._short.fetch("DELETE", f"/files/{file_id}")
-
-        try:
-            await self._call(f"file {file_id} was deleted", send)
-        except BatchCallError:
-            return  # it costs nothing where it is, and expires
+        # It costs nothing where it is, and expires.
+        with contextlib.suppress(BatchCallError):
+            await self._call(f"file {file_id} was deleted", bytes, "DELETE", f"/files/{file_id}")
 
     async def _call(
         self,
         doing: str,
-        send: Callable[[], Awaitable[_T]],
-        *,
+        read: Callable[[bytes], _T],
+        *call: Any,
         instead: Callable[[], Awaitable[_T | None]] | None = None,
+        long: bool = False,
+        headers: Mapping[str, str] | None = None,
     ) -> _T:
-        """Send until it succeeds or the retry policy gives up.
+        """Send until it succeeds or the retry policy gives up; `call` is of `JudgeClient.fetch`.
 
         `instead` is asked before a call is repeated that may have had its effect already.
         """
+        client = self._long if long else self._short
         tried, waited = 0, 0.0
         while True:
             tried += 1
             try:
-                result = await send()
+                result = read(await client.fetch(*call, headers=headers))
             except CallError as error:
                 outcome = error.outcome
             except MalformedError as error:
@@ -292,6 +295,10 @@ def reply_object(body: bytes) -> dict[str, Any]:
     return value
 
 
+def _file_id(body: bytes) -> str:
+    return checked_id(reply_object(body))
+
+
 def checked_id(value: dict[str, Any]) -> str:
     """The member ``id``; `MalformedError` where it could lead an address elsewhere."""
     identifier = value.get("id")
@@ -340,15 +347,14 @@ def _state(value: dict[str, Any]) -> BatchState:
     )
 
 
-def _states(data: list[Any]) -> list[BatchState]:
+def _states(data: list[Any], read: Callable[[Any], BatchState] = _state) -> list[BatchState]:
     """The readable batches of a list: others may have handed in what we do not understand."""
-    errors_read = []
+    states = []
     for value in data:
-        try:
-            errors_read.append(_state(value))
-        except (MalformedError, AttributeError):
-            continue  # no object, or one without id or status: not a batch of ours
-    return errors_read
+        # no object, or one without id or status: not a batch of ours
+        with contextlib.suppress(MalformedError, AttributeError):
+            states.append(read(value))
+    return states
 
 
 def _error_text(error: dict[str, Any]) -> str:
@@ -495,7 +501,6 @@ def _failure(kind: Kind, detail: str) -> Outcome:
 
 
 _VERSION = "2023-06-01"
-_PATH = "/messages/batches"
 _MAX_TOKENS = 4096
 """Sent where the request names no limit: Anthropic requires one."""
 _STATUS = {
@@ -519,12 +524,19 @@ class AnthropicBatches(BatchClient):
     a batch whose id was lost is found by the ids of its requests, once it has ended.
     """
 
+    _path = "/messages/batches"
+    _after = "after_id"
+
     def __init__(self, spec: JudgeSpec, **options: Any) -> None:
         own = {"x-api-key": spec.key, "anthropic-version": Secret(_VERSION)}
         # the client's own header would be taken for a token of another kind
         own["Authorization"] = Secret("")
         super().__init__(replace(spec, headers={**spec.headers, **own}), **options)
         self._requests: dict[str, list[dict[str, Any]]] = {}
+
+    @staticmethod
+    def _state_of(value: dict[str, Any]) -> BatchState:
+        return _anthropic_state(value)
 
     async def upload(self, name: str, content: bytes) -> str:
         """Keep the requests until the batch is created."""
@@ -535,15 +547,8 @@ class AnthropicBatches(BatchClient):
         """Create a batch, once: what breaks off is looked for before it is tried again."""
         del file_id, experiment
         requests = self._requests.pop(name)
-
-        async def send() -> BatchState:
-            body = {"requests": requests}
-            return _anthropic_state(reply_object(await self._long.fetch("POST", _PATH, body)))
-
-        async def look() -> BatchState | None:
-            return await self.find(name, [str(r["custom_id"]) for r in requests])
-
-        return await self._call("a batch was created", send, instead=look)
+        ids = [str(r["custom_id"]) for r in requests]
+        return await self._create({"requests": requests}, lambda: self.find(name, ids), long=True)
 
     async def find(self, name: str, ids: Collection[str]) -> BatchState | None:
         """The batch that holds these requests, if the server has one.
@@ -568,35 +573,10 @@ class AnthropicBatches(BatchClient):
                 return state
         return None
 
-    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
-        start = f"&after_id={after}" if after else ""
-
-        async def send() -> tuple[list[BatchState], bool]:
-            value = reply_object(await self._short.fetch("GET", f"{_PATH}?limit=100{start}"))
-            listed = value.get("data")
-            if not isinstance(listed, list):
-                raise MalformedError("the list of batches is not a list")
-            states = [_anthropic_state(b) for b in listed if isinstance(b, dict)]
-            return states, value.get("has_more") is True
-
-        return send
-
-    async def state(self, batch_id: str) -> BatchState:
-        """How far a batch is."""
-
-        async def send() -> BatchState:
-            body = await self._short.fetch("GET", f"{_PATH}/{batch_id}")
-            return _anthropic_state(reply_object(body))
-
-        return await self._call(f"batch {batch_id} was looked at", send)
-
     async def content(self, file_id: str) -> bytes:
         """The results of a batch as lines of the Batch API."""
-
-        async def send() -> bytes:
-            return await self._long.fetch("GET", f"{_PATH}/{file_id}/results")
-
-        body = await self._call(f"the results of batch {file_id} were downloaded", send)
+        doing, path = f"the results of batch {file_id} were downloaded", f"{self._path}/{file_id}"
+        body = await self._call(doing, bytes, "GET", f"{path}/results", long=True)
         return b"".join(_result_lines(body))
 
     async def delete(self, file_id: str) -> None:

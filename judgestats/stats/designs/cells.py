@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_distinct
 from judgestats.errors import InputError, one_of
-from judgestats.results.numbers import count_noun
-from judgestats.stats.inference import Result, Sample, cluster_codes
+from judgestats.stats.inference import Sample, cluster_codes
 
 MAX_SUBSETS = 256
 """Subsets over which the mean distance from the mean is averaged where numbers of scores differ."""
@@ -26,7 +25,7 @@ MAX_ELEMENTS = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Cells(Result):
+class Cells:
     """Statistics of every item x condition cell; rows are items, columns conditions.
 
     Attributes
@@ -92,38 +91,6 @@ class Cells(Result):
             n_replications_max=int(scores.max()) if scores.size else None,
             excluded={reason: n_lost},
         )
-
-    def tidy(self) -> pd.DataFrame:
-        """One row per cell."""
-        n_items, k = self.mean.shape
-        return pd.DataFrame(
-            {
-                "item": np.repeat(np.arange(n_items), k),
-                "cluster": np.repeat(self.cluster, k),
-                "condition": list(self.conditions) * n_items,
-                "n_scores": self.n_scores.ravel(),
-                "mean": self.mean.ravel(),
-                "median": self.median.ravel(),
-                "variance": self.variance.ravel(),
-                "gmd": self.gmd.ravel(),
-                "from_mean": self.from_mean.ravel(),
-                "from_median": self.from_median.ravel(),
-            }
-        )
-
-    def sentence(self) -> str:
-        """The table in one sentence."""
-        low, high = int(self.n_scores.min()), int(self.n_scores.max())
-        span = f"{low}" if low == high else f"{low} to {high}"
-        return (
-            f"{count_noun(self.mean.shape[0], 'item', 'items')} "
-            f"({count_noun(self.n_clusters, 'cluster', 'clusters')}) under "
-            f"{count_noun(len(self.conditions), 'condition', 'conditions')}, "
-            f"{span} {'score' if span == '1' else 'scores'} a cell."
-        )
-
-    def __str__(self) -> str:
-        return f"\n\tCells\n\n{self.sentence()}\n{self.tidy().head(10).to_string(index=False)}\n"
 
 
 def check_scores(

@@ -185,64 +185,44 @@ def levene_of_variances(
 
 
 def _on_groups(
-    groups: list[Floats], names: Sequence[str], *, center: Centre, **described: Any
+    groups: list[Floats],
+    names: Sequence[str],
+    *,
+    center: Centre,
+    least: int = 2,
+    alternative: str = "some conditions vary more",
+    why: str = "the replicated study used it",
+    **described: Any,
 ) -> TestResult:
-    """Levene's or Brown and Forsythe's test of independent groups, as a study printed it."""
+    """Levene's or Brown and Forsythe's test of independent groups of `least` values each."""
+    sizes = [g.size for g in groups]
+    df = {"num df": float(len(sizes) - 1), "denom df": float(sum(sizes) - len(sizes))}
     result = TestResult(
         statistic_name="F",
-        df=_degrees(groups),
-        alternative="some conditions vary more",
-        why="the replicated study used it",
-        estimates=_variances(groups, names),
+        df=df,
+        alternative=alternative,
+        why=why,
+        estimates={
+            f"variance {name}": float(np.var(g, ddof=1)) if g.size > 1 else math.nan
+            for name, g in zip(names, groups, strict=True)
+        },
         **described,
     )
-    reason = _refusal(groups, center)
-    if reason:
-        return result.replace(reason=reason)
-    between, within = _squares_of_distances(groups, center)
-    statistic, p = _f(between, within, groups)
-    return result.replace(statistic=statistic, p_value=p)
-
-
-def _degrees(groups: Sequence[Floats]) -> dict[str, float]:
-    n, k = sum(g.size for g in groups), len(groups)
-    return {"num df": float(k - 1), "denom df": float(n - k)}
-
-
-def _variances(groups: Sequence[Floats], names: Sequence[str]) -> dict[str, float]:
-    return {
-        f"variance {name}": float(np.var(g, ddof=1)) if g.size > 1 else math.nan
-        for name, g in zip(names, groups, strict=True)
-    }
-
-
-def _squares_of_distances(groups: Sequence[Floats], center: Centre) -> tuple[float, float]:
-    """Sums of squares of the distances from the groups' centres, between and within groups."""
-    distances = [np.abs(g - _CENTRES[center](g)) for g in groups]
-    whole = float(np.concatenate(distances).mean())
-    between = sum(d.size * (float(d.mean()) - whole) ** 2 for d in distances)
-    return between, sum(float(((d - d.mean()) ** 2).sum()) for d in distances)
-
-
-def _f(between: float, within: float, groups: Sequence[Floats]) -> tuple[float, float]:
-    """F and its p."""
-    df1, df2 = _degrees(groups).values()
-    f = (between / df1) / (within / df2)
-    return f, float(distributions.f.sf(f, df1, df2))
-
-
-def _refusal(groups: list[Floats], center: Centre) -> str:
-    """Why the test is undefined, or nothing."""
     if len(groups) < 2:
-        return "one condition has nothing to be compared with"
-    if min(g.size for g in groups) < 2:
-        return "a condition holds fewer than 2 values"
+        return result.replace(reason="one condition has nothing to be compared with")
+    if min(sizes) < least or df["denom df"] < 1:
+        return result.replace(reason="a condition holds fewer than 2 values")
     if all(np.ptp(g) == 0 for g in groups):
-        return "no value differs from its condition's others"
+        return result.replace(reason="no value differs from its condition's others")
     distances = [np.abs(g - _CENTRES[center](g)) for g in groups]
     if all(np.ptp(d) <= 1e-12 * (1 + d.max()) for d in distances):
-        return "all distances within a condition are equal, which leaves no residual"
-    return ""
+        reason = "all distances within a condition are equal, which leaves no residual"
+        return result.replace(reason=reason)
+    whole = float(np.concatenate(distances).mean())
+    between = sum(d.size * (float(d.mean()) - whole) ** 2 for d in distances)
+    within = sum(float(((d - d.mean()) ** 2).sum()) for d in distances)
+    f = between / df["num df"] / (within / df["denom df"])
+    return result.replace(statistic=f, p_value=float(distributions.f.sf(f, *df.values())))
 
 
 _CAUTION = Note(
@@ -302,49 +282,36 @@ def levene_test(
     where = "levene_test"
     one_of(where, "center", center, _CENTRES)
     data = read_groups(values, where=where, names=names)
-    samples = list(data.samples)
-    df = _degrees(samples)
-    between, within = _squares_of_distances(samples, center)
-    reason = ""
-    if all(np.ptp(s) == 0 for s in samples):
-        reason = "no group varies"
-    elif df["denom df"] < 1:
-        reason = "every group has one value"
-    elif not within > 1e-14 * between:
-        reason = "the deviations do not vary within groups"
-    f = p = share = math.nan
-    interval = None
-    if not reason:
-        share = between / (between + within)
-        f, p = _f(between, within, samples)
-        low, high = share_interval(f, df["num df"], df["denom df"], data.sample.n_items, level)
-        interval = Interval(low=low, high=max(high, share), level=level, method="noncentral F")
-    label = {"mean": "Levene's test", "median": "Brown-Forsythe test"}[center]
+    result = _on_groups(
+        list(data.samples),
+        data.names,
+        center=center,
+        least=1,
+        alternative="",
+        why="It is printed because published studies compare variances this way.",
+        name=where if center != "median" else "brown_forsythe_test",
+        method=f"{_TITLES[center].partition(' (')[0]} for homogeneity of variance "
+        f"(center = {center})",
+        sample=data.sample,
+        null_hypothesis="the variances are equal",
+        data_name="samples",
+        notes=(*data.notes, _CAUTION),
+    )
     effect = Estimate(
         name="eta_squared_deviations",
         label="share of the deviations' variance between groups",
         estimator="eta squared of |x - centre|",
-        estimate=share,
-        interval=interval,
         sample=data.sample,
-        reason=reason,
+        reason=result.reason,
     )
-    return TestResult(
-        name=where if center != "median" else "brown_forsythe_test",
-        method=f"{label} for homogeneity of variance (center = {center})",
-        statistic=f,
-        statistic_name="F",
-        df=df,
-        p_value=p,
-        sample=data.sample,
-        null_hypothesis="the variances are equal",
-        why="It is printed because published studies compare variances this way.",
-        effects=(effect,),
-        estimates=_variances(samples, data.names),
-        data_name="samples",
-        notes=(*data.notes, _CAUTION),
-        reason=reason,
-    )
+    if not result.reason:
+        df1, df2 = result.df.values()
+        explained = result.statistic * df1
+        share = explained / (explained + df2)
+        low, high = share_interval(result.statistic, df1, df2, data.sample.n_items, level)
+        limits = Interval(low=low, high=max(high, share), level=level, method="noncentral F")
+        effect = effect.replace(estimate=share, interval=limits)
+    return result.replace(effects=(effect,))
 
 
 def brown_forsythe_test(

@@ -22,30 +22,6 @@ from judgestats.stats.inference.permutation import permutation_distribution
 from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class FactorSolution:
-    """Loadings with what belongs to them.
-
-    Attributes
-    ----------
-    loadings : array of shape (p, k)
-        Pattern loadings.
-    phi : array of shape (k, k)
-        Factor correlations (identity before an oblique rotation).
-    uniquenesses : array of shape (p,)
-        ``1 - diag(loadings phi loadings')``.
-    objective : float
-        Sum of squared residuals, or the rotation criterion.
-    converged : bool
-    """
-
-    loadings: Floats
-    phi: Floats
-    uniquenesses: Floats
-    objective: float
-    converged: bool
-
-
 def _squared_multiple_correlations(R: Floats) -> Floats:
     """Squared multiple correlation of each column, from the pseudo-inverse where R is singular."""
     inverse = np.linalg.pinv(R, hermitian=True)
@@ -61,7 +37,7 @@ def minres_factors(
     *,
     n_factors: int,
     tolerance: float = 1e-14,
-) -> FactorSolution:
+) -> Floats:
     """Minimum-residual (unweighted least squares) factors of a correlation matrix.
 
     Minimises over the uniquenesses, each in ``[.005, 1]`` (as in psych and factor_analyzer), the
@@ -79,13 +55,13 @@ def minres_factors(
 
     Returns
     -------
-    FactorSolution
+    array of shape (p, k)
         Unrotated: orthogonal columns in falling order of size, positive column sums.
 
     Examples
     --------
     >>> R = np.full((6, 6), 0.25) + 0.75 * np.eye(6)
-    >>> minres_factors(R, n_factors=1).loadings.round(4).ravel().tolist()
+    >>> minres_factors(R, n_factors=1).round(4).ravel().tolist()
     [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
     """
     p = R.shape[0]
@@ -114,14 +90,7 @@ def minres_factors(
     reduced[index, index] -= optimum.x
     values, vectors = np.linalg.eigh(reduced)
     loadings = vectors[:, ::-1][:, :k] * np.sqrt(np.maximum(values[::-1][:k], 0.0))
-    loadings = loadings * np.where(loadings.sum(0) < 0, -1.0, 1.0)
-    return FactorSolution(
-        loadings=loadings,
-        phi=np.eye(k),
-        uniquenesses=1.0 - (loadings**2).sum(1),
-        objective=float(optimum.fun),
-        converged=bool(optimum.success),
-    )
+    return np.asarray(loadings * np.where(loadings.sum(0) < 0, -1.0, 1.0))
 
 
 def oblimin(
@@ -129,7 +98,7 @@ def oblimin(
     *,
     tolerance: float = 1e-8,
     max_iterations: int = 5000,
-) -> FactorSolution:
+) -> Floats:
     """Oblimin rotation by gradient projection, without Kaiser normalisation.
 
     Quartimin (gamma 0), the default of GPArotation (and so of psych) and of factor_analyzer;
@@ -146,8 +115,8 @@ def oblimin(
 
     Returns
     -------
-    FactorSolution
-        Columns in falling order of their sum of squares, with positive sums.
+    array of shape (p, k)
+        Pattern loadings, columns in falling order of their sum of squares, with positive sums.
 
     References
     ----------
@@ -156,20 +125,12 @@ def oblimin(
     Examples
     --------
     >>> A = np.array([[0.8, 0.3], [0.7, 0.3], [0.3, 0.6], [0.4, 0.7]])
-    >>> solution = oblimin(A)
-    >>> bool(np.allclose(solution.loadings @ solution.phi @ solution.loadings.T, A @ A.T))
-    True
+    >>> oblimin(A).round(3).tolist()[:2]
+    [[0.869, -0.02], [0.733, 0.037]]
     """
     k = loadings.shape[1]
-    communality = (loadings**2).sum(1)
     if k == 1:
-        return FactorSolution(
-            loadings=loadings,
-            phi=np.eye(1),
-            uniquenesses=1.0 - communality,
-            objective=0.0,
-            converged=True,
-        )
+        return loadings
     others = 1.0 - np.eye(k)
 
     def criterion(L: Floats) -> tuple[float, Floats]:
@@ -199,17 +160,9 @@ def oblimin(
                 break
             step *= 0.5
         T, inverse, L, f, Gq = trial, trial_inverse, trial_L, trial_f, trial_Gq
-    phi = T.T @ T
     sign = np.where(L.sum(0) < 0, -1.0, 1.0)
     order = np.argsort(-(L**2).sum(0), kind="stable")
-    L, phi = (L * sign)[:, order], (phi * np.outer(sign, sign))[np.ix_(order, order)]
-    return FactorSolution(
-        loadings=L,
-        phi=phi,
-        uniquenesses=1.0 - communality,
-        objective=f,
-        converged=norm < max(tolerance, 1e-5),
-    )
+    return np.asarray((L * sign)[:, order])
 
 
 OLD_NAME = "force_all_finite"
@@ -592,4 +545,4 @@ def _fast_omega(R: Floats) -> float:
     """Omega of one shuffling by this package's own extraction and rotation."""
     k = min(N_FACTORS, R.shape[0])
     unrotated = minres_factors(R, n_factors=k, tolerance=1e-12)
-    return _omega(R, oblimin(unrotated.loadings, tolerance=1e-5, max_iterations=1000).loadings)
+    return _omega(R, oblimin(unrotated, tolerance=1e-5, max_iterations=1000))

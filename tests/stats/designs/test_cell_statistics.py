@@ -136,12 +136,6 @@ def test_names_clusters_and_options_must_fit() -> None:
         cell_statistics(x).spread("mode")
 
 
-def test_cells_print_and_tidy() -> None:
-    c = cell_statistics(np.arange(12.0).reshape(2, 2, 3), conditions=["a", "b"], cluster=[7, 7])
-    assert c.tidy().shape[0] == 4
-    assert "2 items (1 cluster) under 2 conditions, 3 scores a cell" in str(c)
-
-
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20)
