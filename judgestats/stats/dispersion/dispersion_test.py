@@ -34,7 +34,7 @@ from judgestats.stats.dispersion.ratios import (
 )
 from judgestats.stats.inference import RunComponent, distributions, permutation_distribution
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
-from judgestats.stats.inference.keywords import P_VALUE, Inference, with_keywords
+from judgestats.stats.inference.keywords import P_VALUE, Inference, Permuted, with_keywords
 from judgestats.stats.inference.rank_distributions import level_ranks, noise_free
 from judgestats.stats.inference.result import (
     Comparisons,
@@ -559,6 +559,14 @@ def spread_test(
     sample = _sample(cells, complete, why)
     codes = cells.cluster
     clustered = cells.n_clusters < cells.cluster.size
+    level = inference["level"]
+    of_clusters: Inference = {**inference, "cluster": codes if clustered else None}
+    drawn: Permuted = {
+        "cluster": of_clusters["cluster"],
+        "n_permutations": inference["n_permutations"] or P_VALUE,
+        "level": level,
+        "seed": inference["seed"],
+    }
 
     # Every test leaves incomplete items out by itself, and says why where too few are left.
     blocked = blocked_f_test(
@@ -567,7 +575,7 @@ def spread_test(
         cluster=codes,
         n_permutations=inference["n_permutations"],
         n_comparisons=n_comparisons,
-        level=inference["level"],
+        level=level,
         seed=inference["seed"],
     ).replace(
         name="spread_blocked_f",
@@ -583,39 +591,24 @@ def spread_test(
         rank: TestResult = wilcoxon_signed_rank(
             values[:, ::-1],
             names=names[::-1],
-            cluster=codes if clustered else None,
-            level=inference["level"],
+            cluster=drawn["cluster"],
+            level=level,
         )
     else:
-        draws = inference["n_permutations"] or P_VALUE
-        friedman = friedman_test(
-            values,
-            names=names,
-            cluster=codes if clustered else None,
-            n_permutations=draws,
-            level=inference["level"],
-            seed=inference["seed"],
-        )
+        friedman = friedman_test(values, names=names, **drawn)
         rank, iman = friedman, friedman.iman_davenport
         if not friedman.reason:  # all pairs, with clusters by a test that respects them
             post_hoc = (
-                friedman.permutation_pairs(n_permutations=draws, seed=inference["seed"])
+                friedman.permutation_pairs(
+                    n_permutations=drawn["n_permutations"], seed=drawn["seed"]
+                )
                 if clustered
-                else friedman.nemenyi(level=inference["level"]),
+                else friedman.nemenyi(level=level),
             )
     trend: tuple[TestResult, ...] = ()
     if ordered is not False:
         at = None if ordered is True else ordered
-        trend = spread_trend(
-            values,
-            at=at,
-            conditions=names,
-            cluster=codes if clustered else None,
-            n_resamples=inference["n_resamples"],
-            n_permutations=inference["n_permutations"],
-            level=inference["level"],
-            seed=inference["seed"],
-        )
+        trend = spread_trend(values, at=at, conditions=names, **of_clusters)
     return SpreadResult(
         conditions=names,
         statistic=statistic,
@@ -624,21 +617,19 @@ def spread_test(
         iman_davenport=iman,
         post_hoc=post_hoc,
         trend=trend,
-        ratios=variance_ratio(cells, reference=reference, level=inference["level"]),
+        ratios=variance_ratio(cells, reference=reference, level=level),
         gmd_ratios=gmd_ratio(
             cells,
             reference=reference,
             runs=runs,
             n_comparisons=n_comparisons,
-            level=inference["level"],
+            level=level,
             seed=inference["seed"],
         )
         if scored
         else None,
-        shifts=mean_shift(cells, reference=reference, runs=runs, level=inference["level"])
-        if scored
-        else None,
-        summary=condition_summary(cells, runs=runs, level=inference["level"]) if scored else None,
+        shifts=mean_shift(cells, reference=reference, runs=runs, level=level) if scored else None,
+        summary=condition_summary(cells, runs=runs, level=level) if scored else None,
         sample=sample,
         values=values[complete],
         notes=_warnings(cells, complete, why),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
@@ -377,42 +378,12 @@ def studentized_range_isf(p: float, *, k: int, df: float = math.inf) -> float:
     high = 4.0
     while gap(high) > 0:
         high *= 2
-    return bracketed_root(gap, 1e-9, high)
+    return _root(gap, 1e-9, high)
 
 
-def bracketed_root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Root of a continuous function between two points of opposite sign, by the Illinois rule.
-
-    As `scipy.optimize.brentq`, whose import takes longer than all other statistics of an audit.
-
-    Parameters
-    ----------
-    f : callable
-    low, high : float
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(bracketed_root(lambda x: x**3 - 2, 0.0, 4.0), 12) == round(2 ** (1 / 3), 12)
-    True
-    """
-    a, b, at_a, at_b = low, high, f(low), f(high)
-    for _ in range(_MOST_STEPS):
-        if at_b == 0 or abs(b - a) <= _TOLERANCE * max(1.0, abs(b)):
-            break
-        c = b - at_b * (b - a) / (at_b - at_a)
-        at_c = f(c)
-        if at_c * at_b < 0:
-            a, at_a = b, at_b
-        else:  # the same end twice: the other counts half
-            at_a /= 2
-        if c == b:
-            break
-        b, at_b = c, at_c
-    return b
+def _root(f: Callable[[float], float], low: float, high: float) -> float:
+    """The root between two points at which a function has other signs."""
+    return float(scipy.optimize.brentq(f, low, high, xtol=_TOLERANCE, maxiter=_MOST_STEPS))
 
 
 def _check(where: str, k: int, df: float) -> None:
@@ -504,7 +475,7 @@ def f_noncentrality(f: float, dfn: float, dfd: float, p: float) -> float:
         high *= 2
     if gap(high) > 0:
         return math.inf
-    return bracketed_root(gap, 0.0, high)
+    return _root(gap, 0.0, high)
 
 
 def t_noncentrality(t: float, df: float, p: float) -> float:
@@ -536,7 +507,7 @@ def t_noncentrality(t: float, df: float, p: float) -> float:
         low -= 2 * abs(low - t)
     while gap(high) > 0:
         high += 2 * abs(high - t)
-    return bracketed_root(gap, low, high)
+    return _root(gap, low, high)
 
 
 def share_interval(
