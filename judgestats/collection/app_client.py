@@ -22,6 +22,7 @@ AsgiApp = Callable[
 ]
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Default bound of a reply's body. The longest honest reply of a judge is some 100 KB."""
+_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 class CallError(Exception):
@@ -115,7 +116,7 @@ class AppClient(AbstractAsyncContextManager["AppClient"]):
     ) -> tuple[Outcome, Reply | None]:
         """What came of a call, read as a completion, and its reply if there was one."""
         started = time.perf_counter()
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        content = body if isinstance(body, bytes) else _json(body).encode()
         joint = "&" if "?" in path else "?"
         url = f"{self._spec.base_url}{path}{joint * bool(self._query)}{self._query}"
         reply = None
