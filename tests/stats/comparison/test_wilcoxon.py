@@ -140,10 +140,16 @@ def test_hodges_lehmann_is_a_median_of_averages_and_shifts() -> None:
     assert e.interval.low <= e.estimate <= e.interval.high
 
 
-def test_limits_over_clusters_of_one_pair_are_those_of_pairs() -> None:
-    d = np.random.default_rng(3).normal(0.2, 1, 60)
-    alone, singles = pseudomedian(d).interval, pseudomedian(d, cluster=np.arange(60)).interval
-    assert (singles.low, singles.high) == (alone.low, alone.high)
+def test_limits_over_clusters_are_averages_of_pairs_at_the_spread_of_the_clusters() -> None:
+    d, cluster = np.random.default_rng(3).integers(-30, 50, 60), np.arange(60) // 2
+    averages = np.sort(np.add.outer(d, d)[np.triu_indices(60)] / 2)
+    e = pseudomedian(d, cluster=cluster)
+    moved = d - e.estimate
+    signed = np.sign(moved) * stats.rankdata(np.abs(moved))
+    spread = math.sqrt(np.sum(np.bincount(cluster, weights=signed) ** 2) / 4)
+    place = math.floor(averages.size / 2 - stats.norm.isf(0.025) * spread)
+    ends = (averages[place - 1], averages[-place])
+    assert (e.interval.low, e.interval.high) == pytest.approx(ends)
 
 
 def test_few_pairs_cannot_reach_the_level() -> None:
