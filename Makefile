@@ -75,9 +75,9 @@ release: $(VENV)/.installed
 audit:
 	bash .ci/audit
 
-# The tests of all that reads what others wrote, with twenty times the examples of `make test` and
+# The tests of all that reads what others wrote, with sixty times the examples of `make test` and
 # another seed every time (SEED=1 for the same ones, as in CI); a failure prints the example.
-FUZZ ?= 20
+FUZZ ?= 60
 fuzz: $(VENV)/.installed
 	JUDGESTATS_FUZZ=$(FUZZ) $(BIN)/pytest -n 2 --dist worksteal -m fuzz -q $(if $(SEED),--hypothesis-seed=$(SEED))
 

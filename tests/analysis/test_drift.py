@@ -104,7 +104,7 @@ def test_repeats_that_begin_or_cease_to_differ_are_a_change():
 
 def test_a_change_of_dispersion_is_claimed_exactly_where_its_interval_leaves_one_out():
     claimed = []
-    for seed in range(24):
+    for seed in range(12):
         runs = [run(seed=2 * seed + i, spread=1 + i * (seed % 4) / 4, items=25) for i in (0, 1)]
         runs = [r.assign(score=r["score"].round()) for r in runs] if seed % 2 else runs
         found = drift(*runs, n_resamples=99)
@@ -113,7 +113,7 @@ def test_a_change_of_dispersion_is_claimed_exactly_where_its_interval_leaves_one
         assert apart == (row.p_adjusted <= 0.05) == (claims(found)["spread"] == "differs")
         assert row.p_value == found["spread.J, T=1"].p_value
         claimed.append(apart)
-    assert 3 < sum(claimed) < 20
+    assert 2 < sum(claimed) < 10
 
 
 @pytest.mark.parametrize("orders", [("",), ("ab", "ba")])

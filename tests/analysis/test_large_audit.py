@@ -359,8 +359,9 @@ def test_averages_corrected_by_labels_as_in_memory(tmp_path, kind, drawn) -> Non
         assert {k: streamed.condition_metrics[name][k] for k in known} == pytest.approx(known)
 
 
-@pytest.mark.parametrize("labelled", [False, True])
-@pytest.mark.parametrize("order", ["interleaved", "by repeat", None])
+@pytest.mark.parametrize(
+    ("order", "labelled"), [("interleaved", True), ("by repeat", False), (None, True)]
+)
 def test_one_pass_and_memory_give_one_reading_and_the_same_statistics(
     labelled, order, tmp_path, capsys
 ):
@@ -427,8 +428,10 @@ def test_labels_that_differ_between_rows_are_left_out_of_a_stream_too(tmp_path, 
         assert any("28 items have human labels that differ" in text for text in said)
 
 
-@pytest.mark.parametrize("kind", ["scores", "out of 10", "1 and 2", "mixed"])
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [("scores", "parquet"), ("out of 10", "csv"), ("1 and 2", "parquet"), ("mixed", "csv")],
+)
 def test_criteria_are_audited_apart_as_in_memory(kind, ending, tmp_path, capsys):
     """Verdicts, estimates and bounds of each criterion are equal, also where kinds differ."""
     rng = np.random.default_rng(1)

@@ -108,7 +108,7 @@ values = st.recursive(
 
 
 @pytest.mark.fuzz
-@settings(deadline=None, max_examples=80 * FUZZ)
+@settings(deadline=None, max_examples=27 * FUZZ)
 @given(st.lists(values | st.sampled_from(OURS).map(lambda i: {"custom_id": i}), max_size=5))
 def test_any_json_lines_are_read_without_a_guess(found):
     content = b"".join(json.dumps(v).encode() + b"\n" for v in found)
@@ -123,7 +123,7 @@ def test_any_json_lines_are_read_without_a_guess(found):
 
 
 @pytest.mark.fuzz
-@settings(deadline=None, max_examples=80 * FUZZ)
+@settings(deadline=None, max_examples=27 * FUZZ)
 @given(st.binary(max_size=300), st.integers(0, 200))
 def test_any_bytes_among_answers_change_no_answer(noise, cut):
     whole = answered("a") + answered("b")
@@ -132,7 +132,7 @@ def test_any_bytes_among_answers_change_no_answer(noise, cut):
 
 
 @pytest.mark.fuzz
-@settings(deadline=None, max_examples=80 * FUZZ)
+@settings(deadline=None, max_examples=27 * FUZZ)
 @given(values)
 def test_any_batch_of_a_server_is_read_or_malformed(value):
     try:
@@ -156,7 +156,7 @@ def test_ids_that_would_lead_elsewhere_are_refused(bad):
 
 
 @pytest.mark.fuzz
-@settings(max_examples=100 * FUZZ, deadline=None)
+@settings(max_examples=33 * FUZZ, deadline=None)
 @given(st.text(max_size=30), st.lists(st.binary(min_size=32, max_size=32), max_size=4))
 def test_requests_and_keys_come_back_as_they_went(custom_id, keys):
     written = request_line(custom_id, b'{"model":"m"}')

@@ -169,7 +169,7 @@ def test_too_many_different_scores_are_refused(tmp_path) -> None:
 
 @pytest.mark.fuzz
 @settings(
-    max_examples=8 * FUZZ,
+    max_examples=5 * FUZZ,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

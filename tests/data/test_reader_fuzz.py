@@ -23,7 +23,7 @@ FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many exa
 
 FIXTURES = Path(__file__).parent / "fixtures"
 MODEST = settings(
-    max_examples=8 * FUZZ,
+    max_examples=5 * FUZZ,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

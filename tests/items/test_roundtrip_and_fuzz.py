@@ -86,7 +86,7 @@ item_sets = st.lists(names, min_size=1, max_size=4, unique=True).flatmap(
 
 
 @pytest.mark.fuzz
-@settings(max_examples=40 * FUZZ, deadline=None)
+@settings(max_examples=13 * FUZZ, deadline=None)
 @given(items=item_sets)
 def test_written_items_are_read_back(items: tuple[Item, ...]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -179,7 +179,7 @@ def read_or_refuse(path: Path, **options: object) -> None:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=60 * FUZZ, deadline=None)
+@settings(max_examples=20 * FUZZ, deadline=None)
 @given(
     data=st.binary(max_size=200) | st.text(max_size=200).map(str.encode),
     ending=st.sampled_from([".jsonl", ".json", ".csv", ".tsv", ".parquet", ".jsonl.gz"]),
@@ -209,7 +209,7 @@ KNOWN_FILES = sorted(path for path in FIXTURES.glob("*.json*"))
 @pytest.mark.fuzz
 @pytest.mark.parametrize("path", KNOWN_FILES, ids=lambda path: path.name)
 @settings(
-    max_examples=25 * FUZZ,
+    max_examples=8 * FUZZ,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

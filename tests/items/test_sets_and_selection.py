@@ -86,7 +86,7 @@ def test_bad_options(text: str, message: str) -> None:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=100 * FUZZ, deadline=None)
+@settings(max_examples=33 * FUZZ, deadline=None)
 @given(st.text(max_size=40))
 def test_options_never_fail_otherwise(text: str) -> None:
     with contextlib.suppress(InputError):

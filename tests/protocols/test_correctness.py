@@ -35,7 +35,7 @@ def test_text(text, choice):
 
 @pytest.mark.fuzz
 @given(text=st.text(max_size=200) | st.from_regex(r"\{.{0,40}\}"))
-@settings(max_examples=100 * FUZZ, deadline=None)
+@settings(max_examples=33 * FUZZ, deadline=None)
 def test_no_reply_raises(text):
     found = protocols.read_reply(text, protocols.WordForm(protocols.Correctness.words))
     assert (found.choice is not None) == (found.status is protocols.Status.OK)

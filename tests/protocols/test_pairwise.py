@@ -197,7 +197,7 @@ def test_a_tie_that_was_not_on_offer_is_no_verdict():
 
 
 @pytest.mark.fuzz
-@settings(max_examples=300 * FUZZ, deadline=None)
+@settings(max_examples=100 * FUZZ, deadline=None)
 @given(
     text=st.one_of(
         st.text(max_size=300),

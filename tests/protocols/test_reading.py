@@ -242,7 +242,7 @@ def _holds(verdict, form):
 
 @pytest.mark.fuzz
 @given(texts, st.sampled_from(FORMS), finishes)
-@settings(max_examples=300 * FUZZ, deadline=None)
+@settings(max_examples=100 * FUZZ, deadline=None)
 def test_any_text_has_a_verdict_or_a_reason(text, form, finish):
     verdict = read_reply(text, form, finish_reason=finish)
     _holds(verdict, form)
@@ -252,7 +252,7 @@ def test_any_text_has_a_verdict_or_a_reason(text, form, finish):
 
 @pytest.mark.fuzz
 @given(json_values, st.sampled_from(FORMS), finishes)
-@settings(max_examples=200 * FUZZ, deadline=None)
+@settings(max_examples=67 * FUZZ, deadline=None)
 def test_any_json_has_a_verdict_or_a_reason(value, form, finish):
     for written in (value, {form.keys[0]: value}, {"arguments": {form.keys[0]: value}}, [value]):
         _holds(read_reply(json.dumps(written), form, finish_reason=finish), form)
@@ -260,7 +260,7 @@ def test_any_json_has_a_verdict_or_a_reason(value, form, finish):
 
 @pytest.mark.fuzz
 @given(st.dictionaries(st.sampled_from(["content", "refusal", "tool_calls", "x"]), json_values))
-@settings(max_examples=100 * FUZZ, deadline=None)
+@settings(max_examples=33 * FUZZ, deadline=None)
 def test_any_message_has_a_text(message):
     text, finish = message_text(message, "stop")
     assert isinstance(text, str)
@@ -269,14 +269,14 @@ def test_any_message_has_a_text(message):
 
 @pytest.mark.fuzz
 @given(st.integers(1, 10), st.text(alphabet="ab.,\n", max_size=40))
-@settings(max_examples=50 * FUZZ, deadline=None)
+@settings(max_examples=17 * FUZZ, deadline=None)
 def test_a_marked_score_is_found_in_any_prose(score, prose):
     assert read_reply(f"{prose} Score: [[{score}]]", TEN).score == score
 
 
 @pytest.mark.fuzz
 @given(st.integers(-999, 999), st.integers(0, 999))
-@settings(max_examples=50 * FUZZ, deadline=None)
+@settings(max_examples=17 * FUZZ, deadline=None)
 def test_decimals_and_signs_are_never_dropped(whole, decimals):
     for text in (f"Score: {whole}.{decimals}", f'{{"score": {whole}.{decimals}}}'):
         score = read_reply(text, TEN).score

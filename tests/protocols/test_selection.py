@@ -160,7 +160,7 @@ def test_why_there_is_no_verdict():
 
 @pytest.mark.fuzz
 @given(text=st.text(max_size=300), labels=st.booleans())
-@settings(max_examples=200 * FUZZ, deadline=None)
+@settings(max_examples=67 * FUZZ, deadline=None)
 def test_no_reply_raises_and_only_ok_carries_a_choice(text, labels):
     kind = "letters" if labels else "numbers"
     found = read_reply(text, OptionForm(4, kind))
@@ -176,7 +176,7 @@ def test_no_reply_raises_and_only_ok_carries_a_choice(text, labels):
         max_leaves=4,
     )
 )
-@settings(max_examples=100 * FUZZ, deadline=None)
+@settings(max_examples=33 * FUZZ, deadline=None)
 def test_any_json_choice_is_read_or_refused(value):
     found = read_reply(json.dumps({"choice": value}), OptionForm(3))
     assert (found.choice is not None) == (found.status is Status.OK)

@@ -87,7 +87,7 @@ class Recorder(HTMLParser):
 
 
 @pytest.mark.fuzz
-@settings(max_examples=300 * FUZZ, deadline=None)
+@settings(max_examples=100 * FUZZ, deadline=None)
 @given(text)
 def test_html_is_text_only(value: str) -> None:
     reader = Recorder()
@@ -99,7 +99,7 @@ def test_html_is_text_only(value: str) -> None:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=100 * FUZZ, deadline=None)
+@settings(max_examples=33 * FUZZ, deadline=None)
 @given(text)
 def test_clean_is_idempotent_and_has_no_hidden_marks(value: str) -> None:
     once = clean(value)
@@ -122,7 +122,7 @@ def read_markdown(source: str, tmp_path: Path) -> list[dict[str, object]]:
 
 @pytest.mark.fuzz
 @settings(
-    max_examples=8 * FUZZ,
+    max_examples=5 * FUZZ,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -144,7 +144,7 @@ def test_markdown_is_text_only(values: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.fuzz
 @settings(
-    max_examples=3 * FUZZ,
+    max_examples=5 * FUZZ,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -174,7 +174,7 @@ def test_the_typst_check_can_fail(tmp_path: Path) -> None:
 
 @pytest.mark.fuzz
 @settings(
-    max_examples=3 * FUZZ,
+    max_examples=5 * FUZZ,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

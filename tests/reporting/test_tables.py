@@ -184,7 +184,7 @@ def test_wrong_use_is_refused() -> None:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=60 * FUZZ, deadline=None)
+@settings(max_examples=20 * FUZZ, deadline=None)
 @given(st.lists(st.lists(st.text(max_size=20), min_size=2, max_size=2), max_size=5))
 def test_any_text_keeps_rows_and_columns(rows: list[list[str]]) -> None:
     table = Table(
