@@ -20,10 +20,8 @@ from judgestats.results.quantities import (
     UNITS,
     Quantity,
     TestKind,
-    agreement,
     comparison,
     reliability,
-    robustness,
     validity,
 )
 
@@ -59,10 +57,8 @@ WORDS: Mapping[str, str] = {
 """Terms of designs and screens, which are in no registry."""
 
 TABLES = {
-    "Consistency of scores": reliability,
-    "Verdicts, order, and agreement": agreement,
-    "Validity against labels": validity,
-    "Robustness and rating scales": robustness,
+    "Reliability and agreement": reliability,
+    "Validity and robustness": validity,
     "Comparisons and cost": comparison,
 }
 

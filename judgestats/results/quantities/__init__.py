@@ -13,7 +13,7 @@ from functools import cache
 from typing import TypeVar
 
 from judgestats.errors import InputError
-from judgestats.results.quantities import agreement, comparison, reliability, robustness, validity
+from judgestats.results.quantities import comparison, reliability, validity
 from judgestats.results.quantities.entry import UNITS, Quantity, TestKind
 
 __all__ = [
@@ -45,9 +45,7 @@ def _index_keys(*parts: Sequence[Entry]) -> dict[str, Entry]:
 
 QUANTITIES: Mapping[str, Quantity] = _index_keys(
     reliability.ENTRIES,
-    agreement.ENTRIES,
     validity.ENTRIES,
-    robustness.ENTRIES,
     comparison.ENTRIES,
 )
 """All quantities by key."""

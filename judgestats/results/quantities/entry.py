@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 UNITS = {
@@ -175,6 +176,25 @@ class Quantity:
     def is_ratio(self) -> bool:
         """Whether it is compared on the log scale, 1 being no difference."""
         return self.unit == "ratio"
+
+
+share = partial(Quantity, unit="probability", low=0.0, high=1.0, better="none")
+good_share = partial(share, better="higher")
+bad_share = partial(share, better="lower")
+coefficient = partial(
+    Quantity, unit="coefficient", low=-1.0, high=1.0, nothing=0.0, better="higher"
+)
+change = partial(
+    Quantity, unit="probability difference", low=-1.0, high=1.0, nothing=0.0, better="none"
+)
+points = partial(Quantity, unit="points", better="none")
+shift = partial(points, nothing=0.0)
+squares = partial(Quantity, unit="squared points", low=0.0, better="none")
+ratio = partial(Quantity, unit="ratio", low=0.0, nothing=1.0, better="none")
+logits = partial(Quantity, unit="logits", better="none")
+number = partial(Quantity, unit="number", better="none")
+count = partial(Quantity, unit="count", low=0.0, better="none")
+"""Kinds of numbers: each fixes the unit, the range, and the value under the null hypothesis."""
 
 
 @dataclass(frozen=True)
