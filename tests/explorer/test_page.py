@@ -612,6 +612,19 @@ def test_the_page_keeps_its_budget_of_code() -> None:
 
 def test_sizes_bytes_and_secrets() -> None:
     assert len(page.bundle().encode()) <= 90_000
+    assert "</script" not in page.bundle().lower()
+    assert "<!--" not in page.bundle()
+
+
+def test_no_two_modules_declare_one_name_at_their_top_level():
+    declared = re.findall(
+        r"^(?:const|class|(?:async )?function) (\w+)",
+        "".join((page.ASSETS / f"{name}.js").read_text("utf-8").replace("export ", "")
+                for name in page.MODULES),
+        flags=re.MULTILINE,
+    )  # fmt: skip
+    assert len(declared) > 50
+    assert len(set(declared)) == len(declared)
     assert len(page.style().encode()) <= 24_000
     frame = judgments(13)
     keep_secret("sk-made-up-0815")
