@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from scipy.cluster.hierarchy import DisjointSet
 
 from judgestats.errors import InputError, StoreError, one_of
 from judgestats.items import Item, label_table
@@ -454,16 +455,12 @@ def split_by_question(
     """
     if not (0 <= share <= 0.5 and math.isfinite(share)):
         raise InputError(f"export: the validation share must be 0 to 0.5, got {share}.")
-    root = _together(examples)
-    groups: dict[int, list[int]] = {}
-    for place in range(len(examples)):
-        groups.setdefault(root[place], []).append(place)
 
     def draw(group: list[int]) -> str:
         first = min(examples[i].question for i in group)
         return hashlib.sha256(f"{seed}\0{first}".encode()).hexdigest()
 
-    drawn = sorted(groups.values(), key=draw)
+    drawn = sorted(_together(examples), key=draw)
     wanted = 0 if share == 0 else max(1, math.floor(share * len(drawn) + 0.5))
     if wanted >= len(drawn) > 0:
         raise InputError(
@@ -479,23 +476,15 @@ def split_by_question(
     )
 
 
-def _together(examples: Sequence[Example]) -> list[int]:
-    """For each example the first one that it must stay with (through clusters and questions)."""
-    parent = list(range(len(examples)))
-
-    def find(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
+def _together(examples: Sequence[Example]) -> list[list[int]]:
+    """Places of the examples that must stay together (through clusters and questions)."""
+    groups = DisjointSet(range(len(examples)))
     first: dict[tuple[str, ...], int] = {}
     for i, example in enumerate(examples):
         plain = " ".join(example.question.split()).casefold()
         for key in (("cluster", example.run, example.cluster), ("question", plain)):
-            a, b = find(first.setdefault(key, i)), find(i)
-            parent[max(a, b)] = min(a, b)
-    return [find(i) for i in range(len(examples))]
+            groups.merge(first.setdefault(key, i), i)
+    return [sorted(group) for group in groups.subsets()]
 
 
 _OPENAI_LEAST = 10
