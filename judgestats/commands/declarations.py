@@ -345,7 +345,7 @@ _REPORT = Command(
         Option("--detail", "Output", "Summary with its evidence, or all results", default="brief",
             choices=("brief", "full")),
         Option("--methods", "Output", "Methods section and reporting checklist instead of the "
-            "show: printed, or written to FILE, e.g. methods.md (.md, .tex, .docx)", alone="-",
+            "report: printed, or written to FILE, e.g. methods.md (.md, .tex, .docx)", alone="-",
             metavar="[FILE]"),
         *options.SHOWN,
     ),
