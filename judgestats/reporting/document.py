@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import io
 import json
-import os
 import re
 import sys
 import threading
@@ -14,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TextIO
 
+from judgestats.deadlines import set_environment
 from judgestats.errors import RenderError
 from judgestats.sinks import breakable, clean, escape_html, typst_string
 from judgestats.yaml_text import YamlTextError, read_yaml, read_yaml_file
@@ -174,12 +175,7 @@ def read_document(path: Path) -> Document:
     shared = Path(path).parent / SHARED_HEADER
     if not shared.is_file():
         return document
-    try:
-        common = read_yaml_file(shared) or {}
-    except (OSError, YamlTextError) as error:
-        raise RenderError(f"{shared.name}: invalid YAML ({error})") from error
-    if not isinstance(common, dict):
-        raise RenderError(f"{shared.name}: must hold key: value pairs")
+    common = _yaml_pairs(partial(read_yaml_file, shared), f"{shared.name}: its pairs")
     return replace(document, header=_merge_headers(common, document.header))
 
 
@@ -242,19 +238,25 @@ def parse_document(text: str, *, path: Path = Path("document.qmd")) -> Document:
     return Document(path=path, header=header, blocks=tuple(blocks))
 
 
+def _yaml_pairs(read: Callable[[], Any], what: str) -> dict[str, Any]:
+    """The pairs of some YAML, which `what` names in the plural."""
+    try:
+        pairs = read() or {}
+    except (OSError, YamlTextError) as error:
+        raise RenderError(f"{what} are malformed: {error}") from error
+    if not isinstance(pairs, dict):
+        raise RenderError(f"{what} must be written as key: value")
+    return pairs
+
+
 def _header(lines: list[str], path: Path) -> tuple[dict[str, Any], int]:
     if not lines or lines[0].strip() != "---":
         return {}, 0
-    for i in range(1, len(lines)):
-        if lines[i].strip() in {"---", "..."}:
-            try:
-                header = read_yaml("\n".join(lines[1:i])) or {}
-            except YamlTextError as error:
-                raise RenderError(f"{path.name}: the YAML header is malformed: {error}") from error
-            if not isinstance(header, dict):
-                raise RenderError(f"{path.name}: the YAML header must hold key: value pairs")
-            return header, i + 1
-    raise RenderError(f"{path.name}: the YAML header is never closed with ---")
+    end = next((i for i in range(1, len(lines)) if lines[i].strip() in {"---", "..."}), 0)
+    if not end:
+        raise RenderError(f"{path.name}: the YAML header is never closed with ---")
+    read = partial(read_yaml, "\n".join(lines[1:end]))
+    return _yaml_pairs(read, f"{path.name}: pairs of the YAML header"), end + 1
 
 
 def _fence_end(lines: list[str], start: int, fence: str) -> int | None:
@@ -267,14 +269,7 @@ def _cell(body: list[str], *, line: int, path: Path) -> Cell:
     while count < len(body) and body[count].lstrip().startswith("#|"):
         count += 1
     text = "\n".join(part.lstrip()[2:].removeprefix(" ") for part in body[:count])
-    try:
-        options = read_yaml(text) or {}
-    except YamlTextError as error:
-        raise RenderError(
-            f"{path.name}, line {line}: the cell's #| options are malformed: {error}"
-        ) from error
-    if not isinstance(options, dict):
-        raise RenderError(f"{path.name}, line {line}: #| options must be written as key: value")
+    options = _yaml_pairs(partial(read_yaml, text), f"{path.name}, line {line}: #| options")
     return Cell(source="\n".join(body[count:]), line=line + 1 + count, options=options)
 
 
@@ -349,7 +344,7 @@ def execute_document(
     runner = _Runner(document)
     parts: list[str] = []
     # MPLBACKEND matters where matplotlib is not imported yet: no window opens
-    with use_output(sink), _environment(MPLBACKEND="Agg", SOURCE_DATE_EPOCH=str(epoch)):
+    with use_output(sink), set_environment(MPLBACKEND="Agg", SOURCE_DATE_EPOCH=str(epoch)):
         for block in document.blocks:
             if isinstance(block, Text):
                 parts.append(_fill(block, runner))
@@ -439,16 +434,13 @@ class _Runner:
         source = "\n" * (cell.line - 1) + cell.source  # a traceback has the document's lines
         tree = ast.parse(source, self._file)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        self._exec(tree)
+        exec(compile(tree, self._file, "exec", dont_inherit=True), self.namespace)  # noqa: S102
         if not isinstance(last, ast.Expr):
             return
         code = compile(ast.Expression(last.value), self._file, "eval", dont_inherit=True)
         value = eval(code, self.namespace)  # noqa: S307 - the author's own code
         if value is not None and not cell.source.rstrip().endswith(";"):
             self._display(value)
-
-    def _exec(self, tree: ast.Module) -> None:
-        exec(compile(tree, self._file, "exec", dont_inherit=True), self.namespace)  # noqa: S102
 
     def _display(self, *values: Any) -> None:
         self._outputs += [_display(value) for value in values]
@@ -514,21 +506,6 @@ def _figure_svg(number: int) -> bytes:
         figure.savefig(out, format="svg", bbox_inches="tight", metadata=undated)
     pyplot.close(figure)
     return out.getvalue()
-
-
-@contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    """Set variables of the environment within the block."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _fill(block: Text, runner: _Runner) -> str:
