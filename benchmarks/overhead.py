@@ -127,8 +127,7 @@ def logging() -> list[dict[str, Any]]:
             with RunWriter(store, name="parent") as parent:
                 for number in range(CONDITIONS):
                     with RunWriter(store, name=f"c{number}", parent=parent) as one:
-                        one.params(PARAMS)
-                        one.metrics(METRICS)
+                        one.numbers(METRICS, params=PARAMS)
             return time.perf_counter() - started
 
         def single() -> float:

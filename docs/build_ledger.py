@@ -18,7 +18,7 @@ from typing import Any
 
 import judgestats as js
 from judgestats.data.demo import demo_judgments
-from judgestats.results.card import judge_card
+from judgestats.results.gate import judge_card
 from judgestats.results.verdict_screen import WORDS
 
 DOCS = Path(__file__).resolve().parent

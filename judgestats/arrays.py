@@ -176,8 +176,8 @@ def check_labels(where: str, table: str, x: NDArray[Any], labels: NDArray[Any]) 
         )
 
 
-def check_between(where: str, name: str, value: float, low: float = 0, high: float = 1) -> None:
-    """Refuse a number that is not strictly between two limits.
+def check_between(where: str, name: str, value: float) -> None:
+    """Refuse a number that is not strictly between 0 and 1.
 
     Examples
     --------
@@ -186,10 +186,9 @@ def check_between(where: str, name: str, value: float, low: float = 0, high: flo
     ...
     judgestats.errors.InputError: replications_needed: target must be between 0 and 1, got 1.5...
     """
-    if not low < value < high:
+    if not 0 < value < 1:
         raise InputError(
-            f"{where}: {name} must be between {low:g} and {high:g}, got {value}. "
-            "Give a number inside."
+            f"{where}: {name} must be between 0 and 1, got {value}. Give a number inside."
         )
 
 

@@ -101,16 +101,21 @@ def _end(group: int) -> None:
 
 
 @contextlib.contextmanager
-def announce_wait(what: str) -> Iterator[None]:
-    """Name the awaited resource on standard error if a call takes `SAY_SECONDS`."""
-    said = f"Waiting for {printable(what, one_line=True)} ({SAY_SECONDS:.0f} s).\n"
-    timer = threading.Timer(SAY_SECONDS, emit, [said], {"error": True})
+def announce_late(seconds: float, text: str) -> Iterator[None]:
+    """Print a line on standard error if the block takes longer."""
+    timer = threading.Timer(seconds, emit, [f"{text}\n"], {"error": True})
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+
+
+def announce_wait(what: str) -> contextlib.AbstractContextManager[None]:
+    """Name the awaited resource on standard error if a call takes `SAY_SECONDS`."""
+    said = f"Waiting for {printable(what, one_line=True)} ({SAY_SECONDS:.0f} s)."
+    return announce_late(SAY_SECONDS, said)
 
 
 class StopSignal(KeyboardInterrupt):
@@ -195,6 +200,21 @@ def _watch(ours: socket.socket, theirs: socket.socket) -> None:
     for group in tuple(_programs):
         _end(group)
     os._exit(128 + first)
+
+
+@contextlib.contextmanager
+def set_environment(**values: str) -> Iterator[None]:
+    """Set variables of the environment within the block."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager

@@ -81,32 +81,19 @@ def warn_removed_statistic(name: str) -> None:
 
 
 REPORT_PARTS: Mapping[str, str] = {
-    "advice": "data",
-    "agreement_figures": "figures",
-    "brief": "results",
-    "calibration": "people",
-    "claims": "studies",
-    "comparison_figures": "figures",
-    "crowd": "studies",
-    "disagreements": "people",
-    "exclusions": "data",
-    "files": "closing",
-    "findings": "results",
-    "measures": "conditions",
-    "methods": "closing",
-    "pairs": "results",
-    "missing": "checks",
-    "null_figure": "figures",
-    "opinion": "checks",
-    "page_one": "summary",
-    "paragraph": "closing",
-    "result_tables": "results",
-    "selections": "checks",
-    "sensitivity": "checks",
-    "study_tests": "studies",
-    "summary_page": "summary",
-    "systems": "results",
-    "verdicts": "summary",
+    former: part
+    for part, names in {
+        "data": "advice exclusions",
+        "figures": "agreement_figures comparison_figures null_figure",
+        "results": "brief findings pairs result_tables systems",
+        "people": "calibration disagreements",
+        "studies": "claims crowd study_tests",
+        "closing": "files methods paragraph",
+        "conditions": "measures",
+        "checks": "missing opinion selections sensitivity",
+        "summary": "page_one summary_page verdicts",
+    }.items()
+    for former in names.split()
 }
 """Former parts of `judgestats.reporting.sections`, with the part that has their functions."""
 

@@ -190,15 +190,15 @@ def _plain(value: Any) -> str:
         return ""
     if isinstance(value, Mapping) and isinstance(value.get("content"), str):
         return str(value["content"])
-    if isinstance(value, list) and value and all(_is_message(m) for m in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(m, Mapping) and {"role", "content"} <= set(m) for m in value)
+    ):
         if len(value) == 1:
             return str(value[0]["content"])
         return "\n\n".join(f"{m['role']}: {m['content']}" for m in value)
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-
-
-def _is_message(value: Any) -> bool:
-    return isinstance(value, Mapping) and {"role", "content"} <= set(value)
 
 
 def _reference(expectations: Any) -> str:

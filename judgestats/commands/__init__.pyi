@@ -11,8 +11,8 @@ from judgestats.commands.declarations import PROGRAMS as PROGRAMS
 from judgestats.commands.help import COMMON as COMMON
 from judgestats.commands.help import GROUPS as GROUPS
 from judgestats.commands.help import overview as overview
-from judgestats.commands.label_page import LabelFile as LabelFile
-from judgestats.commands.label_page import export_labels as export_labels
-from judgestats.commands.label_page import read_table as read_table
-from judgestats.commands.label_page import write_table as write_table
+from judgestats.commands.labels import LabelFile as LabelFile
+from judgestats.commands.labels import export_labels as export_labels
+from judgestats.commands.labels import read_table as read_table
+from judgestats.commands.labels import write_table as write_table
 from judgestats.commands.parsing import Program as Program

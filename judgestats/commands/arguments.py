@@ -119,6 +119,14 @@ def argument_texts(command: Command, args: Args) -> dict[str, str]:
     return out
 
 
+_NAMED = {
+    "item": "item", "factors": "factor", "ignore": "ignore", "passes": "pass", "fails": "fail",
+    "explode": "explode",
+}  # fmt: skip
+"""Options of `TableOptions` that are names, by the options of a command that hold them."""
+_AS_GIVEN = ("kind", "parse", "table", "as_shown", "judge", "human", "judge_rows")
+
+
 def table_options(args: Args) -> dict[str, Any]:
     """How a table is read, as `judgestats.read_judgments` takes it; wrong values are refused here.
 
@@ -130,24 +138,12 @@ def table_options(args: Args) -> dict[str, Any]:
 
     options: dict[str, Any] = {
         "mapping": _pairs("--map", args.map),
-        "item": _names(args.item),
-        "factors": _names(args.factor),
-        "ignore": _names(args.ignore),
-        "passes": _names(getattr(args, "pass")),
-        "explode": _names(args.explode),
-        "kind": args.kind,
-        "fails": _names(args.fail),
+        **{ours: _names(getattr(args, given)) for ours, given in _NAMED.items()},
         "values": word_values(args.values),
         "scale": scale_of(args.scale or None),
-        "wide": tuple(args.wide),
-        "parse": args.parse,
         "labels": args.labels or None,
-        "table": args.table,
-        "as_shown": args.as_shown,
-        "judge": args.judge,
-        "human": args.human,
-        "judge_rows": args.judge_rows,
-        "rows": tuple(args.rows),
+        **{name: tuple(getattr(args, name)) for name in ("wide", "rows")},
+        **{name: getattr(args, name) for name in _AS_GIVEN},
     }
     checked = TableOptions(**options)  # refuses what does not go together, before data are read
     return {name: getattr(checked, name) for name in options}

@@ -43,10 +43,8 @@ from judgestats.runner import display as console
 from judgestats.tracking.runs import (
     LOOK,
     LOOK_OF,
-    MOST_CHILDREN,
     RunWriter,
     earlier_looks,
-    metrics_of,
     run_files,
 )
 from judgestats.tracking.store import open_audit_store, start_import
@@ -177,12 +175,18 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         with record.rendering(
             folder, formats=formats, detail=arguments.detail, texts=texts
         ) as attach:
-            run.params(
-                {
-                    **{
-                        _LOGGED.get(name, f"parameter/{name}"): text
-                        for name, text in facts["parameters"].items()
-                    },
+            run.dataset(
+                judged.head,
+                name=record.file_name(path.name),
+                digest=digest,
+                source=path.name,
+                context="judgments",
+            )
+            record.log_answer(
+                run,
+                results,
+                params={
+                    **{_LOGGED.get(n, f"parameter/{n}"): t for n, t in facts["parameters"].items()},
                     "judge/models": ", ".join(judged.judges),
                     "data/items": path.name,
                     "data/reader": judged.reader,
@@ -193,16 +197,16 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
                     "design/items": judged.design["items"],
                     "design/replicates": judged.design["replicates"],
                     **analysis.params,
-                }
+                },
+                curves=analysis.curves,
+                children={
+                    str(row["condition"]): (
+                        {**tags, "judgestats.kind": "condition"},
+                        {"judge/model": row["judge"], "judge/temperature": row["temperature"]},
+                    )
+                    for row in analysis.conditions.to_dict("records")
+                },
             )
-            run.dataset(
-                judged.head,
-                name=record.file_name(path.name),
-                digest=digest,
-                source=path.name,
-                context="judgments",
-            )
-            _log(run, analysis, results, tags)
             run.artifacts(folder)
             fault = run.link(judged.traces) if judged.traces else ""
             run.finish("FINISHED")
@@ -237,21 +241,6 @@ def look_tags(analysis: Analysis, path: Path) -> dict[str, str]:
 
 _LOGGED = {name: f"analysis/{name}" for name in ("seed", "resamples", "omega_model")}
 """What MLflow calls the parameters of the analysis; all others are ``parameter/NAME``."""
-
-
-def _log(run: RunWriter, analysis: Analysis, results: Results, tags: Mapping[str, str]) -> None:
-    """The answer, the numbers, and a child run per condition."""
-    run.answered(results)
-    run.metrics(results.metrics, curves=analysis.curves)
-    numbers = metrics_of(results)
-    if len(analysis.conditions) > MOST_CHILDREN:
-        run.conditions(results)
-        return
-    for row in analysis.conditions.to_dict("records"):
-        label = str(row["condition"])
-        with run.child(name=label, tags={**tags, "judgestats.kind": "condition"}) as child:
-            params = {"judge/model": row["judge"], "judge/temperature": row["temperature"]}
-            child.numbers(numbers.get(label, {}), params=params)
 
 
 def _write(
@@ -332,7 +321,8 @@ _NOT_STREAMED = ("item", "wide", "explode", "parse", "as_shown")
 _STREAMED = (
     "mapping", "factors", "judge", "passes", "fails", "values", "human", "judge_rows", "rows"
 )  # fmt: skip
-_IN_MEMORY = ("mix", "sensitivity", "specificity", "beside", "specs")
+_SHARES = ("mix", "sensitivity", "specificity")
+_IN_MEMORY = (*_SHARES, "beside", "specs")
 CHECKED_ROWS = 500_000
 """Judgments up to which other packages recompute numbers without being asked: some 15 seconds."""
 STREAM_ROWS = 5_000_000
@@ -394,12 +384,7 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         frame = read_or_ask(path, arguments, words)
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
-        "seed": arguments.seed,
-        "labels_drawn": arguments.labels_drawn,
-        "mix": arguments.mix,
-        "sensitivity": arguments.sensitivity,
-        "specificity": arguments.specificity,
-        "omega_model": arguments.omega_model,
+        **{n: getattr(arguments, n) for n in ("seed", "labels_drawn", "omega_model", *_SHARES)},
         "specs": "joint" if arguments.joint else "yes" if arguments.specs else "",
     }
     frame, copies = join_copies(frame, arguments.duplicates)

@@ -7,12 +7,14 @@ from pathlib import Path
 from judgestats.analysis.decisions.change import ChangeMonitor
 from judgestats.api import check
 from judgestats.commands.arguments import Args, reading_options
-from judgestats.commands.monitor_anchors import exit_code
+from judgestats.commands.monitor import exit_code
 from judgestats.files.monitor_state import is_state
 from judgestats.results import plain, read_requirements
 from judgestats.results.screen import full_text
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.runner import display as console
+
+_AS_GIVEN = ("require", "judge", "criterion", "strict", "allow", "looks", "labels_drawn", "tail")
 
 
 def check_command(arguments: Args) -> int:
@@ -35,15 +37,8 @@ def check_command(arguments: Args) -> int:
     gate = check(
         arguments.file,
         for_=getattr(arguments, "for"),
-        require=arguments.require,
-        judge=arguments.judge,
         at=[*arguments.at, *arguments.condition],
-        criterion=arguments.criterion,
-        strict=arguments.strict,
-        allow=arguments.allow,
-        looks=arguments.looks,
-        labels_drawn=arguments.labels_drawn,
-        tail=arguments.tail,
+        **{name: getattr(arguments, name) for name in _AS_GIVEN},
         **options,
     )
     with console.use_output(console.parse_output_options(arguments)):

@@ -36,7 +36,7 @@ from judgestats.commands.arguments import (
     repeated_options,
     table_options,
 )
-from judgestats.commands.label_page import OWN_COLUMNS, check_writable, read_table, write_table
+from judgestats.commands.labels import OWN_COLUMNS, check_writable, read_table, write_table
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError
 from judgestats.files.text import command_word

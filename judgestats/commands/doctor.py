@@ -28,7 +28,7 @@ from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file
 from judgestats.files.text import command_word
-from judgestats.results.numbers import count_noun
+from judgestats.results.numbers import aligned, count_noun
 from judgestats.results.screen import next_line, plain_text
 from judgestats.results.verdict_screen import grid_lines
 from judgestats.runner import display as console
@@ -316,16 +316,8 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
                 shown.removesuffix(".0"),
             )
         )
-    widths = [max(len(r[i]) for r in rows) for i in range(5)]
-    lines = []
-    for row in rows:
-        cells = [
-            text.rjust(width) if i in {2, 3} else text.ljust(width)
-            for i, (text, width) in enumerate(zip(row[:5], widths, strict=True))
-        ]
-        text = "  ".join([*cells, row[5]]).rstrip()
-        lines.append(text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}...")
-    return lines
+    lines = aligned(rows, {2, 3})
+    return [text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..." for text in lines]
 
 
 def _kind(column: pd.Series, distinct: list[str]) -> str:

@@ -115,7 +115,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
     whose = (arguments.first, arguments.second)
     if not any(Path(run).is_file() for run in whose):
         analysis = with_parameters(analysis, *map(facts_of_run, whose))
-    names = [_short_name(run) for run in whose]
+    names = [console.file_called(Path(run)) if Path(run).exists() else _short(run) for run in whose]
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",
@@ -284,11 +284,6 @@ def _load_judgments(
             *(f"{run}: {said}" for said in (*frame.attrs.get("understood", ()), *notes))
         )
     return frame
-
-
-def _short_name(run: str) -> str:
-    """What a title calls a run: its id's beginning, a file's or folder's name."""
-    return console.file_called(Path(run)) if Path(run).exists() else run[: console.SHORT]
 
 
 def _short(run: str) -> str:

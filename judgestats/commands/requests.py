@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 from collections.abc import Mapping
@@ -326,14 +327,8 @@ def train_command(arguments: Args) -> int:
     """
     from judgestats.training import TrainingSettings, train_judge
 
-    settings = TrainingSettings(
-        epochs=arguments.epochs,
-        learning_rate=arguments.learning_rate,
-        batch_size=arguments.batch_size,
-        accumulate=arguments.accumulate,
-        max_length=arguments.max_length,
-        seed=arguments.seed,
-    )
+    names = [field.name for field in dataclasses.fields(TrainingSettings)]
+    settings = TrainingSettings(**{name: getattr(arguments, name) for name in names})
     with redirect_stdout(sys.stderr):  # trl prints what it logs: progress, not the answer
         trained = train_judge(
             arguments.data, model=arguments.model, out=arguments.out, settings=settings

@@ -18,11 +18,11 @@ from judgestats.deadlines import scratch_folder
 from judgestats.errors import InputError, guard_output, nearest
 from judgestats.files.text import command_word, format_number
 from judgestats.results import Results, Table, print_of, quantity_of, to_plain, words_of
-from judgestats.results.card import SCHEMA, card_svg, judge_card
 from judgestats.results.change_screen import change_outcome, change_sentences
-from judgestats.results.files import manifest_of
+from judgestats.results.gate import SCHEMA, card_svg, judge_card
 from judgestats.results.records import Comparison, Estimate, Record, plain, rows_of_table
-from judgestats.results.screen import in_these_runs
+from judgestats.results.results import manifest_of
+from judgestats.results.screen import in_these_runs, wrapped
 from judgestats.results.screen import record_text as number_text
 from judgestats.results.verdict_screen import WORDS
 from judgestats.runner import display as console
@@ -211,7 +211,7 @@ def record_text(record: Record, results: Results) -> str:
     lines += ["", print_of(record, results)]
     told = isinstance(record, Estimate)  # its print says all that its words do, to more digits
     if not told and (words := str(words_of(record, results))):
-        lines += ["", *console.wrapped(words)]
+        lines += ["", *wrapped(words)]
     if numbers := list(_details(record)):
         lines += ["", "details:", *numbers]
     return "\n".join(lines)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from judgestats.api import audit, is_run
 from judgestats.commands.arguments import Args, reading_options
-from judgestats.commands.label_page import read_table
+from judgestats.commands.labels import read_table
 from judgestats.data.readers.labels import with_labels
 from judgestats.errors import InputError
 from judgestats.reporting.explorer import run_page, write_page

@@ -17,7 +17,7 @@ from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
 from judgestats.files import Limits, parquet_table
 from judgestats.protocols import Scale, ScoreForm, Status, read_reply
-from judgestats.results.files import is_edited, manifest_of, note_digests
+from judgestats.results.results import is_edited, manifest_of, note_digests
 
 if TYPE_CHECKING:
     import pandera.pandas as pa

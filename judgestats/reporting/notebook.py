@@ -20,7 +20,7 @@ from judgestats.reporting.sections.compare import Pair
 from judgestats.reporting.tables import Captioned, Table
 from judgestats.results import Headline, Results, Verdict
 from judgestats.results.change_screen import change_screen, outcome_lines
-from judgestats.results.files import results_frame
+from judgestats.results.results import results_frame
 from judgestats.results.screen import WIDTH, Lines, plain_text
 from judgestats.sinks import escape_html
 

@@ -21,6 +21,7 @@ from judgestats.reporting import numbers as formats
 from judgestats.reporting.document import current_output, fallback
 from judgestats.reporting.numbers import DASH, AddressedText
 from judgestats.reporting.plots.base import Figure
+from judgestats.results import numbers
 from judgestats.sinks import clean, escape_html, escape_markdown, escape_typst, rows_text
 
 _LABEL = re.compile(r"^tbl-[a-z0-9-]+$")
@@ -185,11 +186,6 @@ _GROUP = (
 
 
 _SPANNER = "align: center, stroke: (bottom: 0.3pt)"
-
-
-def _rows_fit(table: Table) -> bool:
-    """Whether every row is so short that it need not go on on another page."""
-    return max((len(text) for row in table.cells() for text in row), default=0) < _MOST_LETTERS
 
 
 def _lines(heading: str) -> str:
@@ -377,6 +373,8 @@ class Table:
         if long:  # nor does its last row stand alone on a page
             kept = min(free, _LAST)
             body = [*body[:-kept], f"table.footer(repeat: false, {' '.join(body[-kept:])}),"]
+        # a row so short need not go on on another page
+        longest = max((len(text) for row in self.cells() for text in row), default=0)
         need, above = (_ROOM, "above: 0pt, ") if long else ("", "")
         rule, thin = "table.hline(stroke: 0.8pt),", "table.hline(stroke: 0.45pt),"
         note = f"#align(left, text(size: 0.92em)[{escape_typst(self.note)}])" if self.note else ""
@@ -387,7 +385,7 @@ class Table:
                 f"#set text(size: {type_size(self):.2f}pt)",
                 '#set text(number-width: "tabular", hyphenate: false)',
                 "#set par(justify: false, leading: 0.5em)",
-                "#set table.cell(breakable: false)" * _rows_fit(self),
+                "#set table.cell(breakable: false)" * (longest < _MOST_LETTERS),
                 f"#table(columns: {count}, align: ({sides}),",
                 "inset: (x: 3.5pt, y: 3pt), stroke: none,",
                 rule,
@@ -448,15 +446,8 @@ class Table:
         return self.to_html()
 
     def __str__(self) -> str:
-        cells = [[c.heading for c in self.columns], *self.cells()]
-        widths = [max(len(row[j]) for row in cells) for j in range(len(self.columns))]
-        lines = [
-            "  ".join(
-                text.rjust(w) if c.side == "right" else text.ljust(w)
-                for c, text, w in zip(self.columns, row, widths, strict=True)
-            ).rstrip()
-            for row in cells
-        ]
+        right = {j for j, column in enumerate(self.columns) if column.side == "right"}
+        lines = numbers.aligned([[c.heading for c in self.columns], *self.cells()], right)
         return "\n".join([*([self.caption, ""] if self.caption else []), *lines])
 
 

@@ -8,12 +8,6 @@ from judgestats.results.contrasts import claim_sentence as claim_sentence
 from judgestats.results.decisions import DecisionOptions as DecisionOptions
 from judgestats.results.decisions import select_conditions as select_conditions
 from judgestats.results.decisions import verdicts_of as verdicts_of
-from judgestats.results.files import from_plain as from_plain
-from judgestats.results.files import json_schema as json_schema
-from judgestats.results.files import read_results as read_results
-from judgestats.results.files import to_plain as to_plain
-from judgestats.results.files import write_csv as write_csv
-from judgestats.results.files import write_results as write_results
 from judgestats.results.gate import Gate as Gate
 from judgestats.results.metric_names import ALIASES as ALIASES
 from judgestats.results.metric_names import METRICS as METRICS
@@ -70,6 +64,12 @@ from judgestats.results.records import plain as plain
 from judgestats.results.results import CONDITIONS as CONDITIONS
 from judgestats.results.results import VERSION as VERSION
 from judgestats.results.results import Results as Results
+from judgestats.results.results import from_plain as from_plain
+from judgestats.results.results import json_schema as json_schema
+from judgestats.results.results import read_results as read_results
+from judgestats.results.results import to_plain as to_plain
+from judgestats.results.results import write_csv as write_csv
+from judgestats.results.results import write_results as write_results
 from judgestats.results.screen import HEIGHT as HEIGHT
 from judgestats.results.screen import WIDTH as WIDTH
 from judgestats.results.screen import Cell as Cell

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from judgestats.errors import InputError, nearest, printable
 from judgestats.results.metric_names import is_called, metric_called, quantities_of, quantity_of_row
@@ -13,7 +14,7 @@ from judgestats.results.numbers import apa_number
 from judgestats.results.quantities import PUBLIC_NAMES, quantity_of
 from judgestats.results.records import Row
 from judgestats.results.results import Results
-from judgestats.results.verdict import Demand, Kind, Requirement, Side, State
+from judgestats.results.verdict import Demand, Requirement, Side, State
 
 
 @dataclass(frozen=True)
@@ -227,23 +228,8 @@ class Purpose:
     of_scores: tuple[Demand, ...] = ()
 
 
-def _required(
-    key: str,
-    threshold: float,
-    direction: Side = "min",
-    *,
-    kind: Kind = "required",
-    top: float = math.nan,
-    is_precision: bool = False,
-) -> Demand:
-    return Demand(
-        key=key,
-        threshold=threshold,
-        direction=direction,
-        kind=kind,
-        top=top,
-        is_precision=is_precision,
-    )
+def _required(key: str, threshold: float, direction: Side = "min", **more: Any) -> Demand:
+    return Demand(key=key, threshold=threshold, direction=direction, **more)
 
 
 _ORDERED = (

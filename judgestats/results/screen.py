@@ -504,43 +504,50 @@ def condition_table(
     With a `contrast` (labels of conditions, the baseline first) only its rows are shown, as many
     per group. Too many pairs take one row each.
     """
-    names = [_name(c.name, max(16, width // 2)) for c in brief.columns]
-    first = max([*map(len, names), len(_name(brief.shared, width // 2))]) + 2
-    columns: list[tuple[SummaryRow, list[str], int]] = []
-    used = 1 + first
-    for line in brief.lines:
-        for bounds in (True, False):
-            texts = [_cell_text(c, bounds=bounds) for c in line.cells]
-            wide = max(len(line.short), *map(len, texts)) + 2
-            if used + wide - 2 <= width:
-                columns.append((line, texts, wide))
-                used += wide
-                break
+    half = (width + 1) // 2
+    names = [_name(c.name, max(16, half)) for c in brief.columns]
     places = {column.label: i for i, column in enumerate(brief.columns)}
-    lines: Lines = [
-        [
-            Span(f" {_name(brief.shared, width // 2):<{first}}", "dim"),
-            *(Span(f"{line.short:<{wide}}", "bold") for line, _, wide in columns),
-        ]
-    ]
     told = [places[label] for label in brief.told]
     own = [[places[label] for label in labels if label in places] for labels in contrast]
     flat = list(dict.fromkeys(i for labels in own for i in labels))
     if flat and len(flat) + 2 > most and all(len(labels) == 2 for labels in own):
         return _pair_table(brief, own, width, most, more)
     cut = len(names) + 1 > most or 0 < len(flat) < len(names)
-    groups = [column.group for column in brief.columns]
     room = max(1, most - 2)
-    shown = shared_out(groups, room, told) if cut else range(len(names))
+    shown: Sequence[int] = range(len(names))
     if cut and flat:
         shown = contrast_rows(own, room, told)
-    for i in shown:
-        spans = [Span(f" {names[i]:<{first}}")]
-        for _, texts, wide in columns:
-            spans.append(Span(f"{texts[i]:<{wide}}"))
-        lines.append(spans)
-    if cut:
-        lines += dim_lines([_more(len(names) - len(shown), "condition", more)])
+    elif cut:
+        shown = shared_out([column.group for column in brief.columns], room, told)
+    columns = [
+        [(line.short, [_cell_text(c, bounds=b) for c in line.cells]) for b in (True, False)]
+        for line in brief.lines
+    ]
+    lines = _fitting_columns(_name(brief.shared, half), names, columns, shown, width)
+    more = _more(len(names) - len(shown), more)
+    return [*lines, *(dim_lines([more]) if cut else [])]
+
+
+def _fitting_columns(
+    shared: str,
+    names: Sequence[str],
+    columns: Sequence[Sequence[tuple[str, Sequence[str]]]],
+    shown: Sequence[int],
+    width: int,
+) -> Lines:
+    """Rows with as many columns as fit, of each the first form (head and texts) that does."""
+    used = first = max(map(len, [*names, shared])) + 2
+    lines: Lines = [[Span(f"{shared:<{first}}", "dim")]]
+    lines += [[Span(f"{names[i]:<{first}}")] for i in shown]
+    for forms in columns:
+        for head, texts in forms:
+            wide = max(map(len, [head, *texts])) + 2
+            if used + wide - 2 <= width:
+                lines[0].append(Span(f"{head:<{wide}}", "bold"))
+                for spans, i in zip(lines[1:], shown, strict=True):
+                    spans.append(Span(f"{texts[i]:<{wide}}"))
+                used += wide
+                break
     return lines
 
 
@@ -552,35 +559,17 @@ def _pair_table(
     names = [", ".join(p for p in one if p in other) or "" for one, other in named]
     [before], [after] = ([p for p in a if p not in b] for a, b in (named[0], named[0][::-1]))
     shared = ", ".join(filter(None, [brief.shared, f"{before} → {after.rpartition('=')[2]}"]))
-    texts = [
-        [
-            _cell_text(line.cells[pair[1]])  # of the contrast itself the interval
-            if line.cells[pair[0]].number == NOTHING
-            else " → ".join(_cell_text(line.cells[i], bounds=False) for i in pair)
-            for line in brief.lines
-        ]
-        for pair in pairs
-    ]
-    first = max([*map(len, names), len(shared)]) + 2
-    sizes, used = [], 1 + first
-    for k, line in enumerate(brief.lines):
-        wide = max(len(line.short), *(len(row[k]) for row in texts)) + 2
-        if (used := used + wide) - 2 > width:
-            break
-        sizes.append(wide)
-    heads = [f"{line.short:<{wide}}" for line, wide in zip(brief.lines, sizes, strict=False)]
-    lines: Lines = [
-        [
-            Span(f" {shared:<{first}}", "dim"),
-            *(Span(head, "bold") for head in heads),
-        ]
-    ]
+
+    def text(line: SummaryRow, pair: Sequence[int]) -> str:
+        if line.cells[pair[0]].number == NOTHING:  # of the contrast itself the interval
+            return _cell_text(line.cells[pair[1]])
+        return " → ".join(_cell_text(line.cells[i], bounds=False) for i in pair)
+
+    columns = [[(line.short, [text(line, pair) for pair in pairs])] for line in brief.lines]
     shown = len(names) if len(names) < most else max(1, most - 2)
-    for name, row in zip(names[:shown], texts, strict=False):
-        cells = (Span(f"{text:<{wide}}") for text, wide in zip(row, sizes, strict=False))
-        lines.append([Span(f" {name:<{first}}"), *cells])
+    lines = _fitting_columns(shared, names, columns, range(shown), width)
     if left := 2 * (len(names) - shown):
-        lines += dim_lines([_more(left, "condition", more)])
+        lines += dim_lines([_more(left, more)])
     return lines
 
 
@@ -644,8 +633,8 @@ def shared_out(groups: Sequence[str], most: int, told: Sequence[int] = ()) -> Se
     return sorted(kept)
 
 
-def _more(count: int, noun: str, command: str) -> str:
-    text = f" and {count} more {noun}{'s' * (count != 1)}"
+def _more(count: int, command: str) -> str:
+    text = f" and {count} more condition{'s' * (count != 1)}"
     return f"{text}: {command}" if command else text
 
 
@@ -769,7 +758,7 @@ def full_text(results: Results) -> str:
         " · ".join((brief.title, *brief.facts)),
         *brief.read,
         "",
-        *_full_text_wrapped(results.question),
+        *wrapped(results.question),
     ]
     if brief.lines:
         lines += ["", f"Conditions{f' ({brief.shared})' if brief.shared else ''}:"]
@@ -789,17 +778,17 @@ def full_text(results: Results) -> str:
         mark = ""
         if worded.why:
             mark = f" [{why.setdefault(worded.why, len(why) + 1)}]"
-        lines += [f"{record.title}:", *_full_text_wrapped(worded.numbers + mark, indent="  ")]
+        lines += [f"{record.title}:", *wrapped(worded.numbers + mark, indent="  ")]
         within = results.members(record) if isinstance(record, ResultSet) else ()
         said = (n.message for r in (record, *within) for n in r.notes if n.code in _CLAIM_NOTES)
-        lines += [t for text in said for t in _full_text_wrapped(text, indent="  ")]
+        lines += [t for text in said for t in wrapped(text, indent="  ")]
     if why:
-        lines += ["", *(t for k, n in why.items() for t in _full_text_wrapped(f"[{n}] {k}"))]
+        lines += ["", *(t for k, n in why.items() for t in wrapped(f"[{n}] {k}"))]
     for one in results.decisions:
         lines += ["", *(printable(str(line), one_line=True) for line in one.get("screen", ()))]
     if results.limitations:
         lines += ["", "Limits of these data:"]
-        lines += [t for n in results.limitations for t in _full_text_wrapped(f"- {n.message}")]
+        lines += [t for n in results.limitations for t in wrapped(f"- {n.message}")]
     return "\n".join([*lines, ""])
 
 
@@ -816,7 +805,8 @@ def _answer_lines(line: SummaryRow, names: dict[str, str]) -> Iterator[str]:
         yield f"    ({', '.join(f'{b.words} {b.number}' for b in line.beside)})"
 
 
-def _full_text_wrapped(text: str, *, indent: str = "") -> list[str]:
+def wrapped(text: str, *, indent: str = "") -> list[str]:
+    """Text in lines of at most 96 columns, the further ones set in."""
     return textwrap.wrap(
         text, width=_WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ",
         break_long_words=False, break_on_hyphens=False,

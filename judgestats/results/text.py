@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from judgestats.files.text import format_number
 from judgestats.results.numbers import (
     adjusted_p,
+    aligned,
     apa_estimate,
     apa_number,
     apa_p,
@@ -144,21 +145,14 @@ def estimate_text(
     return f"{text} {LOST}" if lost else text
 
 
-def null_text(
-    mean: float,
-    q95: float,
-    p: float,
-    *,
-    bounded: bool,
-    reason: str = "",
-    smallest: float = 0.0,
-) -> str:
+def null_text(null: Any, p: float, smallest: float, *, bounded: bool) -> str:
     """What the same number yields under the null hypothesis, as the end of a sentence."""
-    if reason:
-        return f"; the null hypothesis cannot be tested: {reason}"
+    if null.reason:
+        return f"; the null hypothesis cannot be tested: {null.reason}"
+    mean, q95 = (apa_number(value, bounded=bounded) for value in (null.mean, null.q95))
     return (
-        f"; under the null hypothesis it averages {apa_number(mean, bounded=bounded)} "
-        f"(95th percentile {apa_number(q95, bounded=bounded)}), {apa_p(p, smallest=smallest)}"
+        f"; under the null hypothesis it averages {mean} (95th percentile {q95}), "
+        f"{apa_p(p, smallest=smallest)}"
     )
 
 
@@ -295,11 +289,7 @@ def words_of(record: Record, results: Results) -> ResultText:
             return ResultText(f"{_label(record)} is undefined: {record.reason}.")
         text, null = _estimate(record, _label(record)), record.null
         if null is not None:
-            bounded = omits_zero(record.estimand)
-            text += null_text(
-                null.mean, null.q95, null.p,
-                bounded=bounded, reason=null.reason, smallest=null.p_floor,
-            )  # fmt: skip
+            text += null_text(null, null.p, null.p_floor, bounded=omits_zero(record.estimand))
         return ResultText(text + (f" ({sample})." if sample else "."))
     if isinstance(record, (ResultSet, Table)) and record.text:
         return ResultText(record.text)
@@ -493,13 +483,6 @@ def _cell(value: object) -> str:
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            text.ljust(w) if j == 0 else text.rjust(w)
-            for j, (text, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows[: _MOST_ROWS + 1]
-    ]
     left = len(rows) - 1 - _MOST_ROWS
-    return [*lines, f"... {left} more rows"] if left > 0 else lines
+    more = [f"... {left} more rows"] if left > 0 else []
+    return [*aligned(rows, range(1, len(rows[0])))[: _MOST_ROWS + 1], *more]

@@ -289,16 +289,20 @@ class Requirement(Part):
     bounded: bool = True
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Between which its quantity is required to be."""
+        bottom = -math.inf if self.direction == "max" else self.threshold
+        top = {"min": math.inf, "max": self.threshold, "within": self.top}[self.direction]
+        return bottom, top
+
+    @property
     def apart(self) -> bool:
         """Whether the limit that decides gives another status than the 95% interval alone."""
         if self.status == "not_measured" or not math.isfinite(self.level):
             return False
-        holds, fails = {
-            "min": (self.low >= self.threshold, self.high < self.threshold),
-            "max": (self.high <= self.threshold, self.low > self.threshold),
-            "within": (self.low >= self.threshold and self.high <= self.top,
-                       self.low > self.top or self.high < self.threshold),
-        }[self.direction]  # fmt: skip
+        bottom, top = self.ends
+        holds = self.low >= bottom and self.high <= top
+        fails = self.low > top or self.high < bottom
         return self.status != ("holds" if holds else "fails" if fails else "open")
 
     @property
@@ -508,44 +512,23 @@ def requirement(demand: Demand, made: Measure | None, levels: Levels) -> Require
 
 
 def _tested(base: Requirement, made: Measure, levels: Levels) -> Requirement:
-    low, high = made.limits(levels.use)
-    low_far, high_far = made.limits(levels.do_not_use)
-    if math.isnan(low) or math.isnan(high):
+    near, far = made.limits(levels.use), made.limits(levels.do_not_use)
+    if any(map(math.isnan, near)):
         return replace(base, status="open")
-    if base.direction == "within":
-        return _margin_requirement(base, (low, high), (low_far, high_far), levels)
-    lower = base.direction == "min"
-    sign = 1.0 if lower else -1.0
-    near, far = (low, high_far) if lower else (high, low_far)
-    sides: tuple[Literal["lower", "upper"], ...] = (
-        ("lower", "upper") if lower else ("upper", "lower")
-    )
-    if sign * near >= sign * base.threshold:
-        return replace(base, status="holds", limit=near, limit_side=sides[0], level=levels.use)
-    if sign * far < sign * base.threshold:
-        return replace(
-            base, status="fails", limit=far, limit_side=sides[1], level=levels.do_not_use
-        )
-    # Open: the limit that is nearer to a decision.
-    good = sign * base.estimate >= sign * base.threshold
-    limit, side = (near, sides[0]) if good else (far, sides[1])
-    level = levels.use if good else levels.do_not_use
-    return replace(base, status="open", limit=limit, limit_side=side, level=level)
-
-
-def _margin_requirement(
-    base: Requirement, near: tuple[float, float], far: tuple[float, float], levels: Levels
-) -> Requirement:
-    bottom, top = base.threshold, base.top
-    upper = base.estimate - bottom > top - base.estimate
-    side: Literal["lower", "upper"] = "upper" if upper else "lower"
+    bottom, top = base.ends
+    upper = base.direction == "max" or base.estimate - bottom > top - base.estimate
+    status: State
+    sides: tuple[Literal["lower", "upper"], ...] = ("lower", "upper")
     if near[0] >= bottom and near[1] <= top:
-        return replace(base, status="holds", limit=near[upper], limit_side=side, level=levels.use)
-    if far[0] > top or far[1] < bottom:
-        other: Literal["lower", "upper"] = "lower" if far[0] > top else "upper"
-        limit = far[0] if far[0] > top else far[1]
-        return replace(base, status="fails", limit=limit, limit_side=other, level=levels.do_not_use)
-    return replace(base, status="open", limit=near[upper], limit_side=side, level=levels.use)
+        status, limit, side, level = "holds", near[upper], sides[upper], levels.use
+    elif far[0] > top or far[1] < bottom:
+        above = far[0] > top
+        status, limit, side, level = "fails", far[not above], sides[not above], levels.do_not_use
+    elif base.direction == "within" or bottom <= base.estimate <= top:
+        status, limit, side, level = "open", near[upper], sides[upper], levels.use
+    else:  # the limit that is nearer to a decision
+        status, limit, side, level = "open", far[not upper], sides[not upper], levels.do_not_use
+    return replace(base, status=status, limit=limit, limit_side=side, level=level)
 
 
 def _deciding(requirements: Sequence[Requirement]) -> str:

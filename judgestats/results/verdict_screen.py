@@ -276,8 +276,7 @@ def _table(results: Results, brief: Summary, width: int, room: int, more: str) -
     contrast = contrast_of(results)
     if not verdicts or contrast or any(v.purpose == "contrast" for v in verdicts):
         lines = tuple(line for line in brief.lines if line.estimand != _BESIDE_FLIPS)
-        drawn = condition_table(replace(brief, lines=lines), width + 1, room, more, contrast)
-        return [[first._replace(text=first.text[1:]), *rest] for first, *rest in drawn]
+        return condition_table(replace(brief, lines=lines), width, room, more, contrast)
     keys = list(dict.fromkeys(r.key for v in verdicts for r in v.requirements))
     if len(verdicts) == 1:
         rows = _rows_of_one(verdicts[0], brief)

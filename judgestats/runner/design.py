@@ -249,10 +249,16 @@ class VaryParameters(common_parameters.CommonParameters):
 P = TypeVar("P", bound=common_parameters.CommonParameters)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Declared:
-    """What is declared of an entry point's parameters."""
+    """What every entry point declares."""
 
+    name: str
+    title: str
+    question: str
     parameters: type[parameter_types.ParameterModel]
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def all_parameters(self) -> tuple[parameter_types.Parameter, ...]:
@@ -321,15 +327,10 @@ class Design(_Declared, Generic[P]):
         the run refused; its analysis says so.
     """
 
-    name: str
-    title: str
-    question: str
     protocol: Callable[[P, Condition], JudgingProtocol]
     analysis: str
     parameters: type[P] = common_parameters.CommonParameters  # type: ignore[assignment]  # where it has none of its own
     conditions: Callable[[P], tuple[Condition, ...]] = crossed
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     items: Callable[[P], tuple[Item, ...]] | None = None
     uses_items: bool = False
     compares: tuple[Levels, ...] = ()
@@ -363,12 +364,7 @@ class ReplicationDesign(_Declared):
         As in `Design`; a replication needs none.
     """
 
-    name: str
-    title: str
-    question: str
     parameters: type[ReplicationParameters]
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def project_folder(name: str) -> Path:

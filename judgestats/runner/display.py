@@ -7,16 +7,15 @@ import os
 import re
 import shlex
 import shutil
-import textwrap
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from judgestats.deadlines import announce_late
 from judgestats.errors import printable
 from judgestats.results import Results, plain, screen, to_plain
 from judgestats.results.change_screen import change_screen, outcome_lines, study_screen
@@ -206,19 +205,8 @@ def notice_lines(notices: Sequence[str]) -> list[str]:
     >>> notice_lines(["One scale: scales are not compared."])[0]
     'Note: One scale: scales are not compared.'
     """
-    lines = [line for notice in notices for line in wrapped(f"Note: {notice}")]
+    lines = [line for notice in notices for line in screen.wrapped(f"Note: {notice}")]
     return [*lines, ""] if lines else []
-
-
-def wrapped(text: str) -> list[str]:
-    """Text in lines of at most 96 columns, the further ones set in."""
-    return textwrap.wrap(
-        text,
-        width=96,
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 SHORT = 8
@@ -276,13 +264,9 @@ def ui_command(uri: str) -> str:
     >>> ui_command("sqlite:////data/runs.db")
     'mlflow ui --backend-store-uri sqlite:////data/runs.db'
     """
-    beside = uri.endswith("/mlflow.db") and _is_default_store(uri)
+    own = Path(uri.removeprefix("sqlite:///")).resolve() == Path("mlflow.db").resolve()
+    beside = uri.endswith("/mlflow.db") and own  # the default store of the current folder
     return "mlflow ui" if beside else f"mlflow ui --backend-store-uri {uri}"
-
-
-def _is_default_store(uri: str) -> bool:
-    """Whether an sqlite store is the default one of the current folder."""
-    return Path(uri.removeprefix("sqlite:///")).resolve() == Path("mlflow.db").resolve()
 
 
 def repeat_command(name: str, given: Mapping[str, str], *, mlflow: bool) -> str:
@@ -539,8 +523,7 @@ def print_outcome(word: str, *sentences: str, following: Sequence[str] = ()) -> 
     print_lines([*lines, *screen.next_line(following, width)])
 
 
-@contextmanager
-def announce_progress(what: str) -> Iterator[None]:
+def announce_progress(what: str) -> AbstractContextManager[None]:
     """Say on standard error what is being done, where it takes more than two seconds.
 
     Parameters
@@ -548,14 +531,4 @@ def announce_progress(what: str) -> Iterator[None]:
     what : str
         ``Analysing 4,800 judgments``.
     """
-
-    def say() -> None:
-        emit(f"{printable(what, one_line=True)} ...\n", error=True)
-
-    timer = threading.Timer(_LATE_S, say)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    return announce_late(_LATE_S, f"{printable(what, one_line=True)} ...")

@@ -217,9 +217,8 @@ def prompt_lines(prompts: Sequence[Rendered]) -> list[str]:
         lines += _wrapped(f"Prompt ({count}) under {under}; asked about {one.item_id}:")
         for message in one.prompted.messages:
             lines += ["", f"  [{message['role']}]"]
-            lines += [
-                f"  {line}".rstrip() for line in _shorten_runs(message["content"]).split("\n")
-            ]
+            text = re.sub(rf"[^\n]{{{_LONGEST},}}", _shortened, message["content"])
+            lines += [f"  {line}".rstrip() for line in text.split("\n")]
         lines += ["", f"  {_form(one.prompted)}", ""]
     return lines
 
@@ -238,10 +237,6 @@ def _form(prompted: Prompted) -> str:
         prompted.mode, "a tool"
     )
     return f"(reply: {how}, {prompted.schema.name}, with {fields})"
-
-
-def _shorten_runs(text: str) -> str:
-    return re.sub(rf"[^\n]{{{_LONGEST},}}", _shortened, text)
 
 
 def _shortened(match: re.Match[str]) -> str:

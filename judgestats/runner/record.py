@@ -42,7 +42,7 @@ from judgestats.protocols.replies import READER_VERSION
 from judgestats.protocols.strategies.base import stage_kind
 from judgestats.results import DecisionOptions, Results, finding_of, plain, write_csv
 from judgestats.results import write_results as write_records
-from judgestats.results.files import MANIFEST
+from judgestats.results.results import MANIFEST
 from judgestats.results.verdict import SCHEMA, summary_of
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, output_parameters, print_result
@@ -265,11 +265,28 @@ def log_results(
     results : Results
         Its records, with the facts of the run.
     """
-    run.answered(results)
     if not results.facts["complete"]:
         run.tags({runs.INCOMPLETE: "true"})
-    run.numbers(results.metrics, params=analysis.params, curves=analysis.curves)
-    log_children(prepared, run, results)
+    by_label = {c.label: c for c in prepared.conditions}
+    children = {}
+    for label in (c.label for c in results.conditions):
+        if label not in by_label:
+            continue  # made from the judgments of other conditions, such as a mean of them
+        condition = by_label[label]
+        spec = prepared.judges[condition.judge]
+        own_tags = {
+            "judgestats.kind": "condition",
+            "judgestats.runner": prepared.design.name,
+            "judgestats.simulated": str(spec.simulated).lower(),
+        }
+        params = {
+            "judge/model": spec.model,
+            "judge/temperature": as_text(condition.temperature),
+            "design/replicates": prepared.parameters.repeats,
+            **{f"factor/{k}": v for k, v in condition.levels.items()},
+        }
+        children[label] = (own_tags, params)
+    log_answer(run, results, params=analysis.params, curves=analysis.curves, children=children)
 
 
 def completed(
@@ -442,41 +459,32 @@ def _judge(name: str, spec: JudgeSpec, own: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def log_children(prepared: Prepared, run: runs.RunWriter, results: Results) -> None:
-    """One child run per condition, so that MLflow's comparison page has rows to compare.
+def log_answer(
+    run: runs.RunWriter,
+    results: Results,
+    *,
+    params: Mapping[str, Any],
+    curves: Mapping[str, list[tuple[int, float]]],
+    children: Mapping[str, tuple[Mapping[str, str], Mapping[str, Any]]],
+) -> None:
+    """Log the answer, its numbers, and a child run per condition for MLflow's comparison page.
 
     Parameters
     ----------
-    prepared : Prepared
     run : RunWriter
-        The parent.
     results : Results
+    params, curves : mapping
+    children : mapping of condition to (tags, parameters)
     """
-    by_label = {c.label: c for c in prepared.conditions}
-    numbers = runs.metrics_of(results)
-    if len(by_label) > runs.MOST_CHILDREN:
+    run.answered(results)
+    run.numbers(results.metrics, params=params, curves=curves)
+    if len(children) > runs.MOST_CHILDREN:
         run.conditions(results)
         return
-    for label in (c.label for c in results.conditions):
-        if label not in by_label:
-            continue  # made from the judgments of other conditions, such as a mean of them
-        condition = by_label[label]
-        spec = prepared.judges[condition.judge]
-        tags = {
-            "judgestats.kind": "condition",
-            "judgestats.runner": prepared.design.name,
-            "judgestats.simulated": str(spec.simulated).lower(),
-        }
-        with run.child(name=label, tags=tags) as child:
-            child.numbers(
-                numbers.get(label, {}),
-                params={
-                    "judge/model": spec.model,
-                    "judge/temperature": as_text(condition.temperature),
-                    "design/replicates": prepared.parameters.repeats,
-                    **{f"factor/{k}": v for k, v in condition.levels.items()},
-                },
-            )
+    numbers = runs.metrics_of(results)
+    for label, (own_tags, own_params) in children.items():
+        with run.child(name=label, tags=own_tags) as child:
+            child.numbers(numbers.get(label, {}), params=own_params)
 
 
 def run_name(prepared: Prepared) -> str:
@@ -574,8 +582,9 @@ def log_plan(prepared: Prepared, run: runs.RunWriter, folder: Path) -> None:
     own = dict.fromkeys(request.sha256 for request in prepared.requests.values())
     shas = list(own) or _templates(prepared)
     run.tags({"prompt_sha256": ", ".join(shas), "data/sha256": sha})
-    run.params(
-        {
+    run.numbers(
+        {},
+        params={
             **p.logged(),
             **{f"parameter/{name}": text for name, text in output_parameters().items()},
             "judge/models": ", ".join(s.model for s in prepared.judges.values()),
@@ -585,7 +594,7 @@ def log_plan(prepared: Prepared, run: runs.RunWriter, folder: Path) -> None:
             "design/conditions": len(prepared.conditions),
             "data/items": source_name(p.items),
             **(prepared.answers.params if prepared.answers else {}),
-        }
+        },
     )
     table = pd.DataFrame(
         [
@@ -745,7 +754,7 @@ def rendering(
     Attach
     """
     if not formats:
-        yield _nothing
+        yield lambda run: {}  # noqa: ARG005
         return
     write_explorer(folder, texts=texts)
     from judgestats.reporting.renderer import begin_report
@@ -782,11 +791,6 @@ def write_explorer(folder: Path, *, texts: bool = True) -> None:
         write_page(run_page(run, keep_texts=texts), folder / "explore.html")
     except InputError as error:
         console.print_status(f"No interactive page was made: {error}")
-
-
-def _nothing(run: runs.RunWriter) -> dict[str, Path | str]:
-    del run
-    return {}
 
 
 def _attach(

@@ -33,6 +33,7 @@ from judgestats.results import plain, read_results
 from judgestats.results import write_results as write_records
 from judgestats.results.change_screen import claim_outcome
 from judgestats.results.numbers import count_noun
+from judgestats.results.screen import wrapped
 from judgestats.runner import display as console
 from judgestats.runner import record
 from judgestats.runner.answers import answer_lines, answers_of, priced
@@ -196,20 +197,16 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
                 contrasts=design.contrasts,
                 extras=extras,
             )
-        if prepared.answers:
-            limits = (*prepared.answers.limitations, *analysis.limitations)
-            analysis = dataclasses.replace(analysis, limitations=limits)
-        notices = (
+        limits = (
+            *([] if collected.complete else [_incomplete(collected, prepared)]),
             *prepared.notices,
             *_not_answered(raw),
             *(copies.limits if copies.groups else ()),
+            *(prepared.answers.limitations if prepared.answers else ()),
+            *analysis.limitations,
+            *(f"Judgments: {note}." for note in collected.notes if "(asked without " in note),
         )
-        analysis = dataclasses.replace(analysis, limitations=(*notices, *analysis.limitations))
-        if without := _dropped_settings(collected.notes):
-            limits = (*analysis.limitations, *without)
-            analysis = dataclasses.replace(analysis, limitations=limits)
-        if not collected.complete:
-            analysis = _incomplete(analysis, collected, prepared)
+        analysis = dataclasses.replace(analysis, limitations=limits)
         error = 0.05 if sequential is None else sequential.error
         analysis = record.completed(prepared, frame, analysis, error=error)
         if sequential is not None:
@@ -441,20 +438,13 @@ def _reasons(rows: pd.DataFrame) -> str:
     return "; ".join(f"{why} ({count_noun(n, 'time', 'times')})" for why, n in kinds.items())
 
 
-def _dropped_settings(notes: Sequence[str]) -> list[str]:
-    """Settings that a judge refused, so that it was asked without them, as limitations."""
-    return [f"Judgments: {note}." for note in notes if "(asked without " in note]
-
-
-def _incomplete(analysis: Analysis, collected: Collected, prepared: Prepared) -> Analysis:
+def _incomplete(collected: Collected, prepared: Prepared) -> Limit:
     done = collected.account.answered + collected.account.cached
     what = f"{done} of {len(prepared.tasks)} planned judgments"
     if prepared.staging is not None:
         what = f"{prepared.staging.settled} of {len(prepared.staging)} planned verdicts"
-    text = Limit(
-        f"Incomplete: {what}. {collected.message}", code="incomplete", short=f"INCOMPLETE: {what}"
-    )
-    return dataclasses.replace(analysis, limitations=(text, *analysis.limitations))
+    text = f"Incomplete: {what}. {collected.message}"
+    return Limit(text, code="incomplete", short=f"INCOMPLETE: {what}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -651,7 +641,7 @@ def _log(
     from judgestats.tracking.runs import RunWriter
 
     about = f"Study: {study.title} ({study.source}). Data: {records['source']}."
-    console.print_status(*console.wrapped(f"{about} No judge is called."), "")
+    console.print_status(*wrapped(f"{about} No judge is called."), "")
     began = time.time()
     command = console.repeat_command(design.name, given, mlflow=bool(os.environ.get(ADOPTED_RUN)))
     tags = {
@@ -672,14 +662,14 @@ def _log(
     with RunWriter(store, name=name, tags=tags, run_id=store.adopted_run, started=began) as run:
         record.write_run_id(folder, run.run_id)
         with rendering(folder, formats=parameters.report, detail=parameters.detail) as attach:
-            run.params(
-                {
+            run.numbers(
+                records["metrics"],
+                params={
                     **parameters.logged(),
                     **{f"parameter/{word}": text for word, text in shown.items()},
                     **records["params"],
-                }
+                },
             )
-            run.metrics(records["metrics"])
             run.artifacts(folder)
             run.answered(results)
             run.finish("FINISHED")

@@ -712,7 +712,7 @@ def preference_pairs(parameters: CrowdParameters) -> tuple[Item, ...]:
         options["mapping"] = parameters.map
     read_items: list[Item] = []
     for source in sources:
-        name = _set_name(source)
+        name = layout_of(source) or source_name(source).rpartition(".")[0] or source
         items, _ = majority_labels(load_items(source, **options))
         items = limited(items, parameters)
         if not items:
@@ -743,10 +743,6 @@ def _need_crowd(parameters: CrowdParameters, sources: Sequence[str]) -> None:
             "answerers=MODEL,MODEL,... (the study: eleven models of very different size, each at "
             "two temperatures), or give answers as answers=FILE."
         )
-
-
-def _set_name(source: str) -> str:
-    return layout_of(source) or source_name(source).rpartition(".")[0] or source
 
 
 def _assign_set(item: Item, name: str, *, several: bool) -> Item:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from pydantic import TypeAdapter
 from scipy import special
 
 from judgestats.analysis.decisions.stopping import VERDICT, StopLook, StoppingRule, unmeasured
@@ -169,7 +170,9 @@ class SequentialRun:
                 claims = sum(len(v.requirements) for v in made.records().verdicts)
                 rule = replace(rule, claims=max(claims, 1))
                 made = measured(judged, frame, analysis, error=rule.next_error)
-            rule = rule.decide(items, _is_decided(made))
+            verdicts = made.records().verdicts
+            known = bool(verdicts) and all(v.outcome != "CANNOT_TELL" for v in verdicts)
+            rule = rule.decide(items, known)
         else:
             subjects = intervals_of(analysis.records(), rule.quantity)
             if not subjects:
@@ -220,22 +223,18 @@ class SequentialRun:
             return False
         try:
             kept = decode_json(text)
-            looks = tuple(
-                StopLook(
-                    items=int(one["items"]),
-                    subject=str(one["subject"]),
-                    **{
-                        k: math.nan if one[k] is None else float(one[k])
-                        for k in ("estimate", "low", "high", "bound")
-                    },
-                )
-                for one in kept["looks"]
-            )
-            told, level = str(kept["rule"]), float(kept["level"])
+            looks = TypeAdapter(tuple[StopLook, ...]).validate_python(kept["looks"])
+            told, reached, items = str(kept["rule"]), bool(kept["reached"]), int(kept["items"])
             changed = [k for k, v in self._terms().items() if kept[k] != v]
-            last = (bool(kept["reached"]), int(kept["items"]), int(kept["projected"]))
-            claims = int(kept["claims"])
-        except (ValueError, TypeError, KeyError):
+            rule = replace(
+                self.rule, looks=looks, reached=reached, certified=reached, items=items,
+                n_items=items, level=float(kept["level"]), claims=int(kept["claims"]),
+                projected=int(kept["projected"]), subject=looks[-1].subject,
+                saved_share=1 - items / self.rule.max_items
+                if reached or items == self.rule.max_items else math.nan,
+                reason="" if reached else "the rule is not met",
+            )  # fmt: skip
+        except (ValueError, TypeError, LookupError):
             raise StoreError(
                 f"journal {self._journal.path}: the looks of --until cannot be read. Move the file "
                 "aside to begin a new journal."
@@ -249,14 +248,7 @@ class SequentialRun:
                 f"answers cannot change its {_TERMS[changed[0]]} afterwards. Repeat the earlier "
                 "options, or name another --journal."
             )
-        reached, items, projected = last
-        self.rule = replace(
-            self.rule, looks=looks, reached=reached, certified=reached, items=items, n_items=items,
-            level=level, claims=claims, projected=projected, subject=looks[-1].subject,
-            saved_share=1 - items / self.rule.max_items
-            if reached or items == self.rule.max_items else math.nan,
-            reason="" if reached else "the rule is not met",
-        )  # fmt: skip
+        self.rule = rule
         return True
 
     # ------------------------------------------------------------------ result
@@ -475,9 +467,3 @@ def _distance(rule: StoppingRule, found: tuple[float, float, float]) -> float:
         return high - low
     side = (estimate - low) if estimate > rule.target else (high - estimate)
     return side / abs(estimate - rule.target) if estimate != rule.target else math.inf
-
-
-def _is_decided(analysis: Analysis) -> bool:
-    """Whether there are verdicts, and every one is known."""
-    verdicts = analysis.records().verdicts
-    return bool(verdicts) and all(v.outcome != "CANNOT_TELL" for v in verdicts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import re
 import shutil
 import time
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judgestats.data.schema import read_artifact, refuse_edited, validate_parsed
-from judgestats.deadlines import make_scratch_folder, scratch_folder
+from judgestats.deadlines import make_scratch_folder, scratch_folder, set_environment
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, StoreError, nearest
 from judgestats.files.remote import refuse_remote
@@ -25,10 +24,10 @@ from judgestats.files.tables import read_csv
 from judgestats.files.text import clean, command_word, decode_json, shorten_text
 from judgestats.results import Results, read_results
 from judgestats.results.change_screen import outcome_lines
-from judgestats.results.files import read_values
 from judgestats.results.metric_names import ALIASES, METRICS, quantity_of_metric
 from judgestats.results.purposes import PURPOSES, threshold_text
 from judgestats.results.quantities import PUBLIC_NAMES
+from judgestats.results.results import read_values
 from judgestats.results.screen import reliability_rows
 from judgestats.results.verdict import CODES, ORDER, Subject, summary_of
 from judgestats.results.verdict_screen import care_of, number_text, status_text, verdict_groups
@@ -400,7 +399,8 @@ class RunWriter:
 
     def finish(self, status: str) -> None:
         """End the run as FINISHED, FAILED or KILLED; what follows does not change that."""
-        with store_faults("a run was ended"), _nothing_printed():
+        # MLflow prints a run's address where a server ends it: during the document of --json
+        with store_faults("a run was ended"), set_environment(**{_SILENT: "true"}):
             self._client.set_terminated(self.run_id, status=status)
         self._ended = True
 
@@ -411,19 +411,6 @@ class RunWriter:
         entities = [RunTag(k, shorten_text(str(v), _MAX_TAG)) for k, v in tags.items()]
         with store_faults("tags were written"):
             self._client.log_batch(self.run_id, tags=entities)
-
-    def params(self, params: Mapping[str, Any]) -> None:
-        """Log parameters in one call. Those the run has already (from ``mlflow run``) stay."""
-        self.numbers({}, params=params)
-
-    def metrics(
-        self,
-        values: Mapping[str, float | None],
-        *,
-        curves: Mapping[str, list[tuple[int, float]]] | None = None,
-    ) -> None:
-        """Log numbers in batches, as `numbers` does."""
-        self.numbers(values, curves=curves)
 
     def numbers(
         self,
@@ -479,7 +466,7 @@ class RunWriter:
             return
         worst = str(summary_of(results.verdicts)["outcome"])
         self.tags({"mlflow.note.content": verdict_note(results), "verdict": worst})
-        self.metrics(verdict_metrics(results))
+        self.numbers(verdict_metrics(results))
 
     def conditions(self, results: Results) -> None:
         """The numbers of every condition as a table, which MLflow shows and compares."""
@@ -561,30 +548,27 @@ def run_files() -> Iterator[Path]:
     It is kept where the store fails, and where a run with a plan is interrupted before it is there.
     """
     folder = make_scratch_folder("files")
-    keep = False
+    kept = folder.with_name(f"judgestats-kept-{folder.name[-8:]}")
     try:
         yield folder
     except StoreError as error:
-        keep = (folder / "results.json").is_file()
-        if keep:
+        if (folder / "results.json").is_file():
             error.exit_code = 5
-            folder = folder.rename(folder.with_name(f"judgestats-kept-{folder.name[-8:]}"))
+            folder.rename(kept)
             error.add_note(
-                f"The run's files are kept in {folder} (report: `judgestats report "
-                f"{command_word(folder)}`). With a store, the same command records the run and "
+                f"The run's files are kept in {kept} (report: `judgestats report "
+                f"{command_word(kept)}`). With a store, the same command records the run and "
                 "sends no request again."
             )
         raise
     except KeyboardInterrupt as stop:
         session = folder / "session.json"
-        keep = session.is_file() and "run_id" not in decode_json(session.read_text("utf-8"))
-        if keep:
-            folder = folder.rename(folder.with_name(f"judgestats-kept-{folder.name[-8:]}"))
-            stop.add_note(f"The plan is kept in {folder}.")
+        if session.is_file() and "run_id" not in decode_json(session.read_text("utf-8")):
+            folder.rename(kept)
+            stop.add_note(f"The plan is kept in {kept}.")
         raise
     finally:
-        if not keep:
-            shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=not folder.exists())
 
 
 def artifact_path(store: Store, run_id: str) -> Path | str:
@@ -597,20 +581,6 @@ def artifact_path(store: Store, run_id: str) -> Path | str:
     if parts.scheme == "file":
         return Path(unquote(parts.path))
     return redact_uri(uri) if parts.scheme else Path(uri)
-
-
-@contextmanager
-def _nothing_printed() -> Iterator[None]:
-    """MLflow prints a run's address where a server ends it: during the document of ``--json``."""
-    before = os.environ.get(_SILENT)
-    os.environ[_SILENT] = "true"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SILENT]
-        else:
-            os.environ[_SILENT] = before
 
 
 LOOK, LOOK_OF = "judgestats.look", "judgestats.look_of"
@@ -668,7 +638,7 @@ def keep_card(store: Store, card: EndpointCard) -> str:
     cost = {} if card.cost_usd is None else {"cost/usd": card.cost_usd}
     with run_files() as folder, RunWriter(store, name=f"endpoint {card.model}", tags=tags) as run:
         (folder / FILE).write_text(card.to_json(), encoding="utf-8")
-        run.metrics({"latency/seconds": card.latency_s, **cost})
+        run.numbers({"latency/seconds": card.latency_s, **cost})
         run.artifacts(folder)
     return run.run_id
 
@@ -881,7 +851,9 @@ def whole_run(run: str) -> str:
         )
     ids = [r.info.run_id for r in runs]
     if not ids:
-        recent = [r.info.run_id for r in _recent(store, experiments)]
+        last = store.client.search_runs(experiments, max_results=50)
+        own = [r for r in last if "mlflow.parentRunId" not in r.data.tags]
+        recent = [r.info.run_id for r in own[:3]]
         recent_runs = f" The last ones: {', '.join(recent)}." if recent else ""
         raise InputError(
             f"no run begins with {run!r} in {store.uri}.{nearest(run, recent)}{recent_runs}"
@@ -892,12 +864,6 @@ def whole_run(run: str) -> str:
 
 
 _BEGINNING = re.compile(r"[0-9a-f]{4,31}")
-
-
-def _recent(store: Store, experiments: list[str]) -> list[Any]:
-    """The last runs that judgestats made, conditions left out."""
-    runs = store.client.search_runs(experiments, max_results=50)
-    return [r for r in runs if "mlflow.parentRunId" not in r.data.tags][:3]
 
 
 def _download(run: str, scratch: Path, artifact: str = "") -> Path:

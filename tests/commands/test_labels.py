@@ -222,7 +222,7 @@ def test_two_annotators_at_once_lose_no_label(tmp_path, ending):
 LABEL = """
 import sys
 from pathlib import Path
-from judgestats.commands.label_page import LabelFile
+from judgestats.commands.labels import LabelFile
 from judgestats.reporting.explorer import Answer
 file = LabelFile(Path("labels.csv"), annotator=sys.argv[1], choices=["pass", "fail"])
 print("ready", flush=True)
@@ -233,7 +233,7 @@ for i in range(200):
 LOOK = """
 import sys
 from judgestats.cli import main
-from judgestats.commands import label_page as labels_page
+from judgestats.commands import labels as labels_page
 for line in iter(sys.stdin.readline, "\\n"):
     if line.strip() != "begin":
         main(["monitor", line.strip(), "--state", "s.db", "--rate", "pass=verdict:pass"])

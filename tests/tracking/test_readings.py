@@ -25,7 +25,7 @@ def test_a_run_and_its_experiment_open_on_the_answer(workplace) -> None:
     store = open_store()
     with RunWriter(store, name="r") as run:
         run.answered(FOUND)
-        run.metrics({"cost/usd": 1.0})
+        run.numbers({"cost/usd": 1.0})
     kept = store.client.get_run(run.run_id)
     assert kept.data.tags["mlflow.note.content"].startswith(r"**It does\.**")
     assert kept.data.metrics == {"cost_usd": 1.0}  # no number under a name made from prose

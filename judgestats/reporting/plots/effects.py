@@ -151,7 +151,9 @@ class Forest(base.Figure):
         if not row.has_interval:
             return show(row.estimate)
         if self.log:
-            return f"{show(row.estimate)} {_ratio_interval(row)}"
+            limits = positive_interval(row.low, row.high, estimate=row.estimate)
+            limits = limits if UNKNOWN in limits else f"[{show(row.low)}, {show(row.high)}]"
+            return f"{show(row.estimate)} {limits}"
         return f"{show(row.estimate)} [{show(row.low)}, {show(row.high)}]"
 
     def draw(self, ax: Axes) -> None:
@@ -300,12 +302,6 @@ def _ratio(value: float) -> str:
     if 0.1 <= value < 100:
         return number(value)
     return f"{value:.2g}" if value < 0.1 else f"{value:.3g}"
-
-
-def _ratio_interval(row: EffectRow) -> str:
-    """An interval of a ratio as tables print it: an end that says nothing is not a number."""
-    limits = positive_interval(row.low, row.high, estimate=row.estimate)
-    return limits if UNKNOWN in limits else f"[{_ratio(row.low)}, {_ratio(row.high)}]"
 
 
 def _ratio_limits(ax: Axes, values: Sequence[float], inner: Sequence[float], n_ticks: int) -> None:

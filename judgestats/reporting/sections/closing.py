@@ -14,9 +14,9 @@ from judgestats.reporting.numbers import integer, money
 from judgestats.reporting.runs import Run
 from judgestats.reporting.sections.people import linked
 from judgestats.reporting.tables import Column, Markdown, Table
-from judgestats.results.files import results_frame
 from judgestats.results.numbers import count_noun
 from judgestats.results.quantities import TESTS
+from judgestats.results.results import results_frame
 from judgestats.sinks import escape_markdown, write_csv_file
 
 Write = Callable[[str], str]

@@ -59,7 +59,12 @@ def refusals(first: Run, second: Run) -> list[str]:
     shared = set(one["item_id"]) & set(two["item_id"])
     if len(shared) < 3:
         reasons.append(f"they share {len(shared) or 'no'} items, and at least 3 are needed")
-    changed = [name for name in _changed_items(first, second) if _is_shared(name, shared)]
+    texts, others = _texts(first), _texts(second)  # none where a run kept no items
+    changed = [
+        name for name, text in texts.items()
+        if others.get(name, text) != text
+        and any(item == name or item.startswith(f"{name}/") for item in shared)
+    ]  # fmt: skip
     if changed:
         reasons.append(
             f"{len(changed)} things judged have the same name but another text (such as "
@@ -73,17 +78,6 @@ def _shortly(names: list[str]) -> str:
     return "; ".join(names[:4]) + (f" and {more} more" if more > 0 else "")
 
 
-def _changed_items(first: Run, second: Run) -> list[str]:
-    """What has the same name in both runs and another text; nothing where a run kept no items.
-
-    Compared is what a judge reads: the question with its context and reference under the item's id,
-    each response under the id with its author. Labels of human raters, categories and responses
-    that only one of the runs holds make no difference.
-    """
-    one, two = _texts(first), _texts(second)
-    return [key for key in one if key in two and one[key] != two[key]]
-
-
 def _texts(run: Run) -> dict[str, str]:
     texts: dict[str, str] = {}
     for item in run.items:
@@ -94,11 +88,6 @@ def _texts(run: Run) -> dict[str, str]:
             key = f"{name}/{response.get('author') or place}"
             texts[key] = json.dumps(response.get("turns"), sort_keys=True)
     return texts
-
-
-def _is_shared(name: str, shared: set[str]) -> bool:
-    """Whether a name stands for something that both runs judged: itself, or part of it."""
-    return any(item == name or item.startswith(f"{name}/") for item in shared)
 
 
 _FEWEST_DRAWN = 3
@@ -323,15 +312,12 @@ def commands(runs: Sequence[Run]) -> tables.Markdown:
 def limits(runs: Sequence[Run]) -> str:
     """Which of the runs have few questions."""
     few = [
-        f"{name_reliability(name)} ({_questions(run).with_file(_file(name)).markdown})"
+        f"{name_reliability(name)} ({questions.with_file(_file(name)).markdown})"
         for name, run in zip(names_of(runs), runs, strict=True)
+        for questions in [count(run.records, "facts.design.clusters")]
         if 0 < int(run.design.get("clusters") or 0) < _FEW
     ]
     return f"Few questions: {', '.join(few)}." if few else ""
-
-
-def _questions(run: Run) -> AddressedText:
-    return count(run.records, "facts.design.clusters")
 
 
 def differences(runs: Sequence[Run]) -> tables.Table | tables.Markdown:

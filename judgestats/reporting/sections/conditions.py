@@ -32,14 +32,10 @@ _COLUMNS = {
 }
 """Columns of the table of conditions under the names of the registry."""
 _LABELS = {
-    "icc1": "ICC(1,1)",
     "accuracy_all": "Accuracy with all repeats averaged",
-    "unread_share": "Unparsed rate",
     "unanswered_share": "Failed calls",
-    "mean": "Mean score",
     "sd": "SD",
     "min": "Lowest",
-    "median": "Median",
     "max": "Highest",
     "n_items": "Items",
     "n_ok": "Scores",
@@ -51,15 +47,9 @@ _LABELS = {
     "harmonic_of_means": "Their harmonic mean",
     "chance": "Grade Score by chance",
     "chosen_preferred_by_chance": "Preferred answer, at random",
-    "alpha": "Cronbach's alpha",
     "pearson": "Pearson's r",
-    "vote_share": "Kappa (repeats)",
-    "reliability": "Reliability",
-    "cost_usd": "Cost",
     "k": "Judgments averaged",
     "tokens": "Tokens per verdict",
-    "tokens_per_pair": "Tokens per pair",
-    "cost_per_pair": "Cost per pair",
     "printed_omega": "Omega as printed",
     "published_omega": "Omega, recomputed",
     "published_omega_null_mean": "Omega, repeats shuffled",
@@ -135,14 +125,7 @@ def measured(run: Run, row: int, key: str) -> Measured:
     for condition in records.conditions:
         if condition.label == name and estimand in condition.estimates:
             return Measured.from_record(records.get(condition.estimates[estimand], Estimate))
-    ends = [f"{key}{end}" for end in ("", "_low", "_high", "_null_q95")]
-    value, low, high, chance = (number_of(values.get(end)) for end in ends)
-    first, second, third, fourth = (address(CONDITIONS, f"rows.{row}.{end}") for end in ends)
-    unit = _unit(run, key)
-    return Measured(
-        value=value, low=low, high=high, chance=chance, bounded=_is_bounded(key, unit), unit=unit,
-        at=(first, second, third, fourth),
-    )  # fmt: skip
+    return number_in({**values, "at": (CONDITIONS, row)}, key, _unit(run, key))
 
 
 def measures(run: Run, keys: Sequence[str]) -> list[str]:
@@ -177,8 +160,8 @@ def _is_bounded(key: str, unit: str = "") -> bool:
 
 def heading(key: str) -> str:
     """What a column is called."""
-    if key in _LABELS or key in COEFFICIENTS:
-        return _LABELS.get(key) or COEFFICIENTS[key]
+    if label := _LABELS.get(key) or COEFFICIENTS.get(key):
+        return label
     entry = _declared(key)
     text = entry.heading if entry else key.removeprefix("factor_").replace("_", " ")
     return text[:1].upper() + text[1:]
@@ -341,18 +324,21 @@ def grouped_table(
     )
 
 
-def number_in(row: Mapping[str, Any], key: str) -> Measured:
-    """A number of a row with the ends of its interval, which stand next to it.
+def number_in(row: Mapping[str, Any], key: str, unit: str = "") -> Measured:
+    """A number of a row with the ends of its interval and its null value, next to it.
 
     ``at`` of the row, if any, is its table and its index in that table.
     """
-    ends = (key, f"{key}_low", f"{key}_high")
-    value, low, high = (number_of(row.get(end)) for end in ends)
+    ends = [f"{key}{end}" for end in ("", "_low", "_high", "_null_q95")]
+    value, low, high, chance = (number_of(row.get(end)) for end in ends)
     table, place = row.get("at") or ("", 0)
-    first, second, third = (address(table, f"rows.{place}.{end}") if table else "" for end in ends)
-    return Measured(
-        value=value, low=low, high=high, bounded=_is_bounded(key), at=(first, second, third, "")
+    first, second, third, fourth = (
+        address(table, f"rows.{place}.{end}") if table else "" for end in ends
     )
+    return Measured(
+        value=value, low=low, high=high, chance=chance, bounded=_is_bounded(key, unit), unit=unit,
+        at=(first, second, third, fourth),
+    )  # fmt: skip
 
 
 def subject_of(record: Record) -> str:

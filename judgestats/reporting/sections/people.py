@@ -69,7 +69,8 @@ def disagreements(run: Run) -> list[Showable]:
         note="Long texts are cut." * any(r[k] for r in rows for k in _TEXTS),
         label="tbl-disagreements",
     )
-    return [table, *_link(run)]
+    where = f"::: {{.files}}\n\nAll of them: [{_FILE}]({_FILE}).\n\n:::"
+    return [table, *([Markdown(where)] if linked(run) else [])]
 
 
 def _gap(row: dict[str, Any]) -> float:
@@ -99,13 +100,6 @@ def linked(run: Run) -> bool:
     if whole.resolve() != copy.resolve():
         shutil.copyfile(whole, copy)
     return True
-
-
-def _link(run: Run) -> list[Markdown]:
-    """Where all of them are."""
-    if not linked(run):
-        return []
-    return [Markdown(f"::: {{.files}}\n\nAll of them: [{_FILE}]({_FILE}).\n\n:::")]
 
 
 _COUNTED = (

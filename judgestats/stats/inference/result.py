@@ -283,14 +283,7 @@ class Estimate(Result):
         text, null = self._format_estimate(self.label), self.null
         if null:
             bounded = omits_zero(self.name)
-            text += null_text(
-                null.mean,
-                null.q95,
-                null.p_value,
-                bounded=bounded,
-                reason=null.reason,
-                smallest=null.p_smallest,
-            )
+            text += null_text(null, null.p_value, null.p_smallest, bounded=bounded)
         return text + f" ({self.sample})."
 
     def __str__(self) -> str:
