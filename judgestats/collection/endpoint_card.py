@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+
+import httpx2
+import openai
 
 from judgestats.collection.app_client import AsgiApp
 from judgestats.collection.client import JudgeClient
 from judgestats.collection.endpoint import why_fatal
 from judgestats.collection.prices import PriceTable, charged, default_prices
 from judgestats.collection.request import TextSize
+from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import placed
@@ -142,20 +147,29 @@ class _Calls:
             self.bound: _BOUND,
             **fields,
         }
-        outcome, reply = await self._client.exchange("POST", "/chat/completions", body)
-        if outcome.kind is Kind.TIMED_OUT:
+        started, raw = time.perf_counter(), b""
+        try:
+            reply = await self._client.sdk.post(
+                "/chat/completions", body=body, cast_to=httpx2.Response
+            )
+            raw, headers = reply.content, dict(reply.headers)
+            outcome = read_reply(raw, headers, time.perf_counter() - started)
+        except openai.APIStatusError as error:
+            headers = dict(error.response.headers)
+            outcome = read_error(error.status_code, error.response.content, headers, 0.0)
+        except openai.APITimeoutError:
             why = f"no reply within {self._timeout_s:g} s; --timeout allows more"
-            outcome = replace(outcome, detail=why)
-        headers = {} if reply is None else reply.headers
+            headers, outcome = {}, Outcome(kind=Kind.TIMED_OUT, detail=why)
+        except openai.APIConnectionError as error:
+            headers, outcome = {}, self._client.connection_failure(error.__cause__, started)
         self.outcomes.append(outcome)
         self.headers |= {
             one_line(name)[:60]: one_line(value)[:40]
             for name, value in headers.items()
             if "ratelimit" in name
         }
-        if reply is None or outcome.kind is not Kind.ANSWERED:
-            return outcome, {}
-        return outcome, decode_json(reply.body, keep_last=True)
+        value = decode_json(raw, keep_last=True) if outcome.kind is Kind.ANSWERED else {}
+        return outcome, value
 
 
 async def examined(

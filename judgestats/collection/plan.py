@@ -16,7 +16,6 @@ from judgestats.collection.journal_file import Answer
 from judgestats.collection.prices import JudgePlan, Price, PricePlan, Sampled
 from judgestats.collection.request import Ready
 from judgestats.collection.response import Abilities
-from judgestats.collection.retry import Kind
 from judgestats.collection.rows import answer_row, blank_row
 from judgestats.collection.spec import JudgeSpec, key_hint
 from judgestats.data.columns import Task
@@ -439,27 +438,31 @@ async def _ask_all(endpoints: Mapping[str, JudgeSpec], timeout_s: float) -> dict
 
 
 async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
+    import openai
+
     from judgestats.collection.client import JudgeClient
 
     # The judges' own client: bounded in time and size, and no redirect carries the key elsewhere.
     async with JudgeClient(spec, connections=1, timeout_s=timeout_s) as client:
-        outcome, reply = await client.exchange("GET", "/models")
-    if outcome.kind is Kind.TIMED_OUT:
-        raise JudgeError(
-            f"{spec.base_url} gave no answer within {timeout_s:g} s. Check base_url, and that "
-            "the server is running."
-        )
-    if reply is None:
-        raise JudgeError(
-            f"{spec.base_url} cannot be reached ({outcome.detail}). Check base_url, and that the "
-            "server is running."
-        )
-    if reply.status in {401, 403}:
-        # The server's own words are left out: some repeat the key in them.
-        raise JudgeError(
-            f"{spec.base_url} refuses the key. Set {key_hint(spec.base_url)} to one that it "
-            "accepts."
-        )
-    if not reply.ok:
-        return f"answers (no list of models: HTTP {reply.status})"
-    return f"answers ({len(reply.body)} bytes of models)"
+        try:
+            reply = await client.models()
+        except (openai.AuthenticationError, openai.PermissionDeniedError):
+            # The server's own words are left out: some repeat the key in them.
+            raise JudgeError(
+                f"{spec.base_url} refuses the key. Set {key_hint(spec.base_url)} to one that it "
+                "accepts."
+            ) from None
+        except openai.APITimeoutError:
+            raise JudgeError(
+                f"{spec.base_url} gave no answer within {timeout_s:g} s. Check base_url, and that "
+                "the server is running."
+            ) from None
+        except openai.APIConnectionError as error:
+            why = client.connection_failure(error.__cause__, 0.0).detail
+            raise JudgeError(
+                f"{spec.base_url} cannot be reached ({why}). Check base_url, and that the server "
+                "is running."
+            ) from None
+        except openai.APIStatusError as error:
+            return f"answers (no list of models: HTTP {error.status_code})"
+        return f"answers ({len(reply.content)} bytes of models)"

@@ -36,8 +36,9 @@ from judgestats.protocols.base import ReplyMode
 if TYPE_CHECKING:
     from judgestats.collection.app_client import AppClient
     from judgestats.collection.callable_judge import FunctionClient
+    from judgestats.collection.client import JudgeClient
 
-    Client = AppClient | FunctionClient
+    Client = JudgeClient | AppClient | FunctionClient
 
 _OK = 200
 _HOLD = 3

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "mlflow",
-    "aiohttp",
+    "openai",
     "pandas",
     "scipy",
     "statsmodels",

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "mlflow",
-    "aiohttp",
+    "openai",
     "statsmodels",
     "scipy",
     "pingouin",

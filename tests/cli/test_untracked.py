@@ -10,7 +10,7 @@ import pytest
 from judgestats.cli import main
 from tests.cli.test_screens import table
 
-HEAVY = {"mlflow", "httpx2", "matplotlib", "sklearn", "pingouin", "statsmodels", "scipy.stats"}
+HEAVY = {"mlflow", "openai", "matplotlib", "sklearn", "pingouin", "statsmodels", "scipy.stats"}
 OF_CALLS = {"judgestats.collection", "pydantic", "uvicorn"}
 
 
@@ -74,7 +74,7 @@ def test_simulated_judges_are_asked_without_the_sdk():
         "judge = Condition(judge='sim-typical')\n"
         "task = Task(condition=judge, item_id='q', cluster='q', replicate=0, build=build)\n"
         "print(collect_judgments([task]).account.answered)\n"
-        "print(sorted({'httpx2', 'aiohttp'} & set(sys.modules)))\n"
+        "print(sorted({'openai', 'httpx2', 'aiohttp'} & set(sys.modules)))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

@@ -1,6 +1,6 @@
 """Real processes to be killed and interrupted, forked from one that has imported everything once.
 
-Starting Python and importing pandas takes far longer than what such a test looks at. A
+Starting Python and importing pandas and the SDK takes far longer than what such a test looks at. A
 fork is a process like any other: it has an id of its own, holds its own locks, and dies of SIGKILL.
 """
 

@@ -1,4 +1,4 @@
-"""Batch mode against the simulated Batch API, in process and over loopback."""
+"""Batch mode against the simulated Batch API, in process and over loopback, with the real SDK."""
 
 import asyncio
 import signal

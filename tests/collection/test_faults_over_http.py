@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
 
 from judgestats import collection
+from judgestats.collection.client import _relevant_headers
 from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import JudgeError
 
@@ -153,6 +154,8 @@ def test_anthropics_quota_headers_are_read():
     assert collection.quota_pause({f"{name}-remaining": "9", f"{name}-reset": soon}) == 0.0
     for odd in ("2026-99-99T00:00:00Z", "2026-01-01T::::::Z", "2026-01-01T00:00:00Z", ""):
         assert collection.quota_pause({f"{name}-remaining": "0", f"{name}-reset": odd}) == 0.0
+    kept = _relevant_headers([(name.encode() + b"-reset", b"x"), (b"set-cookie", b"y")])
+    assert kept == [(name.encode() + b"-reset", b"x")]
 
 
 # ------------------------------------------------------------------- what a server does not support

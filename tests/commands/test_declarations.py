@@ -241,7 +241,7 @@ def test_files_and_folders_are_completed_by_the_shell(monkeypatch, capsys):
 
 def modules_of(*words):
     """The heavy packages that a command has loaded at its end."""
-    heavy = {"click", "numpy", "pandas", "pydantic", "mlflow", "aiohttp", "rich"}
+    heavy = {"click", "numpy", "pandas", "pydantic", "mlflow", "openai", "rich"}
     script = (
         "import sys, judgestats.cli as c; c.main(sys.argv[1:]); "
         f"print(*sorted({heavy!r} & set(sys.modules)))"

@@ -107,7 +107,7 @@ def test_demo_answers_without_mlflow_and_with_little_data():
     assert "Permission is hereby granted" in (demo_file().parent / "LICENSE").read_text()
     code = (
         "import sys; from judgestats.cli import main; code = main(['demo']); "
-        "assert not {'mlflow', 'httpx2'} & set(sys.modules); sys.exit(code)"
+        "assert not {'mlflow', 'openai'} & set(sys.modules); sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "gpt-5.4-nano" in done.stdout

@@ -20,7 +20,7 @@ from judgestats.deprecated import REMOVED_STATISTICS
 ROOT = Path(judgestats.__file__).parent
 HEAVY = {
     "mlflow",
-    "httpx2",
+    "openai",
     "matplotlib",
     "sklearn",
     "pingouin",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import random
-import secrets
+import time
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -21,8 +20,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from judgestats.collection.app_client import AsgiApp, CallError
-from judgestats.collection.client import JudgeClient
+import httpx2
+
+from judgestats.collection.app_client import AsgiApp
+from judgestats.collection.client import CALL_ERRORS, JudgeClient
 from judgestats.collection.response import read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, RetryPolicy, one_line
 from judgestats.collection.spec import JudgeSpec, Secret, key_hint, key_variable
@@ -95,9 +96,6 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         Asked in process.
     """
 
-    _path = "/batches"
-    _after = "after"
-
     def __init__(
         self,
         spec: JudgeSpec,
@@ -121,10 +119,6 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
             max_body=_MAX_FILE,
         )
 
-    @staticmethod
-    def _state_of(value: dict[str, Any]) -> BatchState:
-        return _state(value)
-
     async def __aexit__(self, *error: object) -> None:
         await self._short.__aexit__(*error)
         await self._long.__aexit__(*error)
@@ -133,33 +127,33 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
     async def upload(self, name: str, content: bytes) -> str:
         """Upload a batch's input file; gives its id."""
-        form, kind = _form(f"judgestats-{name}.jsonl", content)
-        headers = {"Content-Type": kind}
-        return await self._call(
-            "a file was uploaded", _file_id, "POST", "/files", form, headers=headers, long=True
-        )
+        files = self._long.sdk.files.with_raw_response
+
+        async def send() -> str:
+            file = (f"judgestats-{name}.jsonl", content, "application/jsonl")
+            reply = await files.create(file=file, purpose="batch")
+            return checked_id(reply_object(reply.http_response.content))
+
+        return await self._call("a file was uploaded", send)
 
     async def create(self, name: str, file_id: str, experiment: str) -> BatchState:
         """Create a batch, once: what breaks off is looked for before it is tried again."""
-        wanted = {
-            "input_file_id": file_id,
-            "endpoint": "/v1/chat/completions",
-            "completion_window": "24h",
-            "metadata": {MARK: name, "experiment": experiment[:100] or "none"},
-        }
-        return await self._create(wanted, lambda: self.find(name, ()))
+        batches = self._short.sdk.batches.with_raw_response
+        metadata = {MARK: name, "experiment": experiment[:100] or "none"}
 
-    async def _create(
-        self,
-        wanted: Mapping[str, Any],
-        look: Callable[[], Awaitable[BatchState | None]],
-        *,
-        long: bool = False,
-    ) -> BatchState:
-        doing = "a batch was created"
-        return await self._call(
-            doing, self._read_state, "POST", self._path, wanted, instead=look, long=long
-        )
+        async def send() -> BatchState:
+            reply = await batches.create(
+                input_file_id=file_id,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata=metadata,
+            )
+            return _state(reply_object(reply.http_response.content))
+
+        async def look() -> BatchState | None:
+            return await self.find(name, ())
+
+        return await self._call("a batch was created", send, instead=look)
 
     async def find(self, name: str, ids: Collection[str]) -> BatchState | None:
         """The batch that carries our name in its metadata, if the server has one.
@@ -176,61 +170,75 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         """The server's batches, page by page."""
         after = ""
         for _ in range(_PAGES):
-            path = f"{self._path}?limit=100" + (f"&{self._after}={after}" if after else "")
-            page, more = await self._call("batches were listed", self._read_page, "GET", path)
+            page, more = await self._call("batches were listed", self._page(after))
             for state in page:
                 yield state
             if not more or not page or page[-1].id == after:
                 return
             after = page[-1].id
 
-    def _read_state(self, body: bytes) -> BatchState:
-        return self._state_of(reply_object(body))
+    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
+        batches = self._short.sdk.batches.with_raw_response
 
-    def _read_page(self, body: bytes) -> tuple[list[BatchState], bool]:
-        value = reply_object(body)
-        data = value.get("data")
-        if not isinstance(data, list):
-            raise MalformedError("the list of batches is not a list")
-        return _states(data, self._state_of), value.get("has_more") is True
+        async def send() -> tuple[list[BatchState], bool]:
+            start: dict[str, Any] = {"after": after} if after else {}
+            reply = await batches.list(limit=100, **start)
+            value = reply_object(reply.http_response.content)
+            data = value.get("data")
+            if not isinstance(data, list):
+                raise MalformedError("the list of batches is not a list")
+            return _states(data), value.get("has_more") is True
+
+        return send
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
-        doing, path = f"batch {batch_id} was looked at", f"{self._path}/{batch_id}"
-        return await self._call(doing, self._read_state, "GET", path)
+        batches = self._short.sdk.batches.with_raw_response
+
+        async def send() -> BatchState:
+            reply = await batches.retrieve(batch_id)
+            return _state(reply_object(reply.http_response.content))
+
+        return await self._call(f"batch {batch_id} was looked at", send)
 
     async def content(self, file_id: str) -> bytes:
         """A file's content, the key taken out."""
-        doing, path = f"file {file_id} was downloaded", f"/files/{file_id}/content"
-        return await self._call(doing, bytes, "GET", path, long=True)
+
+        async def send() -> bytes:
+            reply = await self._long.sdk.files.content(file_id)
+            return reply.content
+
+        return await self._call(f"file {file_id} was downloaded", send)
 
     async def delete(self, file_id: str) -> None:
         """Delete a file that no batch uses; a file that is gone already is not an error."""
-        # It costs nothing where it is, and expires.
-        with contextlib.suppress(BatchCallError):
-            await self._call(f"file {file_id} was deleted", bytes, "DELETE", f"/files/{file_id}")
+
+        async def send() -> None:
+            await self._short.sdk.files.with_raw_response.delete(file_id)
+
+        try:
+            await self._call(f"file {file_id} was deleted", send)
+        except BatchCallError:
+            return  # it costs nothing where it is, and expires
 
     async def _call(
         self,
         doing: str,
-        read: Callable[[bytes], _T],
-        *call: Any,
+        send: Callable[[], Awaitable[_T]],
+        *,
         instead: Callable[[], Awaitable[_T | None]] | None = None,
-        long: bool = False,
-        headers: Mapping[str, str] | None = None,
     ) -> _T:
-        """Send until it succeeds or the retry policy gives up; `call` is of `JudgeClient.fetch`.
+        """Send until it succeeds or the retry policy gives up.
 
         `instead` is asked before a call is repeated that may have had its effect already.
         """
-        client = self._long if long else self._short
         tried, waited = 0, 0.0
         while True:
             tried += 1
             try:
-                result = read(await client.fetch(*call, headers=headers))
-            except CallError as error:
-                outcome = error.outcome
+                result = await send()
+            except CALL_ERRORS as error:
+                outcome = self._short.failure(error, time.perf_counter())
             except MalformedError as error:
                 outcome = Outcome(kind=Kind.MALFORMED, detail=one_line(str(error)))
             else:
@@ -272,18 +280,6 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 # ----------------------------------------------------------------------------- reading
 
 
-def _form(name: str, content: bytes) -> tuple[bytes, str]:
-    """A batch's input file as a form, and the form's content type."""
-    boundary = secrets.token_hex(16)
-    start = (
-        f'--{boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
-        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
-        "Content-Type: application/jsonl\r\n\r\n"
-    )
-    whole = start.encode() + content + f"\r\n--{boundary}--\r\n".encode()
-    return whole, f"multipart/form-data; boundary={boundary}"
-
-
 def reply_object(body: bytes) -> dict[str, Any]:
     """The JSON object of a reply; `MalformedError` for anything else."""
     try:
@@ -293,10 +289,6 @@ def reply_object(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise MalformedError("the reply is not an object")
     return value
-
-
-def _file_id(body: bytes) -> str:
-    return checked_id(reply_object(body))
 
 
 def checked_id(value: dict[str, Any]) -> str:
@@ -347,14 +339,15 @@ def _state(value: dict[str, Any]) -> BatchState:
     )
 
 
-def _states(data: list[Any], read: Callable[[Any], BatchState] = _state) -> list[BatchState]:
+def _states(data: list[Any]) -> list[BatchState]:
     """The readable batches of a list: others may have handed in what we do not understand."""
-    states = []
+    errors_read = []
     for value in data:
-        # no object, or one without id or status: not a batch of ours
-        with contextlib.suppress(MalformedError, AttributeError):
-            states.append(read(value))
-    return states
+        try:
+            errors_read.append(_state(value))
+        except (MalformedError, AttributeError):
+            continue  # no object, or one without id or status: not a batch of ours
+    return errors_read
 
 
 def _error_text(error: dict[str, Any]) -> str:
@@ -501,6 +494,7 @@ def _failure(kind: Kind, detail: str) -> Outcome:
 
 
 _VERSION = "2023-06-01"
+_PATH = "/messages/batches"
 _MAX_TOKENS = 4096
 """Sent where the request names no limit: Anthropic requires one."""
 _STATUS = {
@@ -524,19 +518,12 @@ class AnthropicBatches(BatchClient):
     a batch whose id was lost is found by the ids of its requests, once it has ended.
     """
 
-    _path = "/messages/batches"
-    _after = "after_id"
-
     def __init__(self, spec: JudgeSpec, **options: Any) -> None:
         own = {"x-api-key": spec.key, "anthropic-version": Secret(_VERSION)}
-        # the client's own header would be taken for a token of another kind
+        # the SDK's own header would be taken for a token of another kind
         own["Authorization"] = Secret("")
         super().__init__(replace(spec, headers={**spec.headers, **own}), **options)
         self._requests: dict[str, list[dict[str, Any]]] = {}
-
-    @staticmethod
-    def _state_of(value: dict[str, Any]) -> BatchState:
-        return _anthropic_state(value)
 
     async def upload(self, name: str, content: bytes) -> str:
         """Keep the requests until the batch is created."""
@@ -547,8 +534,14 @@ class AnthropicBatches(BatchClient):
         """Create a batch, once: what breaks off is looked for before it is tried again."""
         del file_id, experiment
         requests = self._requests.pop(name)
-        ids = [str(r["custom_id"]) for r in requests]
-        return await self._create({"requests": requests}, lambda: self.find(name, ids), long=True)
+
+        async def send() -> BatchState:
+            return _anthropic_state(reply_object(await self._post(_PATH, {"requests": requests})))
+
+        async def look() -> BatchState | None:
+            return await self.find(name, [str(r["custom_id"]) for r in requests])
+
+        return await self._call("a batch was created", send, instead=look)
 
     async def find(self, name: str, ids: Collection[str]) -> BatchState | None:
         """The batch that holds these requests, if the server has one.
@@ -573,14 +566,45 @@ class AnthropicBatches(BatchClient):
                 return state
         return None
 
+    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
+        start = f"&after_id={after}" if after else ""
+
+        async def send() -> tuple[list[BatchState], bool]:
+            value = reply_object(await self._get(f"{_PATH}?limit=100{start}"))
+            listed = value.get("data")
+            if not isinstance(listed, list):
+                raise MalformedError("the list of batches is not a list")
+            states = [_anthropic_state(b) for b in listed if isinstance(b, dict)]
+            return states, value.get("has_more") is True
+
+        return send
+
+    async def state(self, batch_id: str) -> BatchState:
+        """How far a batch is."""
+
+        async def send() -> BatchState:
+            return _anthropic_state(reply_object(await self._get(f"{_PATH}/{batch_id}")))
+
+        return await self._call(f"batch {batch_id} was looked at", send)
+
     async def content(self, file_id: str) -> bytes:
         """The results of a batch as lines of the Batch API."""
-        doing, path = f"the results of batch {file_id} were downloaded", f"{self._path}/{file_id}"
-        body = await self._call(doing, bytes, "GET", f"{path}/results", long=True)
+
+        async def send() -> bytes:
+            return await self._get(f"{_PATH}/{file_id}/results", long=True)
+
+        body = await self._call(f"the results of batch {file_id} were downloaded", send)
         return b"".join(_result_lines(body))
 
     async def delete(self, file_id: str) -> None:
         """Nothing to delete: no file was uploaded."""
+
+    async def _get(self, path: str, *, long: bool = False) -> bytes:
+        client = self._long if long else self._short
+        return (await client.sdk.get(path, cast_to=httpx2.Response)).content
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> bytes:
+        return (await self._long.sdk.post(path, body=body, cast_to=httpx2.Response)).content
 
 
 def message_request(line: bytes) -> dict[str, Any]:
