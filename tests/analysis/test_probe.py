@@ -140,7 +140,7 @@ def test_a_judge_that_sees_nothing_is_not_called_fair():
 
 def test_nothing_is_claimed_of_judges_that_heed_no_probe():
     wrong = sum(bool(claims(probed(seeded(22, s), World(), resamples=19))) for s in range(3))
-    assert wrong <= 1  # without adjustment over probes and judges all three would claim
+    assert wrong == 0  # the first is the nearest: a tenth of its p is a claim
 
 
 def test_an_effect_is_claimed_of_the_probe_that_has_it():
