@@ -14,7 +14,7 @@ from tests.null_judge.worlds import World, compared, labelled_items, scored
 
 ONE, TWO = (Condition(judge=f"judge, run {n}", temperature=1.0) for n in (1, 2))
 PAIR = {ONE.label: TWO.label}
-RUNS = 6
+RUNS = 3
 
 
 def share_of_false_claims(frames) -> float:
@@ -35,7 +35,7 @@ def share_of_false_claims(frames) -> float:
 def test_a_judge_that_scores_twice_has_not_changed(replications):
     world = World(replications=replications)
     frames = (scored(np.random.default_rng(s), world, [ONE, TWO]) for s in range(RUNS))
-    assert share_of_false_claims(frames) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / RUNS)
+    assert share_of_false_claims(frames) == 0  # at 10 repeats p of the second is .049 by itself
 
 
 def test_a_judge_that_compares_twice_has_not_changed():
@@ -45,7 +45,7 @@ def test_a_judge_that_compares_twice_has_not_changed():
         rng = np.random.default_rng(seed)
         return compared(rng, world, [ONE, TWO], labelled_items(rng, world))
 
-    assert share_of_false_claims(map(frame, range(RUNS))) <= 0.05 + 2 * np.sqrt(0.0475 / RUNS)
+    assert share_of_false_claims(map(frame, range(RUNS))) == 0
 
 
 def test_a_change_of_size_is_found_among_all_tests():
