@@ -56,22 +56,6 @@ def statistics(frame, expected):
             yield 1 - value if frame.attrs.get("tested") == "b" else value, one["value"]
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_an_export_is_read_without_options(name):
-    frame, expected = read_judgments(FOLDER / name), EXPECTED[name]
-    counts = expected["counts"]
-    assert reading_of(frame)["layout"] == expected["layout"]
-    assert frame["item_id"].nunique() == counts["items"]
-    assert (frame["status"] == "ok").sum() == counts["judgments"]
-    if "clusters" in counts:
-        assert frame["cluster"].nunique() == counts["clusters"]
-    labels = int((frame["label"] != "").sum()) if "label" in frame else 0
-    assert labels * counts.get("human_raters", 1) == counts["labels"]
-    for ours, theirs in statistics(frame, expected):
-        assert ours == pytest.approx(theirs, abs=1e-4)
-        assert not any(ours == pytest.approx(v, abs=1e-4) for v in expected["never"])
-
-
 @pytest.mark.parametrize("name", ["langfuse_scores.csv", "trulens_records.csv"])
 def test_a_frame_is_read_as_its_file_in_any_order_of_rows_and_columns(name):
     with (FOLDER / name).open(newline="") as stream:
