@@ -415,9 +415,10 @@ def kind_of(
             f"map a path inside it, e.g. score={column}.score."
         ) from None
     stated = dict(stated or {})
-    if not kind and scale is None and not stated_meaning("-1", stated) and _has_code(distinct):
+    codes = _codes(distinct) if not kind and scale is None else set()
+    if codes := {c for c in codes if not stated_meaning(f"{c:g}", stated)}:
         counts = counted_words(values, rows)
-        code = {w: n for w, n in counts.items() if numbers_of([w])[0] == -1}
+        code = {w: n for w, n in counts.items() if numbers_of([w])[0] in codes}
         raise not_understood(column, code, otherwise="For points of a scale: --kind score.")
     if numeric and len(distinct) > _MOST_WORDS and kind in {"", "score"} and not stated:
         return _scores(distinct, scale, "numbers")
@@ -452,11 +453,19 @@ def kind_of(
     return replace(found, statuses=statuses, stated=stated) if not found.statuses else found
 
 
-def _has_code(distinct: Sequence[Any]) -> bool:
-    """Whether -1 stands next to scores from 0: several tools write it where there is no verdict."""
+_CODES = (-1, -9, -99, -999, 99, 999, 9999)
+"""Numbers that several tools write where there is no verdict."""
+
+
+def _codes(distinct: Sequence[Any]) -> set[float]:
+    """Those of them that stand next to scores from 0, below them or far above them."""
     numbers = numbers_of(distinct)
-    others = numbers[(numbers != -1) & ~np.isnan(numbers)]
-    return bool((numbers == -1).any() and len(np.unique(others)) > 1 and (others >= 0).all())
+    found = set()
+    for code in set(_CODES) & set(numbers):
+        others = numbers[(numbers != code) & ~np.isnan(numbers)]
+        alone = len(np.unique(others)) > 1 and (others >= 0).all()
+        found |= {code} if alone and (code < 0 or code > 9 * others.max()) else set()
+    return found
 
 
 def _statuses(

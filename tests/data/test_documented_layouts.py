@@ -107,11 +107,8 @@ def test_label_studio_predictions_are_judged_by_peoples_annotations(tmp_path):
     assert set(found["label"]) == {"yes"}
     for task in tasks:
         task["predictions"] = []
-        task["annotations"][0]["result"] = [rating("stars", 4)]
-    people = read_judgments(written(tmp_path, "people.json", tasks))
-    assert people["judge"].nunique() == 3
-    assert set(people.loc[people["judge"] == "annotator 0", "score"]) == {4}
-    assert "every annotator is interpreted as a judge" in people.attrs["notes"][0]
+    with pytest.raises(InputError, match="no predictions of a model"):
+        read_judgments(written(tmp_path, "people.json", tasks))
 
 
 @pytest.mark.parametrize("snake", [False, True])

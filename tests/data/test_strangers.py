@@ -37,6 +37,18 @@ READ = {
         lambda r: [(i, f"q{i}", f"a {i}", r.randint(1, 5), r.randint(1, 5)) for i in range(30)],
         {"items": 30, "judgments": 30, "labels": 30},
     ),
+    "choices of a judge and of humans": (
+        "id,response_a,response_b,judge_choice,human_choice",
+        lambda r: [(i, f"t{i}", f"u{i}", word(r, "A B"), word(r, "A B tie")) for i in range(40)],
+        {"items": 40, "judgments": 40, "labels": 40},
+    ),
+    "questions as items": (
+        "input,prediction,reasoning,value,score",
+        lambda r: [
+            (f"q{i}", f"a{i}", "so", *(("Y", 1), ("N", 0))[r.randint(0, 1)]) for i in range(40)
+        ],
+        {"items": 40, "judgments": 40},
+    ),
     "several people beside one judge": (
         "doc_id,score,expert_1,expert_2,annotator",
         lambda r: [(i, *(r.randint(1, 3) for _ in range(3)), "ab"[i % 2]) for i in range(30)],
@@ -341,6 +353,58 @@ ASKED = {
         "they gave the labels",
         {"items": 20, "judgments": 20, "labels": 60, "human_raters": 3},
     ),
+    "names of people and a model": (
+        "item,annotator,score",
+        lambda r: [(i, a, r.randint(1, 5)) for i in range(30) for a in ("gpt-4o", "ann", "bo")],
+        "people, next to gpt-4o",
+        {"items": 30, "judgments": 30, "labels": 60, "human_raters": 2},
+    ),
+    "rows of several people": (
+        "item,rater,score",
+        lambda r: [
+            (i, a, r.randint(1, 5)) for i in range(30) for a in ("gpt-4o", "human_1", "human_2")
+        ],
+        "human rows are labels",
+        {"items": 30, "judgments": 30, "labels": 60, "human_raters": 2},
+    ),
+    "rows of documents without their ids": (
+        "query_id,judge,score,human_label",
+        lambda r: [(i // 5, "gpt", r.randint(0, 3), r.randint(0, 3)) for i in range(60)],
+        "each row is an item",
+        {"items": 60, "clusters": 12, "judgments": 60, "labels": 60},
+    ),
+    "ids of rows beside those of traces by metric": (
+        "id,traceId,name,value",
+        lambda r: [
+            (i, f"t{i // 3}", ["tone", "depth", "tone"][i % 3], r.randint(1, 5)) for i in range(60)
+        ],
+        "not used = id; criterion = name; item = traceId",
+        {"items": 20, "criteria": 2, "judgments": 60},
+    ),
+    "labels of humans by criterion": (
+        "id,llm_tone,llm_depth,human_tone,human_depth",
+        lambda r: [(i, *(r.randint(1, 5) for _ in range(4))) for i in range(30)],
+        "criterion=llm_tone,llm_depth; person=human_tone,human_depth",
+        {"items": 30, "criteria": 2, "judgments": 60, "labels": 60, "human_raters": 1},
+    ),
+    "models by criterion": (
+        "id,gpt4_tone,gpt4_depth,claude_tone,claude_depth",
+        lambda r: [(i, *(r.randint(1, 5) for _ in range(4))) for i in range(30)],
+        "judge+criterion=gpt4_tone,gpt4_depth,claude_tone,claude_depth",
+        {"items": 30, "criteria": 2, "judges": 2, "judgments": 120},
+    ),
+    "winners by name in both orders": (
+        "prompt_id,response_a_model,response_b_model,winner_model",
+        lambda r: [(i, *p, word(r, "x y")) for i in range(30) for p in (("x", "y"), ("y", "x"))],
+        "verdict = winner_model",
+        {"items": 30, "orders": 2, "judgments": 60, "systems": 2},
+    ),
+    "documents by query": (
+        "qid,docid,grade",
+        lambda r: [(i // 5, f"d{i % 7}x{i // 5}", r.randint(0, 3)) for i in range(60)],
+        "item = qid + docid",
+        {"items": 60, "clusters": 12, "judgments": 60},
+    ),
     "ids of rows beside a text that repeats": (
         "entry_id,text,judge,score",
         lambda r: [
@@ -419,6 +483,15 @@ def test_commands_of_the_screens_name_any_file_as_a_word(name, workplace, capsys
     assert places == {place, f"{place}.csv"}
 
 
+def test_verdicts_in_cells_of_json_are_offered(workplace, capsys):
+    rows = [{"item_id": i, "judge_output": json.dumps({"score": 1 + i % 5})} for i in range(30)]
+    pd.DataFrame(rows).to_csv("t.csv", index=False)
+    assert main(["analyze", "t.csv", *QUIET]) == 2
+    [option] = json.loads(capsys.readouterr().out)["reading"]["options"]
+    assert main([*option["command"][1:], *QUIET]) == 0
+    assert json.loads(capsys.readouterr().out)["reading"]["counts"]["judgments"] == 30
+
+
 def test_rankings_are_no_repeats(workplace, capsys):
     rng = random.Random(5)
     rows = [{"question": i, "ranking": rng.sample(["a1", "b2", "c3"], 3)} for i in range(30)]
@@ -439,8 +512,8 @@ REFUSED = {
             "text_id,model_label,human_label",
             lambda r: [(i, word(r, "toxic clean"), word(r, "toxic clean")) for i in range(30)],
         ),
-        ["toxic=WHAT", "clean=WHAT", "--map verdict=model_label"],
-        ["--values", "toxic=fail,clean=pass", "--map", "verdict=model_label"],
+        ["toxic=WHAT", "clean=WHAT"],
+        ["--values", "toxic=fail,clean=pass"],
         {"judgments": 30, "labels": 30},
     ),
     "feelings about a text": (
@@ -460,6 +533,12 @@ REFUSED = {
         ["'-1' (10)", "--values='-1=WHAT'"],
         ["--values=-1=unparsed"],
         {"judgments": 30, "unparsed": 10},
+    ),
+    "99 among scores": (
+        table("item,judge,score", lambda r: [(i, "gpt", [1, 3, 5, 99][i % 4]) for i in range(40)]),
+        ["'99' (10)", "--values '99=WHAT'"],
+        ["--values", "99=missing"],
+        {"judgments": 30, "missing": 10},
     ),
     "letters as grades": (
         table("item,judge,grade", lambda r: [(i, "gpt", "ABCDF"[i % 5]) for i in range(40)]),

@@ -57,7 +57,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 SIDES = tuple(
     (name.format(first), name.format(second))
     for name in ("model{}", "{}model", "system{}", "{}system", "modelname{}", "assistant{}",
-                 "{}assistant", "bot{}", "llm{}", "agent{}", "contestant{}", "player{}")
+                 "{}assistant", "bot{}", "llm{}", "agent{}", "contestant{}", "player{}",
+                 "response{}model", "answer{}model", "output{}model", "model{}name", "model{}id")
     for first, second in (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 )  # fmt: skip
 """Names (folded) of the two columns that name the models of a pair."""
@@ -219,6 +220,11 @@ def resolve_columns(
     if by_question and "item_id" not in names:
         # Without an id the question names the item, with the system that answered where one did.
         names["item_id"] = names.pop("cluster")
+    coded = "choice" in names and pd.api.types.is_numeric_dtype(table[names["choice"]])
+    if needs_item and "item_id" not in names and verdict_named and not coded:
+        texts = [c for c in map(str, table) if c not in used and names_question(c)]
+        if texts and table[texts[0]].is_unique and table[texts[0]].notna().all():
+            names["item_id"] = texts[0]
     if needs_item and "item_id" not in names:
         raise MissingRoleError(path, "items", table)
     if "cluster" not in names and "item_id" in names and (own := _question(table, names, used)):
@@ -313,6 +319,8 @@ def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     ids = [m for c in free if (m := _IDS.fullmatch(c))]
     named = [m[0] for m in ids if not _OF_NO_ITEMS.search(m[1])]
     named = named or [c for c in free if folded(c) in _TEXT_NOUNS and not asked]
+    judged = [m[0] for m in ids if folded(m[1]) in _TEXT_NOUNS]
+    named = judged if len(named) > 1 and len(judged) == 1 else named
     if len(named) != 1 or table[named[0]].isna().any():
         return ""
     if not len(table) or not table[named[0]].is_unique:
@@ -336,8 +344,17 @@ def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collectio
         c for c in rest
         if may_hold_verdicts(table[c]) or any(len(_few_words(table[c]) & w) > 1 for w in words)
     ]  # fmt: skip
-    named = [c for c in like if _OF_JUDGES.match(c)]
+    of_judges = [c for c in rest if _OF_JUDGES.match(c)]
+    paired = [c for c in of_judges if any(_noun(c) == _noun(p) for p in people if _noun(c))]
+    if len(paired) == 1:
+        return paired[0]
+    named = [c for c in like if c in of_judges]
     return named[0] if len(named) == 1 == len(like) else ""
+
+
+def _noun(name: str) -> str:
+    """What is after the first word of a name: the noun of ``llm_score`` and ``human_score``."""
+    return folded("_".join(re.split(r"[\W_]+", name)[1:]))
 
 
 def repeats_verdict(table: pd.DataFrame, names: Mapping[str, str]) -> bool:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from judgestats.data.readers.columns import Remark, names_text
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import kind_of_rater
+from judgestats.data.readers.roles import kind_of_rater, names_model
 from judgestats.data.readers.row_checks import open_question
 from judgestats.data.readers.tables import MAX_COLUMNS, read_frame
 from judgestats.errors import InputError
@@ -32,6 +32,7 @@ _NO_VERDICT = re.compile(
 _HUMAN = "human|expert|annotator|reviewer|gold|manual"
 _BY_HUMANS = re.compile(rf"(?:{_HUMAN})[_ .-]+(.+)|(.+?)[_ .-]+(?:{_HUMAN})", re.IGNORECASE)
 """Names of criteria that hold human labels: their first or last word says so."""
+_SCORE_OF = re.compile(r"[_. -]+(?:score|rating|grade|verdict|label)$", re.IGNORECASE)
 _RECORD = "record"
 """The number of the record, which is the item where the export names none."""
 
@@ -133,11 +134,11 @@ class Layout:
     def serves(self, column: str) -> bool:
         """Whether the layout reads a column."""
         paths = {self.keep[0], self.drop[0], self.error, f"{self.each}[]", *self.first}
-        if column in self.names | paths or (not self.item and names_text(column)):
+        if column in self.names | paths or names_text(column):
             return True
         base = re.sub(r"\.(?:status|users)$", "", column)
-        patterns = (*self.verdict, *self.label, self.inverted[0], self.judge, self.confidence,
-                    self.naming)  # fmt: skip
+        own = (self.inverted[0], self.judge, self.confidence, self.naming)
+        patterns = (*self.signature, *self.verdict, *self.label, *own)
         return any(re.fullmatch(p, c) for p in patterns if p for c in (column, base))
 
     def stems(self, columns: Collection[str]) -> set[str] | None:
@@ -236,8 +237,15 @@ def records_of(document: Any, layout: Layout) -> list[Mapping[str, Any]]:
         document = document.get(key) if isinstance(document, Mapping) else document
     if isinstance(document, Mapping):
         values = list(document.values())
+        if len(values) > 1 and all(_are_records(v) for v in values):
+            blocks = ((name, r) for name, own in document.items() for r in own)
+            return [{"@block": name, **record} for name, record in blocks]
         document = values if values and all(isinstance(v, Mapping) for v in values) else [document]
     return [r for r in document if isinstance(r, Mapping)] if isinstance(document, list) else []
+
+
+def _are_records(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(r, Mapping) for r in value) and bool(value)
 
 
 def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
@@ -536,9 +544,10 @@ def _verdict_rows(
     verdicts = [c for own in by_criterion.values() for c in own]
     columns = [str(c) for c in table]
     naming = [c for c in columns if c == layout.criterion or re.fullmatch(layout.naming, c)]
+    named = "judge" if not layout.judge and all(map(names_model, by_criterion)) else "criterion"
     found = {
         "verdict": verdicts,
-        "criterion": naming or (verdicts if set(by_criterion) != {""} else []),
+        named: naming or (verdicts if set(by_criterion) != {""} else []),
         "label": list(labels.values()),
         "cluster": [layout.cluster],
         "system": [c for c in (layout.system, *layout.pair) if c in columns],
@@ -550,9 +559,8 @@ def _verdict_rows(
     }
     plain = by_criterion.pop("", []) if len(by_criterion) > 1 else []
     item = [c for c in table if c in layout.item] or [_RECORD]
-    texts = (
-        [] if layout.item else [str(c) for c in table if names_text(str(c)) and c not in verdicts]
-    )
+    unnamed = [str(c) for c in table if names_text(str(c)) and c not in verdicts]
+    texts = unnamed if item == [_RECORD] else []
     base = table[[c for c in table if c in layout.names or c in item or c in texts]].copy()
     paths |= {_RECORD: texts} if texts else {}
     if layout.cluster and layout.cluster in layout.item and layout.cluster in base:
@@ -575,7 +583,7 @@ def _verdict_rows(
             named = _pattern_value(table[layout.criterion], layout.within.get("criterion", ""))
             part["criterion"] = named.mask(_first(table, own).notna(), criterion or named)
         elif criterion:
-            part["criterion"] = criterion
+            part[named] = criterion if named == "criterion" else _SCORE_OF.sub("", criterion)
         if criterion in labels:
             part = _with_labels(part, table, labels[criterion])
         stacked = len(by_criterion) > 1 and layout.rater

@@ -88,13 +88,11 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
         "task": text(about.get("task"), 200),
         "author": text(about.get("model"), 200),
     }
-    epochs = set[float]()
     for sample in samples:
         if not isinstance(sample, dict):
             raise InputError(f"{rows.path}: a sample is {short(sample)}, not a JSON object.")
         calls = _calls(sample)
         epoch = number(sample.get("epoch"))
-        epochs.add(epoch)
         cluster = text(sample.get("id"), 300)
         metadata = object_of(sample.get("metadata"))
         which = _answer_index(sample, answers.setdefault(cluster, []))
@@ -107,9 +105,9 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
         }
         if which:
             rows.note(
-                "Answers vary between the epochs of a sample: each is a separate item, its "
-                "sample the cluster. Score the log again for repeated judgments of one answer "
-                "(inspect score, append)."
+                "Answers vary between the epochs of a sample, or are not in the log: each is a "
+                "separate item, its sample the cluster. Score the log again for repeated "
+                "judgments of one answer (inspect score, append)."
             )
         scores: dict[str, dict[str, Any] | None] = dict(
             _named_scores(object_of(sample.get("scores")))
@@ -119,11 +117,6 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
             scores = dict.fromkeys(scorers or ("(no scorer)",))
         for name, score in scores.items():
             _add(rows, name, score, calls, grader, place, stopped, scorers, named)
-    if len(epochs) > 1 and not any(answers.values()):
-        rows.note(
-            "No sample holds its answer: epochs are interpreted as repeated judgments of one "
-            "answer. Where the answers differ, flip rate and SEM do not hold."
-        )
 
 
 def _declared(about: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
@@ -150,11 +143,12 @@ def _declared(about: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def _answer_index(sample: Mapping[str, Any], answers: list[str]) -> int:
-    """Which of the answers to its question a sample holds; 0 where it holds none."""
+    """Which of the answers to its question a sample holds; an unknown one is its own."""
     output = object_of(sample.get("output"))
     answer = digest(text(output.get("completion")) or _reply(output))
-    if not answer:
+    if not answer and sample.get("error"):
         return 0
+    answer = answer or f"epoch {text(sample.get('epoch'), 20)}"
     if answer not in answers:
         answers.append(answer)
     return answers.index(answer)

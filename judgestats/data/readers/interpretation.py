@@ -548,11 +548,15 @@ def _seeds(
 ) -> Iterator[tuple[float, TableOptions]]:
     """Options that say where the verdicts are and what names an item, with their costs."""
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
+    paths = {o: c for o, c in names.items() if "." in c and o in {"item_id", *VERDICTS}}
+    options = _stated(options, mapping=paths)
     whole = [(0.0, options)]
     if not options.parse and not options.wide and not any(v in names for v in VERDICTS):
+        sides = side_columns(table) or ()
+        outcomes = {*PREFERENCES, *(normalize_value(v) for c in sides for v in table[c].unique())}
         for free in (table.drop(columns=[*_design(table, names, options)]), table):
             shapes = list(layout.shapes_of_verdicts(free, names))
-            columns = _verdict_columns(free, {*names.values()})
+            columns = _verdict_columns(free, {*names.values(), *sides}, outcomes)
             if shapes or columns or any(_may_be_words(free[c], c) for c in map(str, free)):
                 break
         if chance := names.get("pass_probability"):
@@ -613,7 +617,9 @@ def _stated(options: TableOptions, **further: Any) -> TableOptions:
     return replace(options, mapping=mapping, **further)
 
 
-def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[float, str]]:
+def _verdict_columns(
+    table: pd.DataFrame, taken: Collection[str], outcomes: Collection[str]
+) -> list[tuple[float, str]]:
     """Columns that may hold verdicts, the likeliest first."""
     found = []
     for column in map(str, table.columns):
@@ -629,7 +635,7 @@ def _verdict_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[
         known = pass_fail_words({str(w): int(n) for w, n in counts.items()})
         if numbers and not fractions and len(counts) == len(table) > _FEW:
             continue  # numbers of rows
-        words = (not known.unknown and known.is_binary) or set(counts.index) <= set(PREFERENCES)
+        words = (not known.unknown and known.is_binary) or set(counts.index) <= {*outcomes}
         if len(counts) < 2 or not (words or fractions or (numbers and len(counts) <= _MOST_SCORES)):
             continue
         likely = 2 * _is_named(column) + (not numbers)

@@ -129,6 +129,45 @@ def json_cell(value: Any, opening: str = "{[") -> Any:
     return clean_json(found) if isinstance(found, (dict, list)) else value
 
 
+def records_with_objects(table: DataFrame, *, texts: bool = True) -> list[dict[Any, Any]]:
+    """The rows of a table, with lists where Parquet has arrays.
+
+    Parameters
+    ----------
+    table : DataFrame
+    texts : bool
+        Whether text cells that hold JSON are read, in columns where nine in ten do.
+
+    Examples
+    --------
+    >>> records_with_objects(DataFrame({"id": ["a"], "scores": ['[{"name": "tone"}]']}))
+    [{'id': 'a', 'scores': [{'name': 'tone'}]}]
+    """
+    held = {}
+    for name, column in table.items():
+        cells = column.dropna()
+        first = cells.iloc[0] if len(cells) else None
+        if texts and isinstance(first, str) and first.lstrip()[:1] in {"[", "{"}:
+            read = cells.map(json_cell)
+            held[name] = read if 10 * read.map(_is_tree).sum() >= 9 * len(cells) else column
+        elif _is_tree(first):
+            held[name] = column.map(_as_json)
+    return table.assign(**{str(k): v for k, v in held.items()}).to_dict("records")
+
+
+def _is_tree(value: Any) -> bool:
+    return isinstance(value, (list, Mapping)) or hasattr(value, "tolist")
+
+
+def _as_json(value: Any) -> Any:
+    """A cell with lists where Parquet has arrays."""
+    if hasattr(value, "tolist") and not isinstance(value, (str, bytes)):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {k: _as_json(v) for k, v in value.items()}
+    return [_as_json(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
 def object_in(value: Any) -> Mapping[str, Any] | None:
     """The object that a cell holds, as it is or as JSON text; None for anything else."""
     value = json_cell(value, "{")

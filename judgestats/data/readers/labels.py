@@ -414,7 +414,7 @@ def with_labelled_rows(
         Labels belong to an item, and to a criterion or condition where human rows name it.
     values : mapping of word to meaning, optional
     rater : str
-        The column that names the person; empty where none does.
+        The column that may name the person.
 
     Returns
     -------
@@ -441,8 +441,9 @@ def with_labelled_rows(
     said = rows[list(columns)].bfill(axis=1).iloc[:, 0]
     filled = text_column(said).str.strip().ne("")
     long = pd.DataFrame({"key": theirs[filled], "label": said[filled]})
-    if rater:
-        wide = _pivot_raters(source, long.assign(person=text_column(rows[rater])[filled]))
+    person = text_column(rows[rater])[filled]
+    if len(pd.unique(person)) > 1:
+        wide = _pivot_raters(source, long.assign(person=person))
     else:
         long["person"] = long.groupby("key", sort=False).cumcount()
         wide = long.pivot(index="key", columns="person", values="label")

@@ -19,13 +19,13 @@ from judgestats.data.readers.columns import (
     nested,
     of_people,
 )
-from judgestats.data.readers.roles import counts_or_measures
+from judgestats.data.readers.roles import counts_or_measures, names_model
 from judgestats.errors import InputError
 from judgestats.files.text import short
 
-SYSTEM_CRITERION = "system+criterion"
-"""Role of columns with the verdicts on one system by one criterion each."""
-ROLES = ("judge", "replicate", "criterion", "system", SYSTEM_CRITERION, "order", "label")
+CROSSED = ("system+criterion", "judge+criterion")
+"""Roles of columns with the verdicts on one system, or of one judge, by one criterion each."""
+ROLES = ("judge", "replicate", "criterion", "system", *CROSSED, "order", "label")
 """What each of several columns may hold the verdicts of; ``label``: of one person."""
 
 VALUE = "verdict"
@@ -68,11 +68,12 @@ def long_of(
             f"{source}: --wide {spec!r} names only {columns[0]!r}. A single column of verdicts is "
             f"mapped: --map verdict={columns[0]}."
         )
-    crossed = systems_by_criterion(columns) if role == SYSTEM_CRITERION else {}
-    if role == SYSTEM_CRITERION and set(crossed) != set(columns):
+    whole, head = role, role.partition("+")[0]
+    crossed = systems_by_criterion(columns) if role in CROSSED else {}
+    if role in CROSSED and set(crossed) != set(columns):
         raise InputError(
-            f"{source}: --wide {spec!r}: the columns are not each system by each criterion. Name "
-            "one of the two: system=COLUMNS or criterion=COLUMNS."
+            f"{source}: --wide {spec!r}: the columns are not each {head} by each criterion. Name "
+            f"one of the two: {head}=COLUMNS or criterion=COLUMNS."
         )
     levels = [c for _, c in crossed.values()] if crossed else _levels(columns)
     role = "criterion" if crossed else role or _role_of(levels)
@@ -89,12 +90,55 @@ def long_of(
     rest = [c for c in table.columns if c not in columns]
     parts = [
         table[rest]
-        .assign(**({"system": crossed[column][0]} if crossed else {}))
+        .assign(**({head: crossed[column][0]} if crossed else {}))
         .assign(**{role: level})
         .assign(**{VALUE: table[column].astype(object)})
         for column, level in zip(columns, levels, strict=True)
     ]
-    return pd.concat(parts, ignore_index=True), SYSTEM_CRITERION if crossed else role, columns
+    return pd.concat(parts, ignore_index=True), whole if crossed else role, columns
+
+
+def labels_by_criterion(
+    table: pd.DataFrame, columns: Sequence[str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table with a column of labels per person, from one per person and criterion.
+
+    Parameters
+    ----------
+    table : DataFrame
+        With a column ``criterion``, as `long_of` makes it.
+    columns : sequence of str
+        Columns of labels.
+
+    Returns
+    -------
+    tuple of DataFrame and tuple of str
+        As given where the names of the columns do not hold those of all criteria.
+
+    Examples
+    --------
+    >>> labels = {"human_tone": [1, 1], "human_depth": [2, 2]}
+    >>> t = pd.DataFrame({"criterion": ["tone", "depth"], **labels})
+    >>> labels_by_criterion(t, list(labels))[0]["human"].tolist()
+    [1, 2]
+    """
+    criteria = list(pd.unique(table["criterion"])) if "criterion" in table else []
+    people: dict[str, dict[str, str]] = {}
+    for column in columns:
+        for one in (str(c) for c in criteria):
+            if m := re.fullmatch(
+                rf"(.+)[\W_]{re.escape(one)}|{re.escape(one)}[\W_](.+)", column, re.I
+            ):
+                people.setdefault(m[1] or m[2], {})[one] = column
+    if len(criteria) < 2 or not people or any(len(own) != len(criteria) for own in people.values()):
+        return table, tuple(columns)
+    said = {
+        name: pd.Series(
+            [table[own[str(c)]].iloc[i] for i, c in enumerate(table["criterion"])], table.index
+        )
+        for name, own in people.items()
+    }
+    return table.drop(columns=list(columns)).assign(**said), tuple(said)
 
 
 def _spec(spec: str) -> tuple[str, list[str]]:
@@ -465,7 +509,9 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
     if any(of_people(c) for c in rest):
         return ""  # human labels stand among them: whose is what has to be said
     if crossed := systems_by_criterion(rest):
-        return f"{SYSTEM_CRITERION}={','.join(crossed)}"
+        if all(map(names_model, (system for system, _ in crossed.values()))):
+            return ""  # models may judge or be judged
+        return f"{CROSSED[0]}={','.join(crossed)}"
     named = [c for c in rest if criteria_names([c, c])]
     alike = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
     numbers = [c for c in named if pd.api.types.is_numeric_dtype(table[c])]
@@ -645,6 +691,8 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     people = [c for c in like if of_people(c)]
     judges = _one_vocabulary(table, [c for c in like if c not in people])
     labels = (f"person={','.join(people)}",) if people and not label else ()
+    if crossed := systems_by_criterion(judges):
+        yield from ({"wide": (f"{role}={','.join(crossed)}", *labels)} for role in CROSSED)
     if len(judges) > 1 and not orders:
         of_systems = all(_OF_ANSWERS.search(c) for c in judges)
         roles: tuple[str, ...] = ("system", "judge") if of_systems else ("judge", "criterion")

@@ -18,6 +18,20 @@ LAYOUTS: tuple[Layout, ...] = (
         verdict=("stringValue", "value"), explanation="comment",
     ),
     Layout(
+        name="langfuse-export", about="exported Langfuse scores",
+        signature=("trace_id", "source", "name", "data_type", "value"),
+        item=("trace_id", "observation_id"), criterion="name", rater="source",
+        verdict=("string_value", "value"), explanation="comment",
+    ),
+    Layout(
+        name="langfuse-traces", about="Langfuse traces",
+        signature=("id", r"scores\[\]\.name", r"scores\[\]\.value", r"scores\[\]\.source",
+                   r"scores\[\]\.(?:dataType|traceId|configId)"),
+        document="data", each="scores", item=("id",), criterion="scores[].name",
+        rater="scores[].source", explanation="scores[].comment",
+        verdict=(r"scores\[\]\.stringValue", r"scores\[\]\.value"),
+    ),
+    Layout(
         name="langsmith-feedback", about="LangSmith feedback",
         signature=("key", "run_id", r"feedback_source\.type"),
         item=("run_id",), criterion="key", rater="feedback_source.type",
@@ -50,6 +64,53 @@ LAYOUTS: tuple[Layout, ...] = (
         name="phoenix-span-evaluations", about="Phoenix span evaluations",
         signature=(r"context\.span_id", "label", "score", "explanation"),
         item=("context.span_id",), verdict=("label", "score"), explanation="explanation",
+    ),
+    Layout(
+        name="phoenix-spans", about="Phoenix spans",
+        signature=(r"context\.span_id", r"eval\.(.+)\.(?:label|score)"),
+        item=("context.span_id",), verdict=(r"eval\.(.+)\.label", r"eval\.(.+)\.score"),
+    ),
+    Layout(
+        name="phoenix-classifications", about="Phoenix classifications",
+        signature=("label", "exceptions", "execution_status"), item=("context.span_id",),
+        verdict=("label",), explanation="explanation", empty="error",
+        values={"NOT_PARSABLE": "unparsed"},
+    ),
+    Layout(
+        name="mlflow-traces", about="MLflow traces",
+        signature=("trace_id", r"assessments\[\]\.assessment_name",
+                   r"assessments\[\]\.source\.source_type"),
+        each="assessments", item=("trace_id",), criterion="assessments[].assessment_name",
+        rater="assessments[].source.source_type", explanation="assessments[].rationale",
+        judge=r"assessments\[\]\.source\.source_id",
+        verdict=(r"assessments\[\]\.feedback\.value",),
+    ),
+    Layout(
+        name="databricks-evaluation", about="a Databricks agent evaluation",
+        signature=("request_id", r"response/llm_judged/(.+)/rating"), item=("request_id",),
+        verdict=(r"response/llm_judged/(.+)/rating",),
+    ),
+    Layout(
+        name="metric-table", about="a table of metrics",
+        signature=(r"(.+?)(?:/v\d+)?/(?:score|value)",
+                   r"(.+?)(?:/v\d+)?/(?:explanation|justification|rationale)"),
+        item=("trace_id",), verdict=(r"(.+?)(?:/v\d+)?/(?:score|value)",),
+    ),
+    Layout(
+        name="vertex-pairwise", about="a pairwise Vertex AI evaluation",
+        signature=(r"(.+)/pairwise_choice", r"(.+)/explanation"),
+        verdict=(r"(.+)/pairwise_choice",),
+        values={"BASELINE": "b", "CANDIDATE": "a", "TIE": "tie"},
+    ),
+    Layout(
+        name="inspect-samples", about="a table of Inspect samples",
+        signature=("sample_id", "epoch", "model", r"score_(.+)"), item=("sample_id",),
+        cluster="id", system="model", verdict=(r"score_(.+)",),
+    ),
+    Layout(
+        name="llama-index", about="LlamaIndex evaluations",
+        signature=("@block", "query", "response", "passing", "score"), item=("query", "response"),
+        criterion="@block", verdict=("score", "passing"), explanation="feedback",
     ),
     Layout(
         name="opik-traces", about="Opik traces",
@@ -168,8 +229,9 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout(
         name="azure-ai-evaluation", about="an Azure AI evaluation",
-        signature=(r"outputs\.([^.]+)\.\1", "line_number"), document="rows",
-        item=("line_number",), verdict=(r"outputs\.([^.]+)\.\1",),
+        signature=(r"outputs\.([^.]+)\.\1", r"(?:inputs\.)?(?:line_number|query|response)"),
+        document="rows", item=("line_number", "inputs.line_number"),
+        verdict=(r"outputs\.([^.]+)\.\1",),
     ),
     Layout(
         name="bedrock-evaluation", about="a Bedrock evaluation",

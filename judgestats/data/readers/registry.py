@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from judgestats.data.readers.columns import clean_cells
 from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
 from judgestats.data.readers.interpretation import proposed, proposed_paths
-from judgestats.data.readers.json_paths import tree_of
+from judgestats.data.readers.json_paths import records_with_objects, tree_of
 from judgestats.data.readers.labels import with_labels, with_one_label, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
 from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
@@ -221,9 +222,9 @@ def _read_table(
     asks: bool = True,
 ) -> tuple[str, pd.DataFrame]:
     """A table as the export that it is, or as a table of nobody known."""
-    if layout := _export_layout(table.head(SEEN).to_dict("records"), reader, options):
-        records = table.to_dict("records")
-        return layout.name, read_export(records, layout, options, source=source)
+    for records in (partial(records_with_objects, texts=False), records_with_objects):
+        if layout := _export_layout(records(table.head(SEEN)), reader, options):
+            return layout.name, read_export(records(table), layout, options, source=source)
     return "table", read_frame(table, options, source=source, asks=asks)
 
 
@@ -231,7 +232,13 @@ def _export_layout(document: Any, reader: str, options: TableOptions) -> Layout 
     """The layout of another tool's export that fits, where the user names no columns."""
     if reader == "table" or options.has_columns:
         return None
-    layout = find_layout(document, [EXPORTS[reader]] if reader in EXPORTS else LAYOUTS)
+    layouts = [EXPORTS[reader]] if reader in EXPORTS else LAYOUTS
+    layout = find_layout(document, layouts)
+    if layout is None and isinstance(document, Mapping):
+        listed = [k for k, v in document.items() if isinstance(v, list) and "." not in k]
+        within = (find_layout(document, [replace(one, document=k) for one in layouts])
+                  for k in listed)  # fmt: skip
+        layout = next(filter(None, within), None)
     if layout is None and reader in EXPORTS:
         raise InputError(
             f"This does not look like {EXPORTS[reader].about}. Leave --reader out to have the file "

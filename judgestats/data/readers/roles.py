@@ -106,9 +106,20 @@ def names_judged(name: str, column: pd.Series) -> bool:
     >>> names_judged("essay_id", ids), names_judged("id", ids), names_judged("request_id", ids)
     (True, True, False)
     """
-    if _IDS_OF_JUDGED.search(last_word(name)):
+    if names_judged_text(name):
         return True
     return names_id(name) and not _ROWS.search(_spaced(name)) and bool(column.is_unique)
+
+
+def names_judged_text(name: str) -> bool:
+    """Whether a column holds ids of texts that are judged, by its name.
+
+    Examples
+    --------
+    >>> names_judged_text("docid"), names_judged_text("query_id")
+    (True, False)
+    """
+    return _IDS_OF_JUDGED.search(last_word(name)) is not None
 
 
 def names_criteria(column: str) -> bool:
@@ -470,7 +481,7 @@ def kind_of_rater(level: str) -> str:
     """
     if not level.strip():
         return "unclear"
-    if _MODELS.match(level.strip()):
+    if names_model(level):
         return "judge"
     words = _words(level)
     joined = "_".join(words)
@@ -482,6 +493,17 @@ def kind_of_rater(level: str) -> str:
     if set(words) & _OF_PEOPLE:
         return "human"
     return next(kind for kind, known in _CLASSES if set(words) & known)
+
+
+def names_model(name: str) -> bool:
+    """Whether a name begins as those of language models do.
+
+    Examples
+    --------
+    >>> names_model("gpt_score"), names_model("fluency")
+    (True, False)
+    """
+    return _MODELS.match(name.strip()) is not None
 
 
 def _words(level: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from judgestats.data.readers import columns, roles
-from judgestats.data.readers.json_paths import PLACE
+from judgestats.data.readers.json_paths import PLACE, ROW
 from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.options import TableOptions, without_options
 from judgestats.data.readers.verdicts import coded, kind_of_column
@@ -287,8 +287,9 @@ def check_rows(rows: Rows) -> None:
     for check in (
         _totals,
         check_raters,
-        _annotators,
         _raters_of_labels,
+        _annotators,
+        _labels_of_rows,
         _models,
         _numbered,
         check_row_ids,
@@ -424,23 +425,26 @@ def _keys(judged: pd.DataFrame, names: Mapping[str, str], n_rows: int) -> list[t
 
 
 def _annotators(rows: Rows) -> None:
-    """Human names in the column that would name judges."""
+    """Names that may be those of people, in the column that would name judges."""
     column = rows.names.get("judge", "")
-    if column in rows.options.mapping.values() or columns.folded(column) != "annotator":
+    if column in rows.options.mapping.values() or rows.options.human or rows.options.judge_rows:
         return
-    levels = [str(v) for v in rows.table[column].dropna().unique()]
-    if len(levels) < 2 or all(roles.kind_of_rater(v) == "judge" for v in levels):
+    levels = [str(v) for v in rows.table[column].dropna().unique()] if column else []
+    judges = [v for v in levels if roles.kind_of_rater(v) == "judge"]
+    others = [v for v in levels if v not in judges]
+    by_name = {"annotator"} | ({"rater", "labeler", "labeller"} if judges else set())
+    if len(levels) < 2 or not others or columns.folded(column) not in by_name:
         return
-    role = next((v for v in columns.VERDICTS if v in rows.names), "")
-    if (
-        rows.names.get(role) not in rows.options.mapping.values()
-        or columns.folded(rows.names[role]) != "label"
-    ):
+    if not roles.varies(roles.group_codes(rows.table, [rows.names["item_id"]]), rows.table[column]):
         return
+    human = replace(rows.options, human=f"{column}={','.join(others)}")
     raise rows.ask(
-        f"{rows.names[role]!r} by {column!r} ({', '.join(levels[:3])}) seems to hold human "
-        "labels. Then give the file as --labels of the judge's file.",
-        [("they are judges", rows.mapped(judge=column))],
+        f"{column!r} holds names ({', '.join(others[:3])}). If all are people, give the file as "
+        "--labels of the judge's file. Who are they?",
+        [
+            *([(f"people, next to {', '.join(judges[:3])}", human)] if judges else []),
+            ("they are judges", rows.mapped(judge=column)),
+        ],
     )
 
 
@@ -458,6 +462,38 @@ def _raters_of_labels(rows: Rows) -> None:
         column,
         f"{verdict!r} is the same for every {column!r}, and {label!r} differs. Who are they?",
         {"they gave the labels": "rater", "they are judges": "judge"},
+    )
+
+
+def _labels_of_rows(rows: Rows) -> None:
+    """Rows of one item whose labels differ, so that they are no repeats of one judgment."""
+    label, item, options = rows.names.get("label", ""), rows.names["item_id"], rows.options
+    stated = options.item or options.human or "item_id" in options.mapping
+    if not label or stated or {"replicate", "rater"} & set(rows.names):
+        return
+    parts = [rows.names[n] for n in ("judge", "order", "temperature") if n in rows.names]
+    words = rows.table[rows.table[label].notna()].astype({label: str})
+    sizes = words.groupby([item, *parts], sort=False)[label].agg(["size", "nunique"])
+    several = sizes[sizes["size"] > 1]
+    if len(several) < 3 or 2 * (several["nunique"] > 1).sum() < len(several):
+        return
+    base = roles.group_codes(rows.table, [item, *parts])
+    other = rows.table.drop(columns=list(rows.names.values()))
+    if any(
+        2 * cells.nunique() <= len(cells) and roles.varies(base, cells)
+        for c, cells in other.items()
+        if not columns.nested(cells) and not roles.counts_or_measures(str(c))
+    ):
+        return  # which may name raters, conditions or criteria
+    raise rows.ask(
+        f"{label!r} differs among the rows of one {item!r}. Are they different items?",
+        [
+            (
+                "each row is an item",
+                replace(options, item=(ROW,), mapping={**options.mapping, "cluster": item}),
+            ),
+            ("repeats, whose labels differ", replace(options, item=(item,))),
+        ],
     )
 
 
@@ -509,13 +545,29 @@ def check_row_ids(rows: Rows) -> None:
     if not any(roles.names_criteria(str(c)) for c in rows.table.columns):
         return
     keys = [(c, k) for c, k in _keys(rows.table, rows.names, len(rows.table)) if k and c != item]
+    further = [o for o in _keyed(rows, rows.table) if o != rows.options]
+    if not keys and (keys := _crossed_ids(rows)):
+        ids, criteria = ({"criterion": k} for _, k in keys), [c for c, _ in keys]
+        further = [rows.mapped(**k, item_id=c) for c, k in zip(criteria, ids, strict=True)]
     if not keys or 3 * rows.table[keys[0][0]].nunique() > 2 * len(rows.table):
         return
     column, criterion = keys[0]
-    question = f"{item!r} differs in every row, and {column!r} with {criterion!r} names each row."
-    further = (o for o in _keyed(rows, rows.table) if o != rows.options)
+    question = f"{item!r} differs in every row, and {column!r} with {criterion!r} names rows."
     answers = [(f"{column} names items", o) for o in further]
     raise rows.ask(f"{question} What is an item?", answers)
+
+
+def _crossed_ids(rows: Rows) -> list[tuple[str, str]]:
+    """Other ids than those of the rows, with what names criteria of nearly all of them."""
+    table, item = rows.table, rows.names["item_id"]
+    found = []
+    for column in (c for c in map(str, table) if columns.names_id(c) and c != item):
+        for criterion in (c for c in map(str, table) if roles.names_criteria(c)):
+            pairs = table[[column, criterion]].astype(str)
+            levels = pairs.nunique()
+            crossed = levels.min() > 1 and len(pairs.drop_duplicates()) >= 0.8 * levels.prod()
+            found += [(column, criterion)] if crossed else []
+    return found
 
 
 def _copies(rows: Rows) -> None:

@@ -46,9 +46,10 @@ from judgestats.data.readers.interpretation import meanings_of, proposed, roles_
 from judgestats.data.readers.json_paths import PLACE, ROW, with_leaves
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
 from judgestats.data.readers.layout import (
-    SYSTEM_CRITERION,
+    CROSSED,
     criteria_columns,
     exploded,
+    labels_by_criterion,
     long_of,
     named_runs,
     people_columns,
@@ -64,6 +65,7 @@ from judgestats.data.readers.roles import (
     UNVARYING,
     ColumnRoles,
     UndecidedError,
+    names_judged_text,
     understand,
     varies_in_lists,
 )
@@ -302,7 +304,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         held = [names[v] for v in VERDICTS if v in names]
         out, label_notes = with_labelled_rows(
             source, out, labelled, held, read, understanding, values=options.values,
-            rater=names.get("rater", ""),
+            rater=names.get("rater", "") or options.human.partition("=")[0].strip(),
         )  # fmt: skip
         notes += label_notes
     elif cells is not None:
@@ -543,14 +545,15 @@ def _reshaped(
         one = {"label": "person", "replicate": "repeat"}.get(role, role)
         shapes.append(f"one column per {one} ({few_names(list(columns))})")
         served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts of one {one}")
-        wide |= dict.fromkeys(columns, "criterion" if role == SYSTEM_CRITERION else role)
+        wide |= dict.fromkeys(columns, "criterion" if role in CROSSED else role)
         if role == "label":
             people = (*people, *columns)
             continue
-        if role not in {"criterion", "system", SYSTEM_CRITERION}:
-            mapping[role] = role
+        if (own := role.removesuffix("+criterion")) not in {"criterion", "system"}:
+            mapping[own] = own
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
             mapping["raw_text" if options.parse else "verdict"] = "verdict"
+    table, people = labels_by_criterion(table, people)
     paths = [*mapping.values(), *_paths(options)]
     table = with_paths(source, table, paths)
     if run := mapping.pop("run", ""):
@@ -576,7 +579,10 @@ def _columns(
     out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
     out["item_id"] = joined_ids(table, understanding.item)
     systems = systems_of_answers(table, understanding, names)
-    parts = [c for c in understanding.item if c in systems or folded(c) in PARTS | TRIALS]
+    parts = [
+        c for c in understanding.item
+        if c in systems or folded(c) in PARTS | TRIALS or names_judged_text(c)
+    ]  # fmt: skip
     own = tuple(c for c in understanding.item if c not in parts)
     systems = systems or [c for c in understanding.item if folded(c) in SYSTEMS]
     if len(systems) == 1:  # which system answered: several answers to one question are compared

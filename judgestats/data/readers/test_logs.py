@@ -11,10 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import folded
+from judgestats.data.readers.columns import folded, names_id
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
+from judgestats.data.readers.layout import NO_VERDICT
 from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text, object_of
 from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import counts_or_measures
 from judgestats.data.verdict_kinds import numbers_of
 from judgestats.errors import InputError
 from judgestats.files.guarded import Limits, json_document, records
@@ -111,10 +113,8 @@ DEEPEVAL = Reader(
 )
 
 
-_TEXTS = {
-    "user_input", "response", "reference", "retrieved_contexts", "reference_contexts", "rubric",
-    "reference_tool_calls", "multi_responses",
-}  # fmt: skip
+_PAIRS = (("user_input", "response"), ("question", "answer", "contexts"))
+"""Columns of ragas, and of its versions before 0.2."""
 
 
 def ragas_options(table: pd.DataFrame, options: TableOptions) -> TableOptions:
@@ -136,20 +136,28 @@ def ragas_options(table: pd.DataFrame, options: TableOptions) -> TableOptions:
     >>> ragas_options(rows, TableOptions()).wide
     ('criterion=faithfulness',)
     """
-    if not {"user_input", "response"} <= set(table.columns) or options.has_table_options:
+    held = next((own for own in _PAIRS if set(own) <= set(table.columns)), None)
+    if held is None or options.has_table_options:
         return options
-    metrics = [
-        str(c)
-        for c in table.columns
-        if c not in _TEXTS and (pd.notna(numbers_of(table[c])) == table[c].notna()).all()
-    ]
+    metrics = [str(c) for c in table.columns if c not in held and _is_metric(str(c), table[c])]
     if not metrics:
         return options
     return replace(
         options,
-        item=("user_input", "response"),
+        item=held[:2],
         wide=(f"criterion={','.join(metrics)}",),
     )
+
+
+def _is_metric(name: str, column: pd.Series) -> bool:
+    """Whether a column holds the scores of a metric, rather than a count, an id or a constant."""
+    given = numbers_of(column[column.notna() & (column.astype(str) != "")].tolist())
+    known = names_id(name) or counts_or_measures(name) or NO_VERDICT.search(name)
+    if known or not len(given) or pd.isna(given).any():
+        return False
+    distinct = len(set(given))
+    is_index = distinct == len(column) > 1 and (given % 1 == 0).all()
+    return not is_index and (distinct > 1 or bool(0 <= given[0] <= 1))
 
 
 def _judgekeeper_fits(log: Log) -> bool:

@@ -64,7 +64,7 @@ def trace_frame(traces: Iterable[dict[str, Any]], *, path: Path, judge: str = ""
                 judges[_name(a)] = text(source.get("source_id"), 200)
         trace_id = text(info.get("trace_id") or info.get("request_id"), 100)
         asked, answered = _trace_texts(trace, info)
-        cluster = logs.named_text(asked) or "(no input)"
+        cluster = logs.named_text(asked) or trace_id or "(no input)"
         item = f"{cluster}/{logs.digest(answered)[:8]}" if answered else cluster
         kept.append(({"trace_id": trace_id, "cluster": cluster, "item_id": item}, assessments))
     rules: set[str] = set()
@@ -294,6 +294,11 @@ def _label_studio_read(log: logs.Log) -> pd.DataFrame:
     judged = any(
         _values(p) for task in tasks for p in _label_studio_listed(task.get("predictions"))
     )
+    if not judged:
+        raise InputError(
+            f"{log.path}: the export holds annotations of people and no predictions of a model, so "
+            "there are no judge rows. Import the judge's verdicts as predictions, and export again."
+        )
     lost: set[str] = set()
     for task in tasks:
         people = [
@@ -305,37 +310,25 @@ def _label_studio_read(log: logs.Log) -> pd.DataFrame:
                 labels.setdefault(name, Counter())[text(value, 100)] += 1
         item = text(task.get("id"), 200)
         lost |= set(labels)
-        for result in _label_studio_listed(task.get("predictions")) if judged else people:
+        for result in _label_studio_listed(task.get("predictions")):
             for name, value in _values(result):
                 rows.add(
                     **grade(value),
-                    judge=log.judge or (text(result.get("model_version"), 200) if judged
-                                        else _person(result)) or "model",
+                    judge=log.judge or text(result.get("model_version"), 200) or "model",
                     scorer=name,
                     item_id=item,
                     cluster=item,
-                    label=_most(labels.get(name)) if judged else "",
+                    label=_most(labels.get(name)),
                     replicate=-1,
                     asked_at=text(result.get("created_at"), 40),
-                )  # fmt: skip
-    if judged and lost and not rows.holds("label"):
+                )
+    if lost and not rows.holds("label"):
         rows.note(f"No human label has the name of a prediction: {', '.join(sorted(lost)[:8])}.")
-    if not judged:
-        rows.note(
-            "The export holds no predictions of a model: every annotator is interpreted as a judge."
-        )
     return rows.frame()
 
 
 def _label_studio_listed(value: object) -> list[dict[str, Any]]:
     return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
-
-
-def _person(annotation: dict[str, Any]) -> str:
-    who = annotation.get("completed_by")
-    if isinstance(who, dict):
-        who = who.get("email") or who.get("id")
-    return f"annotator {text(who, 200)}"
 
 
 def _values(words: dict[str, Any]) -> Iterator[tuple[str, Any]]:
