@@ -492,6 +492,38 @@ def test_verdicts_in_cells_of_json_are_offered(workplace, capsys):
     assert json.loads(capsys.readouterr().out)["reading"]["counts"]["judgments"] == 30
 
 
+def test_a_judge_and_a_human_in_objects_are_verdict_and_label(workplace, capsys):
+    rows = [
+        {
+            "id": i,
+            "judge": {"model": "gpt", "verdict": ["pass", "fail"][i % 2], "confidence": i / 40},
+            "human": {"verdict": ["pass", "fail"][i % 3 % 2]},
+        }
+        for i in range(40)
+    ]
+    (workplace / "t.json").write_text(json.dumps(rows))
+    assert main(["analyze", "t.json", *QUIET]) == 2
+    [option] = json.loads(capsys.readouterr().out)["reading"]["options"]
+    assert main([*option["command"][1:], *QUIET]) == 0
+    counts = json.loads(capsys.readouterr().out)["reading"]["counts"]
+    assert (counts["judges"], counts["judgments"], counts["labels"]) == (1, 40, 40)
+
+
+def test_replies_in_lists_are_parsed(tmp_path):
+    rows = [
+        {"custom_id": i, "body": {"choices": [{"message": {"content": f"Score: {s}"}}] * 2}}
+        for i, s in enumerate([1, 3, 5] * 4)
+    ]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    frame = read_judgments(
+        tmp_path / "t.jsonl",
+        mapping={"raw_text": "body.choices[].message.content"},
+        item=["custom_id"],
+        parse="pointwise",
+    )
+    assert frame["score"].mean() == 3
+
+
 def test_rankings_are_no_repeats(workplace, capsys):
     rng = random.Random(5)
     rows = [{"question": i, "ranking": rng.sample(["a1", "b2", "c3"], 3)} for i in range(30)]

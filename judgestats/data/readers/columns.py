@@ -198,9 +198,9 @@ def resolve_columns(
             continue
         hits = [by_name.get(folded(c), "") for c in candidates]
         hits = [h for h in hits if h and h not in used]
-        if ours in VERDICTS:
+        if ours not in {"raw_text", "explanation", "reason"}:
             hits = [h for h in hits if not _objects(table[h])]
-        elif ours == "judge" and not verdict_named:
+        if ours == "judge" and not verdict_named:
             hits = [h for h in hits if not _says_pass_or_fail(table[h])]
             hits = [h for h in hits if folded(h) != "llm" or not _are_numbers(table[h])]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")

@@ -466,7 +466,7 @@ def proposed_paths(
         seeds = [
             (cost, one)
             for cost, one in _seeds(source, table, said)
-            if not name or one.mapping.get("verdict", "").startswith(f"{name}[]")
+            if not name or any(p.startswith(f"{name}[]") for p in one.mapping.values())
         ]
         found = _question(source, table, seeds, error, read)
         answers += found.answers if isinstance(found, OpenQuestionError) else ()
@@ -549,6 +549,9 @@ def _seeds(
     """Options that say where the verdicts are and what names an item, with their costs."""
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
     paths = {o: c for o, c in names.items() if "." in c and o in {"item_id", *VERDICTS}}
+    if verdict := next((paths[v] for v in VERDICTS if v in paths), ""):
+        people = layout.people_columns(table, verdict, {*names.values()})
+        paths |= {"label": people[0]} if len(people) == 1 and "label" not in names else {}
     options = _stated(options, mapping=paths)
     whole = [(0.0, options)]
     if not options.parse and not options.wide and not any(v in names for v in VERDICTS):

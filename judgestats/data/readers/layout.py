@@ -19,7 +19,7 @@ from judgestats.data.readers.columns import (
     nested,
     of_people,
 )
-from judgestats.data.readers.roles import counts_or_measures, names_model
+from judgestats.data.readers.roles import counts_or_measures, last_word, names_model
 from judgestats.errors import InputError
 from judgestats.files.text import short
 
@@ -641,6 +641,7 @@ def letters_in(column: pd.Series) -> bool:
 
 
 _OF_ANSWERS = re.compile(r"(?:^|[\W_])(?:answer|response|output|sys(?:tem)?|model|candidate)", re.I)
+_OF_REPLIES = re.compile(r"(?:reply|response|output|completion|answer|content)s?$")
 _MARK = r"\A\[(PASS|FAIL|ERROR)\]"
 """How outputs begin in a table of promptfoo without a column of statuses."""
 _MOST = 20
@@ -706,7 +707,7 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     if label and not judges:
         yield {"mapping": {"verdict": label}}
     texts = [c for c, seen in cells.items() if seen and sum(map(len, seen)) > 30 * len(seen)]
-    replies = [c for c in rest if re.search(r"(reply|response|output|completion|answer)", c, re.I)]
+    replies = [c for c in rest if _OF_REPLIES.search(last_word(c))]
     for text in texts if len(texts) == 1 else replies[:1]:
         yield {"mapping": {"raw_text": text}, "parse": protocol_of(table[text])}
 

@@ -615,9 +615,9 @@ def _orders(rows: Rows) -> None:
         c for r, c in rows.options.mapping.items() if r in {"order", "replicate"}
     } | {*rows.options.item, *rows.options.factors}:
         return
-    role = next(v for v in columns.VERDICTS if v in rows.names)
     if set(rows.table[PLACE]) != {0, 1} or "order" in rows.names or rows.options.parse:
         return
+    role = next(v for v in columns.VERDICTS if v in rows.names)
     kind = kind_of_column(
         rows.source, rows.table[rows.names[role]], rows.names[role], role, rows.options
     )
