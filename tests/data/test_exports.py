@@ -444,3 +444,26 @@ def test_a_constant_is_no_metric_of_ragas(tmp_path):
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "r.csv")
     assert reading_of(read_judgments(tmp_path / "r.csv"))["counts"]["judgments"] == 20
+
+
+def scores(group):
+    return [
+        {"id": f"{group}{i}", "traceId": f"t{i}", "name": "good", "source": "EVAL",
+         "dataType": "NUMERIC", "value": i % 5}
+        for i in range(20)
+    ]  # fmt: skip
+
+
+def test_two_lists_of_an_envelope_are_not_pooled(tmp_path):
+    groups = {name: scores(name) for name in ("control", "treatment")}
+    (tmp_path / "f.json").write_text(json.dumps(groups))
+    with pytest.raises(InputError):
+        read_judgments(tmp_path / "f.json")
+
+
+@pytest.mark.parametrize("design", ["model", "question_id"])
+def test_rows_of_metrics_that_models_or_ids_share_are_no_items(design, tmp_path):
+    rows = [{design: f"m{i % 2}", "x/score": 1 + i % 5, "x/explanation": "so"} for i in range(20)]
+    pd.DataFrame(rows).to_csv(tmp_path / "f.csv", index=False)
+    with pytest.raises(InputError):
+        read_judgments(tmp_path / "f.csv")

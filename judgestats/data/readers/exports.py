@@ -12,7 +12,14 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import Remark, names_text
+from judgestats.data.readers.columns import (
+    ALIASES,
+    PARTS,
+    Remark,
+    folded,
+    names_id,
+    names_text,
+)
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import kind_of_rater, names_model
 from judgestats.data.readers.row_checks import open_question
@@ -33,6 +40,7 @@ _HUMAN = "human|expert|annotator|reviewer|gold|manual"
 _BY_HUMANS = re.compile(rf"(?:{_HUMAN})[_ .-]+(.+)|(.+?)[_ .-]+(?:{_HUMAN})", re.IGNORECASE)
 """Names of criteria that hold human labels: their first or last word says so."""
 _SCORE_OF = re.compile(r"[_. -]+(?:score|rating|grade|verdict|label)$", re.IGNORECASE)
+_DESIGN = PARTS | {folded(c) for role in ("judge", "replicate", "order") for c in ALIASES[role]}
 _RECORD = "record"
 """The number of the record, which is the item where the export names none."""
 
@@ -54,7 +62,8 @@ class Layout:
     among : mapping of path to words
         Values of which one must occur.
     document : str
-        Keys to the list of records in a JSON document.
+        Keys to the list of records in a JSON document; ``@block`` where each key has its list,
+        which is then a column of that name.
     each : str
         The list in a record whose entries are the rows.
     keep, drop : (path, words)
@@ -233,19 +242,16 @@ def _pairs(entries: Sequence[Any]) -> dict[str, Any] | None:
 
 def records_of(document: Any, layout: Layout) -> list[Mapping[str, Any]]:
     """The records of a JSON document, or of what a reader of lines or tables gives."""
+    if isinstance(document, Mapping) and layout.document == "@block":
+        blocks = [(name, own) for name, own in document.items() if isinstance(own, list)]
+        records = [(name, r) for name, own in blocks for r in own if isinstance(r, Mapping)]
+        return [{"@block": name, **record} for name, record in records]
     for key in filter(None, layout.document.split(".")):
         document = document.get(key) if isinstance(document, Mapping) else document
     if isinstance(document, Mapping):
         values = list(document.values())
-        if len(values) > 1 and all(_are_records(v) for v in values):
-            blocks = ((name, r) for name, own in document.items() for r in own)
-            return [{"@block": name, **record} for name, record in blocks]
         document = values if values and all(isinstance(v, Mapping) for v in values) else [document]
     return [r for r in document if isinstance(r, Mapping)] if isinstance(document, list) else []
-
-
-def _are_records(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(r, Mapping) for r in value) and bool(value)
 
 
 def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
@@ -275,7 +281,7 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
             continue
         if layout.stems(columns) is None:
             blind = blind or _missing_rater(layout, columns)
-        elif all(
+        elif not _has_design(flat[key], layout) and all(
             {text(row.get(path)) for row in flat[key]} & set(words)
             for path, words in layout.among.items()
         ):
@@ -287,6 +293,18 @@ def find_layout(document: Any, layouts: Iterable[Layout]) -> Layout | None:
     if not best and blind:
         raise InputError(blind)
     return best[0] if best else None
+
+
+def _has_design(rows: Sequence[Mapping[str, Any]], layout: Layout) -> bool:
+    """Whether records that would be items have ids, models or judges that occur again."""
+    columns = dict.fromkeys(c for row in rows for c in row)
+    if layout.each or any(path in columns for path in layout.item):
+        return False
+    for column in (c for c in columns if not layout.serves(c)):
+        levels = len({text(row.get(column)) for row in rows})
+        if 1 < levels < len(rows) and (names_id(column) or folded(column) in _DESIGN):
+            return True
+    return False
 
 
 def _is_flat(document: Any) -> bool:

@@ -113,7 +113,7 @@ def labels_by_criterion(
     Returns
     -------
     tuple of DataFrame and tuple of str
-        As given where the names of the columns do not hold those of all criteria.
+        As given where the name of a column does not hold that of a criterion.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def labels_by_criterion(
                 rf"(.+)[\W_]{re.escape(one)}|{re.escape(one)}[\W_](.+)", column, re.I
             ):
                 people.setdefault(m[1] or m[2], {})[one] = column
-    if len(criteria) < 2 or not people or any(len(own) != len(criteria) for own in people.values()):
+    named = {column for own in people.values() for column in own.values()}
+    if len(criteria) < 2 or named != set(columns):
         return table, tuple(columns)
-    said = {
-        name: pd.Series(
-            [table[own[str(c)]].iloc[i] for i, c in enumerate(table["criterion"])], table.index
-        )
-        for name, own in people.items()
-    }
+    none = pd.Series(None, table.index, dtype=object)
+    said = {name: none.copy() for name in people}
+    for name, own in people.items():
+        for criterion, column in own.items():
+            said[name] = said[name].mask(table["criterion"] == criterion, table[column])
     return table.drop(columns=list(columns)).assign(**said), tuple(said)
 
 

@@ -109,7 +109,8 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout(
         name="llama-index", about="LlamaIndex evaluations",
-        signature=("@block", "query", "response", "passing", "score"), item=("query", "response"),
+        signature=("@block", "query", "response", "passing", "score"), document="@block",
+        item=("query", "response"),
         criterion="@block", verdict=("score", "passing"), explanation="feedback",
     ),
     Layout(

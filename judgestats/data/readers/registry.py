@@ -236,9 +236,10 @@ def _export_layout(document: Any, reader: str, options: TableOptions) -> Layout 
     layout = find_layout(document, layouts)
     if layout is None and isinstance(document, Mapping):
         listed = [k for k, v in document.items() if isinstance(v, list) and "." not in k]
-        within = (find_layout(document, [replace(one, document=k) for one in layouts])
-                  for k in listed)  # fmt: skip
-        layout = next(filter(None, within), None)
+        within = [find_layout(document, [replace(one, document=k) for one in layouts])
+                  for k in listed]  # fmt: skip
+        found = [one for one in within if one]
+        layout = found[0] if len(found) == 1 else None
     if layout is None and reader in EXPORTS:
         raise InputError(
             f"This does not look like {EXPORTS[reader].about}. Leave --reader out to have the file "
