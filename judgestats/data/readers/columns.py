@@ -346,7 +346,7 @@ def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collectio
     ]  # fmt: skip
     of_judges = [c for c in rest if _OF_JUDGES.match(c)]
     paired = [c for c in of_judges if any(_noun(c) == _noun(p) for p in people if _noun(c))]
-    named = [c for c in like if c in of_judges]
+    named = [c for c in like if c in of_judges and _noun(c) not in ALIASES["confidence"]]
     if len(paired) == 1 and set(named) <= set(paired):
         return paired[0]
     return named[0] if len(named) == 1 == len(like) else ""

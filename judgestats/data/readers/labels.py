@@ -396,7 +396,7 @@ def with_labelled_rows(
     understanding: ColumnRoles,
     *,
     values: Mapping[str, str] | None = None,
-    rater: str = "",
+    rater: str,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The judge's rows with the labels that human rows of the same table hold.
 

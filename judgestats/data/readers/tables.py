@@ -302,9 +302,10 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     cells = table[list(people)] if people else out[["label"]] if "label" in out else None
     if options.human:
         held = [names[v] for v in VERDICTS if v in names]
+        kinds = options.human.partition("=")[0].strip()
         out, label_notes = with_labelled_rows(
             source, out, labelled, held, read, understanding, values=options.values,
-            rater=names.get("rater", "") or options.human.partition("=")[0].strip(),
+            rater=names.get("rater", "") or known_column(source, labelled, kinds, "human"),
         )  # fmt: skip
         notes += label_notes
     elif cells is not None:
